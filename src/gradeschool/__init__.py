@@ -1,6 +1,6 @@
-"""gradeschool: evaluate models on grade-school math, read their answers right, verify them.
+"""gradeschool: evaluate models on grade-school math, extract their answers, verify them.
 
-Importing this package loads the standard library alone; names load their module on first use.
+Importing this package loads only the standard library; each name loads its module on first use.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import the module that defines a public name, the first time the name is used."""
     if new := _RENAMED.get(name):
-        import warnings  # no other use needs it
+        import warnings  # no other code in this module needs it
 
         text = f"gradeschool.{name} is now gradeschool.{new}"
         warnings.warn(text, DeprecationWarning, stacklevel=2)

@@ -11,7 +11,7 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         os.write(2, b"gradeschool: interrupted\n")
-        os._exit(130)  # not `sys.exit`: a module that is half imported need not end in order
+        os._exit(130)  # not `sys.exit`: normal shutdown can fail in a half-imported module
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, even where the process or the machine dies."""
+"""Atomic file writes: a file is written completely or not at all, even after a crash."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from gradeschool.errors import StoreError
 from gradeschool.masking import masked_bytes
 
 PREFIX = ".tmp-"
-LONGEST_NAME = 80  # characters kept of a name: a file system allows 255 bytes
+LONGEST_NAME = 80  # characters of the name that are kept: a file system allows 255 bytes
 
 
 def open_regular(path: Path, flags: int, follow: bool = False) -> int:
-    """Open a file and return its descriptor, as `os.open`; raises StoreError for any other thing.
+    """Open a regular file and return its descriptor, as `os.open` does.
 
-    A symbolic link is not followed unless `follow` is set: what it points to would be changed. A
-    pipe or a device is not waited for. Raises OSError as well.
+    A symbolic link is followed only if `follow` is set, since writing would change its target. A
+    pipe or a device is not waited for. Raises StoreError for anything but a regular file, and
+    OSError.
     """
     flags |= os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
@@ -32,7 +33,7 @@ def open_regular(path: Path, flags: int, follow: bool = False) -> int:
         raise StoreError(f"{str(path)!r} is {kind}; remove it: a file belongs there") from None
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise StoreError(f"{str(path)!r} is no regular file; remove it: a file belongs there")
+        raise StoreError(f"{str(path)!r} is not a regular file; remove it: a file belongs there")
     return number
 
 
@@ -40,27 +41,28 @@ def open_regular(path: Path, flags: int, follow: bool = False) -> int:
 def replacing(target: Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces `target` when the block ends.
 
-    Its name has the ending of `target`. The content and the name are synced to disk. Where the
+    The temporary name has the suffix of `target`. The content and the name are synced to disk. If
+    the
     block raises, `target` stays as it was and the temporary file is removed. Raises OSError.
     """
     part = target.with_name(f"{PREFIX}{os.getpid()}-{target.name[-LONGEST_NAME:]}")
-    part.unlink(missing_ok=True)  # whatever lies there, a link for instance, is not written to
+    part.unlink(missing_ok=True)  # do not write through whatever is there, a link for instance
     try:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(target)
         sync_folder(target.parent)
-    except BaseException:  # an interrupt as well; it is raised again
+    except BaseException:  # includes interrupts; raised again
         with suppress(OSError):
             part.unlink()
         raise
 
 
 def write_file(target: Path, body: bytes) -> None:
-    """Write a file atomically, secrets masked.
+    """Write a file atomically, with secrets masked.
 
-    Raises StoreError and leaves `target` as it was where it cannot.
+    Raises StoreError, and leaves `target` unchanged, if it cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
@@ -71,13 +73,13 @@ def write_file(target: Path, body: bytes) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove the temporary files of a process that died; the folder must be locked."""
+    """Remove the temporary files of a process that died. The folder must be locked."""
     for part in folder.glob(f"{PREFIX}*"):
         part.unlink()
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync the names in a folder, so that a new file survives the death of the machine."""
+    """Sync the names in a folder, so that a new file survives a crash of the machine."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)

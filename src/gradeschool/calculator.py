@@ -1,17 +1,17 @@
-"""The calculator of annotations: `<<48/2=` is followed by `24>>`.
+"""The calculator for annotations: `<<48/2=` is followed by `24>>`.
 
 Paper: Cobbe et al. 2021 (arXiv 2110.14168), appendix C. The authors' code
 (openai/grade-school-math, `grade_school_math/calculator.py`) evaluates the expression as Python,
-under a signal, and prints the float's `repr`. Here the grammar is our own, values are exact, and
-every step is bounded:
+under a signal, and prints the `repr` of the float. Here the grammar is our own, values are exact,
+and every step is bounded:
 
-    expression := the grammar of `answers.expressions`, with "×" and "÷" too
+    expression := the grammar of `answers.expressions`, plus "×" and "÷"
     number     := digits with commas as in "1,234", decimals as in "0.5", ".5" and "5."
 
-What differs from the authors': a repeating or long decimal is rounded to PLACES decimals where they
-print up to 17 digits (`1/3` gives 0.333333, not 0.3333333333333333), a whole result has no ".0"
-(`48/2` gives 24, not 24.0), `0.1+0.2` gives 0.3, percent and dollar signs are read, and Python's
-`**` is not. Where there is no result (an error, too long), nothing is forced by either.
+Differences from the authors' code: a repeating or long decimal is rounded to PLACES decimals, where
+theirs prints up to 17 digits (`1/3` gives 0.333333, not 0.3333333333333333); a whole result has no
+".0" (`48/2` gives 24, not 24.0); `0.1+0.2` gives 0.3; percent and dollar signs are accepted, and
+Python's `**` is not. Without a result (an error, too long), neither inserts anything.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = ["CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "evaluate", "forced", "wri
 LONGEST = 200
 PLACES = 6
 OPEN, CLOSE = "<<", ">>"
-# One token at a time, possessive: linear. Commas group thousands, or they are part of no number.
+# One token at a time, possessive, so linear. A comma that does not group thousands is no match.
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
 TOKEN = re.compile(rf"{NUMBER}|//|[^ ]")
-PLAIN = re.compile(r"([0-9]{1,9})([-+*])([0-9]{1,9})")  # most annotations: the short way
+PLAIN = re.compile(r"([0-9]{1,9})([-+*])([0-9]{1,9})")  # a fast path for most annotations
 KINDS = {
     "+": "plus", "-": "minus", "−": "minus", "*": "times", "×": "times", "/": "over", "÷": "over",
     "//": "floor", "(": "left", ")": "right", "%": "percent", "$": "money",
@@ -38,10 +38,10 @@ KINDS = {
 
 
 def evaluate(expression: str) -> Fraction | None:
-    """Return what an expression comes to, exactly.
+    """Return the exact value of an expression.
 
-    None where it is no expression, divides by zero, or is longer, deeper or of more digits than
-    the bounds. Takes time linear in the first LONGEST characters; never raises.
+    None if it is not an expression, divides by zero, or exceeds the bounds on length, depth or
+    digits. Takes time linear in the first LONGEST characters; never raises.
     """
     if len(expression) > LONGEST:
         return None
@@ -54,9 +54,9 @@ def evaluate(expression: str) -> Fraction | None:
 
 
 def written(expression: str) -> str | None:
-    """Return what an expression comes to as annotations write it: "24", "0.5", "-3", "0.333333".
+    """Return the value of an expression as annotations write it: "24", "0.5", "-3", "0.333333".
 
-    None where `evaluate` gives none.
+    None if `evaluate` returns None.
     """
     if plain := PLAIN.fullmatch(expression):
         first, sign, second = int(plain[1]), plain[2], int(plain[3])
@@ -66,7 +66,7 @@ def written(expression: str) -> str | None:
 
 
 def write(value: Fraction) -> str:
-    """Return a value as annotations write it: no exponent, no zeros at the end, PLACES decimals."""
+    """Return a value as annotations write it: no exponent, no trailing zeros, PLACES decimals."""
     if value.denominator == 1:
         return str(value.numerator)
     units = round(abs(value) * 10**PLACES)
@@ -77,9 +77,9 @@ def write(value: Fraction) -> str:
 
 
 def forced(text: str) -> str:
-    """Return what must follow a text that ends in an open annotation: "<<48/2=" gives "24>>".
+    """Return the text that completes an open annotation: "24>>" for a text ending in "<<48/2=".
 
-    "" for any other text, and where the expression has no result.
+    "" for any other text, and if the expression has no result.
     """
     if not text.endswith("="):
         return ""

@@ -1,4 +1,4 @@
-"""What is sent to a model and what comes back: decoding, prompt, completion."""
+"""The request to a model and its result: decoding, prompt, completion."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model is asked to write.
+    """The decoding settings of a request.
 
-    temperature: 0 is greedy. top_p: nucleus mass. max_tokens: length limit of the completion, None
-    for the server's own. stop: strings that end it (not part of the completion). seed: only sent
-    where given; sample i of a problem is asked with seed + i.
+    temperature: 0 is greedy. top_p: nucleus mass. max_tokens: maximum length of the completion,
+    None for the server's default. stop: strings that end the completion (not part of it). seed:
+    sent only if set; sample i of a problem is requested with seed + i.
     """
 
     temperature: float | None = 0.0
@@ -35,7 +35,7 @@ class Prompt:
     """A rendered prompt: either one text (completion form) or messages (chat form).
 
     prefix: the start of the assistant's answer, which the model must continue; it is sent as a
-    trailing assistant message with `continue_final_message`, and is no part of the completion.
+    trailing assistant message with `continue_final_message`, and is not part of the completion.
     """
 
     text: str | None = None
@@ -44,12 +44,12 @@ class Prompt:
 
     @property
     def is_chat(self) -> bool:
-        """Whether the prompt is a list of messages."""
+        """True if the prompt is a list of messages."""
         return self.text is None
 
 
 class Finish(StrEnum):
-    """Why the model stopped: by itself or at a stop string, at the limit, filtered, or unknown."""
+    """Why the model stopped: end token or stop string, length limit, content filter, or unknown."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -58,7 +58,7 @@ class Finish(StrEnum):
 
 
 class Usage(NamedTuple):
-    """Tokens that the server counted; None where it did not say."""
+    """Token counts reported by the server; None if it did not report them."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -69,16 +69,16 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one model wrote for one sample of one problem.
+    """The completion of one model for one sample of one problem.
 
     key: identity of the request (see `gradeschool.runs.plan`), "" for imported completions.
-    sample: 0-based number among the samples of the same problem.
+    sample: 0-based index among the samples of the same problem.
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
-    server returned apart from the answer. error: why there is no completion ("" where there is);
-    an error is never scored as a wrong answer. run: the name under which results are grouped.
-    requests: how many it took. logprob: the sum of the natural log-probabilities of its
-    `usage.completion_tokens` tokens, the end token and those that a calculator forced included,
-    under the model itself: at temperature 1, without top-p. None where it is not known.
+    server returned separately. error: why there is no completion ("" if there is one); an error is
+    never scored as a wrong answer. run: the name under which results are grouped. requests: the
+    number of requests it took. logprob: the sum of the natural log-probabilities of its
+    `usage.completion_tokens` tokens, including the end token and the tokens inserted by a
+    calculator, under the model itself (temperature 1, no top-p). None if it is not known.
     """
 
     key: str

@@ -1,24 +1,24 @@
 """Every error that gradeschool raises on purpose.
 
     GradeschoolError
-    ├── InputError            what the user gave cannot be used (exit status 2)
+    ├── InputError            the input of the user cannot be used (exit status 2)
     │   ├── UnknownNameError  no scorer, protocol or dataset has that name
     │   ├── DataError         a data file is missing, or is not what its digest promises
     │   └── StoreError        a run folder is locked, damaged or cannot be written
     ├── MissingExtraError     an optional dependency is not installed (exit status 2)
     └── ModelError            a model gave no completion
-        ├── TransientError    asking again may help (429, 5xx, time-outs)
+        ├── TransientError    a retry may help (429, 5xx, time-outs)
         └── FatalModelError   no request can succeed (bad key, unknown model): the run stops
 
 A message says what was wrong, shows the value, and says what to do. A failed sample is data, not a
-crash: `ModelError` is recorded with the sample it belongs to, and only `FatalModelError` leaves it.
+crash: `ModelError` is recorded with its sample, and only `FatalModelError` stops the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_NAMES = 16  # in a message; of more the command that lists them is named
+MOST_NAMES = 16  # in a message; with more, it names the command that lists them
 LISTED_BY = {
     "scorer": "gradeschool protocols list",
     "protocol": "gradeschool protocols list",
@@ -32,7 +32,7 @@ class GradeschoolError(Exception):
 
 
 class InputError(GradeschoolError, ValueError):
-    """What the user gave cannot be used."""
+    """The input of the user cannot be used."""
 
 
 class UnknownNameError(InputError, LookupError):
@@ -55,10 +55,10 @@ class UnknownNameError(InputError, LookupError):
 
 
 def close_names(name: str, existing: Iterable[str]) -> list[str]:
-    """Return up to three names that may be meant.
+    """Return up to three names that the user may have meant.
 
-    One that differs by a letter or so comes first, then those that a part of the name is or that
-    begin with it; where there are none of these, those of like letters.
+    Order: a name that differs by a letter or so, then names whose first part is `name`, then names
+    that begin with it; if there are none of these, names with similar letters.
     """
     from difflib import get_close_matches
 
@@ -101,7 +101,7 @@ class ModelError(GradeschoolError):
 
 
 class TransientError(ModelError):
-    """Trying again may help. `retry_after` is the server's own wish in seconds, if it gave one."""
+    """A retry may help. `retry_after`: the delay in seconds that the server asked for, if any."""
 
     def __init__(self, cause: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(cause, message)

@@ -1,22 +1,22 @@
-r"""Cleaning the LaTeX of answers in linear time, where published patterns are quadratic."""
+r"""Cleaning the LaTeX of answers in linear time; the published patterns are quadratic."""
 
 from __future__ import annotations
 
 import re
 
-# `(\d+)\.0+([^\d])` and `(\d+)\.0+$` of several harnesses: a run of digits is tried once, from
-# its start.
+# Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each run of digits is tried only
+# once, from its start.
 ZERO_DECIMALS = re.compile(r"(?<!\d)(\d++)\.0++(\D)")
 ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
 
 
 def without_zero_decimals(text: str) -> str:
-    """Return a text with "18.00" written as "18" wherever it stands."""
+    """Return a text with each "18.00" written as "18"."""
     return ZERO_DECIMALS_AT_END.sub(r"\1", ZERO_DECIMALS.sub(r"\1\2", text))
 
 
 def without(text: str, opening: str, closing: str) -> str:
-    """Remove everything from an opening to the nearest closing."""
+    """Remove everything from each opening to the nearest closing."""
     parts: list[str] = []
     position = 0
     while (start := text.find(opening, position)) >= 0:

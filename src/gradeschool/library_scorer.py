@@ -1,4 +1,4 @@
-"""Scorers that are a library: extracted and compared in a child process, for an optional extra."""
+"""Scorers that call an optional library, in a child process."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Result = TypeVar("Result")
 
 
 class LibraryAnswer(str):
-    """The string that a library extracted, with its own verdict against the reference."""
+    """The string that a library extracted, with the library's verdict against the reference."""
 
     is_equal: bool
 
     def __new__(cls, text: str, is_equal: bool = False) -> LibraryAnswer:
-        """Make the string; `is_equal` is the verdict."""
+        """Create the string; `is_equal` is the verdict."""
         answer = super().__new__(cls, text)
         answer.is_equal = is_equal
         return answer
 
 
 def call_library(function: str, row: tuple[str, str]) -> Any:
-    """Return what a function of a child process answers for a row of strings.
+    """Return the result of a child process's function for a row of strings.
 
-    Raises ScorerFailure: no answer in time, or the function raises.
+    Raises ScorerFailure if there is no result in time, or the function raises.
     """
     from gradeschool.worker import WorkerFailure
 
@@ -40,9 +40,9 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
 
 
 def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]]) -> list[Result]:
-    """Return what a function that calls a library gives for each row of arguments, in their order.
+    """Return the results of a function that calls a library, one for each row, in order.
 
-    Libraries run in child processes: a thread for each keeps all of them busy.
+    Libraries run in child processes: one thread for each keeps all of them busy.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -68,10 +68,10 @@ def library_scorer(
     how: str,
     reference: Callable[[Problem], str] = lambda problem: problem.gold,
 ) -> Scorer:
-    """Return a scorer that is a library's.
+    """Return a scorer that calls a library.
 
-    function: "package.module:function" in the child, `(text, reference) -> [string extracted or
-    null, equal]`. how: what it extracts, for people.
+    function: "package.module:function" in the child, `(text, reference) -> [extracted string or
+    null, equal]`. how: a description of what it extracts.
     """
 
     def extract(text: str, reference: str) -> Answer | None:
@@ -84,7 +84,7 @@ def library_scorer(
         return Answer(str(value), value, span, how)
 
     def compare(value: str, reference: str) -> bool:
-        """Return the verdict that came with the value; other values are read as texts."""
+        """Return the verdict that came with the value; other values are extracted again."""
         if isinstance(value, LibraryAnswer):
             return value.is_equal
         return bool(call_library(function, (value, reference))[1])

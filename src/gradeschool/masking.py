@@ -1,10 +1,10 @@
 """Secrets: API keys and passwords are masked in everything that is stored or printed.
 
-A secret is registered where it is read. What a server sends is masked once it is decoded
-(`masked_values`), and everything on its way out again, in whatever form it was brought: files
-(`masked_bytes`, in `gradeschool.atomic` and in the rows of a run) and what a command prints
-(`masked_streams`). Each character may be written as itself or as an escape of JSON, JavaScript,
-URLs, HTML or MIME, also several times over; the whole also in base64, base32 or hexadecimal.
+A secret is registered where it is read. Data from a server is masked after it is decoded
+(`masked_values`). All output is masked again, in whatever encoding: files (`masked_bytes`, in
+`gradeschool.atomic` and in the rows of a run) and what a command prints (`masked_streams`). Each
+character may appear as itself or as an escape of JSON, JavaScript, URLs, HTML or MIME, also nested;
+the whole secret also in base64, base32 or hexadecimal.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
 MASK = "[API key]"
-# A secret that is shorter is masked only where it stands alone: it is part of ordinary words too.
+# A shorter secret is masked only as a separate word: it may be part of ordinary words.
 SHORTEST = 6
-# What people give to servers that want no key. Models write these words, so they are not masked.
+# Values that users give to servers that need no key. Models write these words: never masked.
 PLACEHOLDERS = {
     *("-", "abc123", "anything", "dummy", "empty", "fake", "key", "lm-studio", "local", "n/a"),
     *("na", "no-key", "none", "not-needed", "null", "ollama", "secret", "sk-no-key-required"),
     *("sk-xxx", "test", "token", "token-abc123", "vllm", "x", "xx", "xxx", "xxxx"),
 }
-# What an address begins with, and what may hold a secret: user name and password; the rest behind
-# "?" or "#". Wide forms count as well: some parsers take them for the plain ones.
+# The start of an address, and the parts that may contain a secret: user name and password, and the
+# rest after "?" or "#". Fullwidth forms count as well: some parsers accept them.
 SCHEME = re.compile(r"\s*(?:[A-Za-z][\w+.-]{0,20}:[/\\]+|[/\\]{2})")
 HOST = re.compile(r":\d+|localhost|/v1\b")
 BEHIND = re.compile(r"[?#\uff1f\uff03]")
@@ -41,14 +41,14 @@ ESCAPE = (
 QUOTED = r"=(?P<p>[0-9a-fA-F]{2})|(?P<s>=\r?\n)"
 WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
 BASES = {"u": 16, "b": 16, "x": 16, "o": 8, "v": 16, "p": 16, "d": 10, "h": 16}
-MOST_LEVELS = 4  # of escapes in escapes
+MOST_LEVELS = 4  # of nested escapes
 
 _secrets: dict[str, re.Pattern[str]] = {}
 _forms: dict[str, None] = {}  # of all secrets, in lower case
 
 
 def register_secret(secret: str) -> None:
-    """Mask this text from now on, in every encoding; a placeholder such as "EMPTY" is no secret."""
+    """Mask this text from now on, in every encoding. Placeholders such as "EMPTY" are ignored."""
     if not secret or secret in _secrets or secret.lower() in PLACEHOLDERS:
         return
     octets = secret.encode("utf-8", "replace")
@@ -76,7 +76,7 @@ def masked(text: str) -> str:
 
 
 def masked_values(value: Any) -> Any:
-    """Return a JSON value with every secret masked in its strings and names."""
+    """Return a JSON value with every secret masked in its strings and keys."""
     if not _secrets:
         return value
     if isinstance(value, str):
@@ -98,7 +98,7 @@ def masked_bytes(data: bytes) -> bytes:
 
 
 def shown_address(text: str) -> str:
-    """Return what a user gave as an address without what may be a secret, which is registered."""
+    """Return an address without the parts that may be secret; those parts are registered."""
     match = BEHIND.search(text)
     before, behind = (text[: match.start()], text[match.end() :]) if match else (text, "")
     scheme = SCHEME.match(before)
@@ -123,7 +123,7 @@ def shown_address(text: str) -> str:
 
 @contextmanager
 def masked_streams() -> Iterator[None]:
-    """Mask what is printed to stdout and stderr in the block, tracebacks included."""
+    """Mask everything printed to stdout and stderr in the block, tracebacks included."""
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast("TextIO", _MaskedStream(stream)) for stream in streams)
     try:
@@ -133,7 +133,7 @@ def masked_streams() -> Iterator[None]:
 
 
 class _MaskedStream:
-    """A text stream whose `write` masks; everything else is the stream's own."""
+    """A text stream whose `write` masks secrets; other attributes are those of the stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -157,7 +157,7 @@ def _mentions(reading: str) -> bool:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield a text as it is, and with its escapes decoded, level by level."""
+    """Yield a text as it is, then with its escapes decoded, level by level."""
     if not text.isascii():
         text = text.translate(WIDE)
     yield text
@@ -172,7 +172,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _placed(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Yield the readings of a text with the place in it of each of their characters."""
+    """Yield the decodings of a text, each with the (start, end) in the text of every character."""
     text = text.translate(WIDE)
     own = [(index, index + 1) for index in range(len(text))]
     yield text, own
@@ -201,7 +201,7 @@ def _spans(reading: str, places: list[tuple[int, int]]) -> Iterator[tuple[int, i
 
 
 def _character(match: re.Match[str]) -> str:
-    """Return what an escape stands for; the escape itself where it stands for nothing."""
+    """Return the character that an escape encodes, or the escape itself if it encodes none."""
     kind, digits = str(match.lastgroup), str(match[str(match.lastgroup)])
     if base := BASES.get(kind):
         code = int(digits, base)
@@ -214,7 +214,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _whole(secret: bytes) -> list[str]:
-    """Return a short secret in the encodings of whole texts."""
+    """Return a short secret in the encodings that apply to a whole text."""
     import base64
 
     encoded = (base64.b64encode(secret), base64.urlsafe_b64encode(secret), base64.b32encode(secret))
@@ -222,9 +222,9 @@ def _whole(secret: bytes) -> list[str]:
 
 
 def _cores(secret: bytes) -> list[str]:
-    """Return what base64, base32 and hexadecimal make of a secret in the middle of any text.
+    """Return the base64, base32 and hexadecimal encodings of a secret inside a longer text.
 
-    Characters at its ends that depend on what is around it are left out.
+    Characters at the ends that depend on the surrounding text are left out.
     """
     import base64
 

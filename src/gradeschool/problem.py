@@ -17,7 +17,7 @@ class Problem:
     id: unique within its dataset; GSM8K rows are "0", "1", ... in the order of the official file.
     gold: the final answer as the data writes it: sign and thousands commas kept ("-10", "2,125").
     solution: the whole reference solution, the line "#### gold" included.
-    meta: facts about the problem (its dataset, for one); never read by a scorer.
+    meta: facts about the problem (such as its dataset); never read by a scorer.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Problem:
     ) -> Problem:
         """Build a problem from a GSM8K row (`answer` ends in "#### gold").
 
-        Raises InputError where the answer has no "####" marker or nothing behind it.
+        Raises InputError if the answer has no "####" marker or nothing after it.
         """
         _, marker, tail = answer.rpartition(MARKER)
         gold = tail.strip()
@@ -62,7 +62,7 @@ class Problem:
 
 
 def several_golds(problems: Iterable[Problem]) -> str:
-    """Return a sentence on questions that have different golds, "" for none."""
+    """Return a sentence about questions that have different golds, "" if there are none."""
     golds: dict[str, dict[str, str]] = {}
     for problem in problems:
         question = " ".join(problem.question.split())

@@ -1,4 +1,4 @@
-"""A protocol: how problems become prompts, how the model is decoded, which scorers read it."""
+"""A protocol: how problems become prompts, the decoding, and the scorers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 
-# Prompts may take any row of GSM8K's train split as an example.
+# Prompts may use any row of GSM8K's train split as an example.
 LARGEST_SHOT_SOURCE = 7473
 
 Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
@@ -25,12 +25,12 @@ class Protocol:
     render: (problems in evaluation order, shots) -> one prompt for each problem, in order. The
     order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
-    shot_count: how many examples a prompt holds.
-    scorers: the scorers that the published number is made of; the first is the headline.
-    votes: what counts the samples of a problem together (`gradeschool.vote`). source: repository,
+    shot_count: number of examples in a prompt.
+    scorers: the scorers behind the published number; the first gives the headline.
+    votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
     commit and files. answers_file: name of the extra file that the published script writes
-    ("{model}" is filled in), "" for none. dataset: what it is published on. samples: completions
-    of each problem.
+    ("{model}" is filled in), "" for none. dataset: the dataset of the published number. samples:
+    completions of each problem.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Protocol:
     votes: tuple[str, ...] = ()
 
     def example_prompt(self) -> Prompt:
-        """Return the prompt of a problem that nobody asks, with shots of its kind."""
+        """Return the prompt of a made-up problem, with made-up shots."""
         return next(_probe_prompts(self))
 
     def digest(self) -> str:
-        """Return 12 hex digits that change when anything that the protocol does changes.
+        """Return 12 hex digits that change when any part of the protocol changes.
 
         Hashes the decoding, the scorers and the prompts of two probe problems with probe shots.
         """

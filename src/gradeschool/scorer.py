@@ -22,14 +22,14 @@ class Scorer:
 
     name: `harness/task[/filter]`, with a version range where upstream changed; frozen for ever.
     summary: one line for people. source: repository, commit and file that define it.
-    reference: what the answer is compared with, from a problem; computed once a problem. May raise
+    reference: the value that answers are compared with; computed once for each problem. May raise
     `ScorerFailure` on a gold that the published code cannot read.
     extract: (completion text, reference) -> the answer, or None. Linear in the text's length;
-    raises `ScorerFailure` alone, where the published code raises.
+    raises only `ScorerFailure`, where the published code raises.
     compare: (answer value, reference) -> equal under the scorer. May raise `ScorerFailure`.
     extra: the optional dependency that the scorer calls, "" for none (`registry.available`).
-    dataset: the dataset, or the first part of several names ("mgsm"), whose answers alone it reads;
-    "" for any. Scorers of other datasets are left out where nobody names scorers.
+    dataset: the only dataset it applies to, or the first part of several names ("mgsm"); "" for
+    any. Unless scorers are named, those of other datasets are left out.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Scorer:
 
 
 def clip(text: str, limit: int = LONGEST_SHOWN) -> str:
-    """Shorten a text for a message; the middle goes."""
+    """Shorten a text for a message by cutting out its middle."""
     if len(text) <= limit:
         return text
     half = (limit - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
 
 
-# Compare as strings: `compare` of most scorers, a call of Python less for each completion.
+# String comparison, the `compare` of most scorers: saves a Python call for each completion.
 verbatim: Callable[[str, str], bool] = operator.eq

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: what a command does at Ctrl-C."""
+"""Handling of SIGINT and SIGTERM: what a command does on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM)
 def on_interrupt(handler: Callable[[], None]) -> Iterator[None]:
     """Call `handler` at each SIGINT or SIGTERM during the block.
 
-    Inside a running event loop the loop calls it between two steps, otherwise Python does, and an
-    exception that it raises goes up from wherever the code is. Outside the main thread, where
-    Python handles no signals, nothing changes.
+    Inside a running event loop, the loop calls it between two steps. Otherwise Python calls it, and
+    an exception that it raises propagates from the current line. Outside the main thread nothing
+    changes, since Python handles no signals there.
     """
     if current_thread() is not main_thread():
         yield
@@ -63,7 +63,7 @@ def ignore_interrupts() -> None:
 
 
 class StopFlag:
-    """A flag that an interrupt sets: `requested` is then true."""
+    """A flag set by an interrupt: `requested` is then true."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -71,7 +71,7 @@ class StopFlag:
 
 @contextmanager
 def stop_flag() -> Iterator[StopFlag]:
-    """Yield a flag that the first interrupt sets; the second raises KeyboardInterrupt."""
+    """Yield a flag that the first interrupt sets; a second one raises KeyboardInterrupt."""
     flag = StopFlag()
 
     def interrupt() -> None:

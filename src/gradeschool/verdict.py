@@ -1,4 +1,4 @@
-"""What a scorer says of a completion: the answer that it read, and a verdict."""
+"""The result of a scorer on a completion: the extracted answer and a verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Outcome(StrEnum):
-    """The four outcomes. An error of the system is never a wrong answer."""
+    """The four outcomes. A system error is never a wrong answer."""
 
     CORRECT = "correct"
     WRONG = "wrong"
@@ -17,12 +17,12 @@ class Outcome(StrEnum):
 
 
 class Answer(NamedTuple):
-    """What a scorer read in a completion.
+    """The answer that a scorer extracted from a completion.
 
-    text: the characters of the completion that were read. value: what is compared with the gold,
-    after the scorer's own clean-up. span: (start, end) of `text` in the completion, in characters;
-    None where the scorer reads something that does not stand there literally. how: in words, for
-    people ("the last number").
+    text: the extracted characters of the completion. value: what is compared with the gold, after
+    the scorer's own clean-up. span: (start, end) of `text` in the completion, in characters; None
+    if the scorer extracts something that is not literally there. how: a description ("the last
+    number").
     """
 
     text: str
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One scorer's verdict on one completion; `reason` is one sentence for people."""
+    """One scorer's verdict on one completion; `reason` is one readable sentence."""
 
     scorer: str
     outcome: Outcome
@@ -42,5 +42,5 @@ class Verdict:
 
     @property
     def correct(self) -> bool:
-        """Whether the outcome is `correct`."""
+        """True if the outcome is `correct`."""
         return self.outcome is Outcome.CORRECT

@@ -14,13 +14,13 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """How one published protocol lets the samples of a problem vote.
+    """The rule by which a published protocol combines the samples of a problem.
 
-    name: `harness/task/filter`. voters: how many samples vote, the first ones. ballot: the string
-    that a completion's text votes for. nothing: the ballot of a text without an answer, which is a
-    candidate like any other. reference: what the winner is compared with. compare: (winner,
-    reference) -> equal under the protocol. Of candidates with equally many ballots the first one
-    seen wins.
+    name: `harness/task/filter`. voters: number of samples that vote, from the first. ballot: the
+    string that a completion's text votes for. nothing: the ballot of a text without an answer, a
+    candidate like any other. reference: the value that the winner is compared with. compare:
+    (winner, reference) -> equal under the protocol. In a tie, the candidate that occurs first
+    wins.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Vote:
     compare: Callable[[str, str], bool]
 
     def judge(self, texts: Sequence[str], problem: Problem) -> Verdict:
-        """Return the verdict on the samples of a problem, in order; later ones do not vote.
+        """Return the verdict on a problem's samples, in order; those after `voters` are ignored.
 
-        Raises InputError where there are fewer samples than voters, as the harnesses do.
+        Raises InputError if there are fewer samples than voters, as the harnesses do.
         """
         if len(texts) < self.voters:
             raise InputError(

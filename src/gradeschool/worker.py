@@ -1,10 +1,10 @@
-"""Child processes for libraries that may hang, crash or take all memory on what a model wrote.
+"""Child processes for libraries that may hang, crash or use all memory on a model's text.
 
-A function of a module is called there with rows of strings and answers with JSON. Text travels as
-JSON lines over pipes, never pickled, and no process is forked: children are fresh interpreters with
-this process's `sys.path`, without the current folder. They start at first use, serve every thread,
-end with this process, and one that computes for longer than `CPU_SECONDS` over a row is killed,
-with every process that it started, and started anew for the next row.
+A function of a module is called in the child with rows of strings, and its results return as JSON.
+Text travels as JSON lines over pipes, never pickled, and no process is forked: children are fresh
+interpreters with this process's `sys.path`, without the current folder. They start at first use,
+serve every thread, and end with this process. A child that uses more than `CPU_SECONDS` of
+computing on a row is killed, with every process that it started, and restarted for the next row.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from typing import IO, Any
 
 from gradeschool.worker_main import CPU_SECONDS
 
-# The bound of a row is on the child's own computing, which the system enforces, so that a verdict
-# does not depend on what else the machine does; this one is for a child that does not compute at
-# all, and for systems without such limits (Windows).
+# CPU_SECONDS bounds the child's own computing and is enforced by the system, so that a verdict does
+# not depend on the load of the machine. This bound on wall time is for a child that does not
+# compute at all, and for systems without such limits (Windows).
 WALL_SECONDS = 60.0
-START_SECONDS = 120.0  # for the imports of a module: a cold disk, a busy machine
+START_SECONDS = 120.0  # for the imports of a module: allows for a cold disk or a busy machine
 END_SECONDS = 5.0  # for a killed process to be reaped and its pipe to close
 CHILDREN = max(1, min(4, os.cpu_count() or 1))
-SHARE = 16  # rows that are worth waking a further child for
-LONGEST_LINE = 1 << 26  # bytes of an answer; a longer line is not the worker's
-WAITING_LINES = 1024  # answers read ahead of the thread that waits for them
+SHARE = 16  # rows that justify waking another child
+LONGEST_LINE = 1 << 26  # bytes of a result; a longer line was not written by the worker
+WAITING_LINES = 1024  # result lines buffered for the thread that waits for them
 FOREIGN_LINE = "the function wrote to the worker's own channel"
 
-# What a child may inherit of Python's variables: where its library lies, how it writes files.
-# The others add folders to the path or run code (PYTHONPATH, PYTHONWARNINGS, PYTHONINSPECT ...).
+# Python variables that a child may inherit: where its library is, how it writes files. The others
+# add folders to the path or run code (PYTHONPATH, PYTHONWARNINGS, PYTHONINSPECT ...).
 INHERITED = frozenset(
     {"PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
 )
@@ -51,7 +51,7 @@ def python_command(program: str, *arguments: str) -> list[str]:
     """Return the command that runs a program text in a new interpreter.
 
     It has this process's `sys.path` without the current folder. `python -c` and `python -m` put
-    that folder first, and a json.py beside somebody's data would be run; -P (Python 3.11) does not.
+    that folder first, so that a json.py beside the user's data would run; -P needs Python 3.11.
     """
     return [sys.executable, "-P", "-c", SET_PATH + program, json.dumps(_search_path()), *arguments]
 
@@ -75,22 +75,22 @@ def _search_path() -> list[str]:
 
 
 class WorkerFailure(Exception):
-    """No answer for a row: too slow, the child died, or the function raised. The message says."""
+    """No result for a row: too slow, the child died, or the function raised (see the message)."""
 
 
 class ProcessLost(WorkerFailure):
-    """No answer for a row, and the process that was to give it is gone."""
+    """No result for a row, and its process no longer exists."""
 
 
 class _ChildLost(Exception):
-    """The child gave no answer in time, or is gone."""
+    """The child gave no result in time, or no longer exists."""
 
 
 class _Interpreter:
-    """A running child process. Raises _ChildLost where it cannot start, ended or takes too long."""
+    """A running child process. Raises _ChildLost if it cannot start, ended or takes too long."""
 
     def __init__(self) -> None:
-        # A fixed hash seed: what symbolic mathematics does depends on the order of sets.
+        # A fixed hash seed: results of symbolic mathematics depend on the order of sets.
         try:
             self._process = subprocess.Popen(  # noqa: S603  (this interpreter, a constant program)
                 python_command("from gradeschool.worker_main import main; main()"),
@@ -99,7 +99,7 @@ class _Interpreter:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=python_environment({"PYTHONHASHSEED": "0"}),
-                process_group=0 if OWN_GROUP else None,  # killed with all that it starts
+                process_group=0 if OWN_GROUP else None,  # killed with all processes that it starts
             )
         except (OSError, ValueError) as error:
             raise _ChildLost(f"no interpreter at {sys.executable!r}: {error}") from error
@@ -114,11 +114,11 @@ class _Interpreter:
         self.loaded: set[str] = set()
 
     def alive(self) -> bool:
-        """Whether the process still runs."""
+        """Return whether the process still runs."""
         return self._process.poll() is None
 
     def send(self, request: dict[str, Any]) -> None:
-        """Write a request, with a key that each of its answers repeats."""
+        """Write a request, with a key that each of its results repeats."""
         self._key, self._answered = secrets.token_hex(16), 0
         unsent = memoryview(json.dumps({**request, "key": self._key}).encode() + b"\n")
         try:
@@ -128,7 +128,7 @@ class _Interpreter:
             raise _ChildLost(f"the process died: {error}") from error
 
     def answer(self, bound: float) -> Any:
-        """Return the next answer, or a WorkerFailure in its place; bound: seconds of wall time."""
+        """Return the next result, or a WorkerFailure in its place; bound: seconds of wall time."""
         start = time.monotonic()
         try:
             line = self._lines.get(timeout=bound)
@@ -147,13 +147,13 @@ class _Interpreter:
             self._process.wait(END_SECONDS)
         deadline = time.monotonic() + END_SECONDS
         while self._reader.is_alive() and time.monotonic() < deadline:
-            with suppress(Empty):  # the reader may wait for room in the queue
+            with suppress(Empty):  # the reader may be waiting for space in the queue
                 self._lines.get(timeout=0.05)
         self._close()
 
     def abandon(self) -> None:
-        """Let go of a process that belongs to the parent of this, a forked, process."""
-        self._process.returncode = 0  # not ours to wait for
+        """Detach from a process that belongs to the parent of this forked process."""
+        self._process.returncode = 0  # the parent's, so not ours to wait for
         for pipe in self._pipes:  # an open copy would keep the child alive when its parent ends
             pipe.close()
 
@@ -165,8 +165,8 @@ class _Interpreter:
 
     def _close(self) -> None:
         self._pipes[0].close()
-        # A process that left the group may hold the pipe: the reader then still waits on this
-        # descriptor, whose number must not be used again.
+        # A process that left the group may keep the pipe open: the reader then still waits on this
+        # descriptor, whose number must not be reused.
         if not self._reader.is_alive():
             self._pipes[1].close()
 
@@ -176,7 +176,7 @@ class _Interpreter:
         except subprocess.TimeoutExpired:
             self._kill()
             code = self._process.wait()
-        # Only the system's bound can take that long; anybody can send the signal.
+        # Only the system's limit takes that long; any process can send the signal.
         computed = waited * (os.cpu_count() or 1) >= CPU_SECONDS - 1
         if code == -getattr(signal, "SIGXCPU", 0) and computed:
             return f"no answer within {CPU_SECONDS} s of computing"
@@ -187,7 +187,7 @@ OWN_GROUP = hasattr(os, "killpg")
 
 
 def _read(source: IO[bytes], lines: Queue[bytes]) -> None:
-    """Pass lines on until the source ends; the last line passed on is empty."""
+    """Pass lines on until the source ends; an empty line marks the end."""
     buffered = open(source.fileno(), "rb", closefd=False)  # noqa: SIM115
     while line := buffered.readline(LONGEST_LINE):
         lines.put(line)
@@ -195,7 +195,7 @@ def _read(source: IO[bytes], lines: Queue[bytes]) -> None:
 
 
 def _unpacked(line: bytes, key: str, row: int) -> Any:
-    """Return the answer to a row. Raises _ChildLost for a line that the worker did not write."""
+    """Return the result for a row. Raises _ChildLost for a line that the worker did not write."""
     try:
         answer = json.loads(line)
         if answer["key"] != key or answer["row"] != row:
@@ -208,7 +208,7 @@ def _unpacked(line: bytes, key: str, row: int) -> Any:
 
 
 class Child:
-    """An interpreter that is started when it is first asked, and anew after each that was lost.
+    """An interpreter that starts at the first request, and again after each that was lost.
 
     Not thread-safe: the pool lends it to one thread at a time.
     """
@@ -217,7 +217,7 @@ class Child:
         self._interpreter: _Interpreter | None = None
 
     def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
-        """Return the answer for each row: a JSON value, or a WorkerFailure."""
+        """Return the result for each row: a JSON value, or a WorkerFailure."""
         answers: list[Any] = []
         while len(answers) < len(rows):
             try:
@@ -232,19 +232,19 @@ class Child:
             except _ChildLost as lost:
                 self.stop()
                 answers.append(ProcessLost(str(lost)))
-            except BaseException:  # an interrupt: what is under way would answer the next question
+            except BaseException:  # an interrupt: pending results would be misread as the next ones
                 self.stop()
                 raise
         return answers
 
     def stop(self) -> None:
-        """Kill the interpreter, if there is one."""
+        """Kill the interpreter, if one is running."""
         interpreter, self._interpreter = self._interpreter, None
         if interpreter is not None:
             interpreter.stop()
 
     def abandon(self) -> None:
-        """Forget an interpreter that belongs to the parent of this, a forked, process."""
+        """Detach from an interpreter that belongs to the parent of this forked process."""
         interpreter, self._interpreter = self._interpreter, None
         if interpreter is not None:
             interpreter.abandon()
@@ -254,7 +254,7 @@ class Child:
         if self._interpreter is None or not self._interpreter.alive():
             self.stop()
             self._interpreter = _Interpreter()
-            atexit.unregister(self.stop)  # once, however often it is started
+            atexit.unregister(self.stop)  # registered once, however often it is started
             atexit.register(self.stop)
         interpreter = self._interpreter
         if function not in interpreter.loaded:
@@ -271,7 +271,7 @@ class Child:
 
 
 class Pool:
-    """Children lent to one thread each; the one used last is lent first."""
+    """Children that each serve one thread at a time; the last one used is taken first."""
 
     def __init__(self, size: int = CHILDREN) -> None:
         self.children = [Child() for _ in range(size)]
@@ -280,7 +280,7 @@ class Pool:
             self._free.put(child)
 
     def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
-        """Return the answer for each row, in order; many rows are shared among the children."""
+        """Return the result for each row, in order; many rows are divided among the children."""
         share = max(SHARE, -(-len(rows) // len(self.children)))
         parts = [rows[start : start + share] for start in range(0, len(rows), share)]
         if len(parts) < 2:
@@ -290,7 +290,7 @@ class Pool:
             return [answer for part in shared for answer in part]
 
     def stop(self) -> None:
-        """Kill all children; the next question starts new ones."""
+        """Kill all children; the next request starts new ones."""
         for child in self.children:
             child.stop()
 
@@ -311,7 +311,7 @@ def answers(function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
 
 
 def _forked() -> None:
-    """Give a forked process children of its own."""
+    """Give a forked process its own children."""
     global _pool
     inherited, _pool = _pool, Pool()
     for child in inherited.children:

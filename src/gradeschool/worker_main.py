@@ -1,9 +1,9 @@
-"""What runs in a child process of `gradeschool.worker`: calls functions, answers in JSON lines.
+"""The program in a child process of `gradeschool.worker`: calls functions, writes JSON lines.
 
-Reads {"function": "package.module:name", "rows": [[text, ...], ...], "key": K}, and writes one line
-a row: {"key": K, "row": number, "answer": ...}, with "failure": "..." in place of the answer where
-the function raised. "rows": null imports the function and is answered once. Each request has a new
-key, so that a line which something else writes to the same pipe is noticed.
+Reads {"function": "package.module:name", "rows": [[text, ...], ...], "key": K}, and writes a line
+for each row: {"key": K, "row": number, "answer": ...}, with "failure": "..." instead of the answer
+if the function raised. "rows": null imports the function and gets one answer. Each request has a
+new key, so that a line written to the same pipe by other code is noticed.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
-from json import dumps, loads  # names of this module: the function may replace json's own
+from json import dumps, loads  # bound here: the called code may replace those of json
 from typing import Any
 
 from gradeschool.signals import ignore_interrupts
 
 CPU_SECONDS = 5  # for one row; the system kills a process that needs more, whatever it runs
-MEMORY = 4 << 30  # bytes of address space: a tower of powers must not take the machine's memory
+MEMORY = 4 << 30  # bytes of address space: a tower of powers must not use all memory of the machine
 
 
 class Raised(Exception):
-    """Stands for an exception of the called code: `attempt` returned no value."""
+    """The exception of the called code, returned by `attempt` in place of a value."""
 
 
 def attempt(call: Callable[[], Any]) -> Any:
-    """Return what a call returns, or a Raised in place of whatever exception it raises."""
+    """Return the result of a call, or a Raised in place of its exception."""
     try:
         return call()
     except BaseException as error:
@@ -40,8 +40,8 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 
 def main() -> None:
-    """Answer until the input ends, or a function ends the process."""
-    ignore_interrupts()  # the parent acts on Ctrl-C
+    """Serve requests until the input ends, or a function ends the process."""
+    ignore_interrupts()  # the parent handles Ctrl-C
     channel = Channel()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -54,7 +54,7 @@ def main() -> None:
     except SystemExit as error:
         status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
     finally:
-        os._exit(status)  # at once: threads and pools of the function could wait for ever
+        os._exit(status)  # immediately: threads and pools of the function could wait for ever
 
 
 def _serve(channel: Channel) -> None:
@@ -80,7 +80,7 @@ class Channel:
         self._requests, self._answers = os.dup(0), os.dup(1)
         self._lines = open(self._requests, "rb", closefd=False)  # noqa: SIM115
         self._key = ""
-        self.row = 0  # the row that is worked on
+        self.row = 0  # the row being processed
         self._write = threading.Lock()
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
@@ -90,7 +90,7 @@ class Channel:
         Channel.current = self
 
     def request(self) -> dict[str, Any] | None:
-        """Return the next request, None where the parent is gone."""
+        """Return the next request, None if the parent has ended."""
         line = self._lines.readline()
         if not line:
             return None
@@ -99,12 +99,12 @@ class Channel:
         return request
 
     def answer(self, row: int, answer: Any) -> None:
-        """Write the answer to a row: a JSON value, or a Raised."""
+        """Write the result of a row: a JSON value, or a Raised."""
         failed = isinstance(answer, Raised)
         self._tell(row, {"failure": str(answer)} if failed else {"answer": answer})
 
     def leave(self, reason: str) -> None:
-        """Say why the row has no answer, and end this process, whatever its threads do."""
+        """Report why the row has no result, and end this process, whatever its threads do."""
         self._tell(self.row, {"lost": reason})
         _end()
 
@@ -116,14 +116,14 @@ class Channel:
                 unwritten = unwritten[os.write(self._answers, unwritten) :]
 
     def _forked(self, nothing: int) -> None:
-        """Keep a forked process off the pipes; its time is bounded by the one that waits for it."""
+        """Detach a forked process from the pipes; the process that waits for it bounds its time."""
         os.dup2(nothing, self._requests)
         os.dup2(nothing, self._answers)
         _limit("RLIMIT_CPU", None)
 
 
 def _end() -> None:
-    """End this process, and what it started where it leads a group of processes."""
+    """End this process, and its process group if it leads one."""
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(0)
@@ -131,7 +131,7 @@ def _end() -> None:
 
 @cache
 def function_of(name: str) -> Callable[..., Any]:
-    """Return the function of a name "package.module:function"."""
+    """Return the function with the name "package.module:function"."""
     module, _, function = name.partition(":")
     imported: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return imported
@@ -142,7 +142,7 @@ def _cpu_seconds() -> int:
 
 
 def _limit(name: str, soft: int | None) -> None:
-    """Set a limit of this process where the system has it; None lifts it."""
+    """Set a limit of this process if the system supports it; None lifts it."""
     try:
         import resource
     except ImportError:  # Windows

@@ -12,11 +12,8 @@ from gradeschool import Failure, detect_answer_failure
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import (
     Near,
-    TextForm,
     cause_of_text,
-    form_of,
     is_right,
-    looks_cut,
     near,
     scale_of,
 )
@@ -118,42 +115,6 @@ def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
 def test_failure_values_are_words_that_can_be_counted() -> None:
     assert str(Failure.SIGN_LOST) == "sign lost"
     assert len({failure.value for failure in Failure}) == len(Failure)
-
-
-@pytest.mark.parametrize(
-    ("text", "cut"),
-    [
-        ("So she has 9 eggs left. She sells them for", True),
-        ("So she has 16 -", True),
-        ("She makes (9", False),
-        ("so there are 570 employees", False),
-        (r"\boxed{101} square feet", False),
-        ("The answer is 18.", False),
-        ("**18**", False),
-        ("it is **bold** and then goes on and on", True),
-        ("A: 18", False),
-        ("Or 22 trips. Since", True),
-        ("Done", False),
-        ("", False),
-    ],
-)
-def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
-    assert looks_cut(text) is cut
-
-
-@pytest.mark.parametrize(
-    ("text", "finish", "form"),
-    [
-        ("", None, TextForm(empty=True, truncated=False, ran_on=False, thinking=False)),
-        ("A: 18", "length", TextForm(False, truncated=True, ran_on=False, thinking=False)),
-        ("She has 16 -", "stop", TextForm(False, truncated=False, ran_on=False, thinking=False)),
-        ("She has 16 -", "unknown", TextForm(False, truncated=True, ran_on=False, thinking=False)),
-        ("A: 18\n\nQ: How many? 5", None, TextForm(False, False, ran_on=True, thinking=False)),
-        ("<think>18", None, TextForm(False, False, False, thinking=True)),
-    ],
-)
-def test_the_form_of_a_completion(text: str, finish: str | None, form: TextForm) -> None:
-    assert form_of(text, finish) == form
 
 
 @pytest.mark.parametrize(

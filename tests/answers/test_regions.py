@@ -1,10 +1,10 @@
-"""The part of a completion that counts: no thinking before it, no other problem behind it."""
+"""The part of a completion that counts (no thinking, no other problem), and its form."""
 
 from __future__ import annotations
 
 import pytest
 
-from gradeschool.answers.regions import committed_region
+from gradeschool.answers.regions import TextForm, committed_region, form_of, looks_cut
 
 QUESTION = (
     "Sandra bakes 15 flans of 3 eggs and gets 9 eggs a time. How many times must she babysit?"
@@ -55,3 +55,39 @@ def test_code_is_blanked_out_character_for_character() -> None:
     assert len(region.text) == len(text)
     assert "x = 5" not in region.text
     assert region.text.endswith("5 eggs")
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("So she has 9 eggs left. She sells them for", True),
+        ("So she has 16 -", True),
+        ("She makes (9", False),
+        ("so there are 570 employees", False),
+        (r"\boxed{101} square feet", False),
+        ("The answer is 18.", False),
+        ("**18**", False),
+        ("it is **bold** and then goes on and on", True),
+        ("A: 18", False),
+        ("Or 22 trips. Since", True),
+        ("Done", False),
+        ("", False),
+    ],
+)
+def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
+    assert looks_cut(text) is cut
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "form"),
+    [
+        ("", None, TextForm(empty=True, truncated=False, ran_on=False, thinking=False)),
+        ("A: 18", "length", TextForm(False, truncated=True, ran_on=False, thinking=False)),
+        ("She has 16 -", "stop", TextForm(False, truncated=False, ran_on=False, thinking=False)),
+        ("She has 16 -", "unknown", TextForm(False, truncated=True, ran_on=False, thinking=False)),
+        ("A: 18\n\nQ: How many? 5", None, TextForm(False, False, ran_on=True, thinking=False)),
+        ("<think>18", None, TextForm(False, False, False, thinking=True)),
+    ],
+)
+def test_the_form_of_a_completion(text: str, finish: str | None, form: TextForm) -> None:
+    assert form_of(text, finish) == form

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.search import TextMatch, any_of, last_box, last_flat_box, last_match
+from gradeschool.answers.search import (
+    TextMatch,
+    any_of,
+    compiled_later,
+    last_box,
+    last_flat_box,
+    last_match,
+)
 
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
@@ -107,3 +114,12 @@ def test_any_of_reads_what_the_plain_alternatives_read() -> None:
         for text in (word, f"{word}s", word.swapcase(), f"x{word}"):
             match, expected = quick.match(text), plain.match(text)
             assert (match and match[0]) == (expected and expected[0]), text
+
+
+def test_a_pattern_is_compiled_at_the_first_call_and_once() -> None:
+    letter = compiled_later("a", re.IGNORECASE)
+    assert letter() == re.compile("a", re.IGNORECASE)
+    assert letter() is letter()
+    broken = compiled_later("(")
+    with pytest.raises(re.error):
+        broken()

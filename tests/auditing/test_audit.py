@@ -339,8 +339,8 @@ def test_a_scorer_that_replaces_json_is_judged() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("scorers", "'scorers' names no function; give MODULE:FUNCTION"),
-        ("no such:function", "'no such' is no module"),
+        ("scorers", "'scorers' does not name a function; give MODULE:FUNCTION"),
+        ("no such:function", "'no such' is not a module name"),
         ("nowhere.py:function", "there is no file 'nowhere.py'"),
         ("nowhere_at_all:function", "No module named 'nowhere_at_all'"),
         ("tests.support.scorers:nothing", "has no attribute 'nothing'"),

@@ -57,7 +57,7 @@ def test_a_scorer_as_json(gradeschool: Command) -> None:
         ((ENDS_WITH, "--scorer", "openai/2021"), "both a function and a scorer are given"),
         (("--scorer", "openai/2022"), "no scorer is called 'openai/2022'; did you mean"),
         ((ENDS_WITH, "--allow", "slwo"), "no class or kind of finding is called 'slwo'"),
-        (("scorers",), "'scorers' names no function"),
+        (("scorers",), "'scorers' does not name a function"),
         (("tests.support.scorers:never",), "accepts no right answer in any of 15 formats"),
         (("tests.support.scorers:raises",), "it raises RuntimeError: out of order"),
         (("tests.support.scorers:of_three",), "takes (first, second, third)"),

@@ -74,7 +74,7 @@ CASES = {
         b"\n".join((row(sample=0), row(1), row(completion="5", sample=0))),
         0,
         0,
-        ("row 3 of {F} holds problem '0' of run 'answers' again, with another text",),
+        ("row 3 of {F} contains problem '0' of run 'answers' again, with another text",),
     ),
     "invalid UTF-8": Case(
         GOOD + b'\n{"index": 1, "completion": "\xff"}', 3, 1, ("row 2 of {F} is not valid UTF-8",)

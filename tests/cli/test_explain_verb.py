@@ -111,7 +111,7 @@ def test_explain_json_has_each_differing_completion(gradeschool: Command, tmp_pa
             {
                 "side": "wrong answer accepted",
                 "cause": "another number",
-                "evidence": "the text says 5 (behind the last '####'), the scorer accepts '0'",
+                "evidence": "the text says 5 (after the last '####'), the scorer accepts '0'",
                 "span": [5, 6],
             },
         ],
@@ -150,7 +150,7 @@ def test_explain_takes_its_words_in_any_order(
         (["F", "G", "--scorer", *TWO], "explain reads one file at a time, not "),
         (["--scorer", *TWO], "no file is given, only scorers"),
         (["nope.jsonl", "--scorer", *TWO], "'nope.jsonl' does not exist"),
-        (["F#x", "--scorer", *TWO], "{F!r} holds no run 'x'; it holds '{F}#answers'"),
+        (["F#x", "--scorer", *TWO], "{F!r} contains no run 'x'; it contains '{F}#answers'"),
     ],
 )
 def test_explain_rejects_bad_arguments_in_one_line(

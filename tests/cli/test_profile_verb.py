@@ -56,7 +56,7 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
         (("a", "b", "-n", "3"), "-p, -n, --runs-in and --dry-run are of -m MODEL"),
         (("a", "b", "--dry-run"), "-p, -n, --runs-in and --dry-run are of -m MODEL"),
         (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
-        (("-m", "tiny", "-d", "sample"), "only one set is given: 'sample'"),
+        (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),
         (("-m", "tiny", "-d", "gsm8k", "-d", "mgsm:xx"), "no dataset is called 'mgsm:xx'"),
         (("-m", "tiny", "-o", "x.doc"), "no figure is written as 'x.doc'"),
     ],

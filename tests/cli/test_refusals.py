@@ -42,7 +42,7 @@ CASES = {
     "audit nothing:score": "'nothing:score' cannot be called",
     "doctor localhost:8000": "'localhost:8000' has an unknown form",
     "doctor http://[bad/v1": "'http://[bad/v1' is not a usable http://",
-    "finetune -m none -d sample -o x": "no model is in 'none'",
+    "finetune -m none -d sample -o x": "'none' contains no model",
     "sample -m transformers/none -d sample -o x": "",
     "verifier train --generator none --samples none -o x": "'none'",
     "verifier score none --verifier tiny": "",

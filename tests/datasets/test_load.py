@@ -323,7 +323,7 @@ def test_a_file_with_another_number_of_rows_is_an_error(
     tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
-    with pytest.raises(DataError, match="holds 1 problems, not 2"):
+    with pytest.raises(DataError, match="contains 1 problems, not 2"):
         load_dataset("tiny")
 
 
@@ -513,8 +513,8 @@ def test_a_bad_row_is_refused_with_its_number_and_its_fault(fault: str, tmp_path
         (b"question,answer\n1 + 1?,2\n?,\n", "row 3 of .* has no answer"),
         (b"question,answer\n1 + 1?,2\n\xff,2\n", "not valid UTF-8 near row"),
         (b"what,else\n1,2\n", "row 2 of .* has no question .*'what', 'else'"),
-        (b"question,answer\n", "holds no problems"),
-        (b"", "holds no problems"),
+        (b"question,answer\n", "contains no problems"),
+        (b"", "contains no problems"),
     ],
 )
 def test_a_bad_csv_file_is_refused_with_its_row(
@@ -546,8 +546,8 @@ def test_a_bad_row_of_a_parquet_file_is_refused_with_its_number(tmp_path: Path) 
     [
         ("missing.jsonl", None, "does not exist"),
         ("some/missing/path", None, "does not exist"),
-        ("empty.jsonl", b"", "holds no problems"),
-        ("blank.jsonl", b"\n\n", "holds no problems"),
+        ("empty.jsonl", b"", "contains no problems"),
+        ("blank.jsonl", b"\n\n", "contains no problems"),
         ("broken.parquet", b"PAR1", "not a readable Parquet file"),
         ("whole.json", b'[{"question": "?", "answer": 1}]', "row 1 .* a JSON list"),
     ],

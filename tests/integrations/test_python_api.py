@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
     ),
     "the golds are '18'": (lambda: gradeschool.score(["1", "8"], "18"), InputError),
     "the completions are '18'": (lambda: gradeschool.score("18", ["1", "8"]), InputError),
-    "the gold 'abc' holds no number": (lambda: gradeschool.judge("8", "abc"), InputError),
+    "the gold 'abc' contains no number": (lambda: gradeschool.judge("8", "abc"), InputError),
     "there is no gold": (lambda: gradeschool.judge("8"), InputError),
     "the completion is a NoneType": (
         lambda: gradeschool.judge(None),  # type: ignore[arg-type]

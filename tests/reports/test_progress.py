@@ -39,7 +39,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
     with EvaluationDisplay() as display:
         display.watch(in_flight, budget, "process 7 on here")
-        display.begin(100, 20, ("the last row was not whole",))
+        display.begin(100, 20, ("the last row was incomplete",))
         for _ in range(20):
             clock[0] += 1
             ended(display, Outcome.CORRECT)
@@ -50,7 +50,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     assert lines[:3] == [
         "the last session here (process 7 on here) did not end cleanly; "
         "continuing from what it stored",
-        "the last row was not whole; quarantine.jsonl keeps it, what is missing is requested",
+        "the last row was incomplete; quarantine.jsonl keeps it, missing samples are requested",
         "100 samples, 20 stored already",
     ]
     assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")

@@ -333,6 +333,14 @@ def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
         environment={"HF_HUB_OFFLINE": "1", "GRADESCHOOL_DATA": ""}, cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 2
-    assert "HF_HUB_OFFLINE forbids to fetch it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
+    assert "HF_HUB_OFFLINE forbids fetching it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
         result.stderr
     )
+
+
+def test_a_run_imports_no_reader_of_files() -> None:
+    """A start of `eval` does not pay for formats that it does not read."""
+    code = (
+        "import sys, gradeschool.runs.evaluate; sys.exit('gradeschool.formats.read' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -209,8 +209,8 @@ def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
 ) -> None:
     assert faults(gradeschool, run) == []
     text = gradeschool("runs", "verify", run).out
-    assert "48 keys recomputed, all as stored" in text
-    assert "results.json is of these 48 rows (SHA-256)" in text
+    assert "48 keys recomputed, all match" in text
+    assert "results.json covers these 48 rows (SHA-256)" in text
 
 
 def lines(run: Path) -> list[bytes]:
@@ -252,18 +252,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a torn tail": (
         lambda run: rewritten(run, lambda rows: [*rows, rows[0][:40]]),
-        "1 rows are not whole: 49",
+        "1 rows are incomplete: 49",
     ),
     "zeros at the end": (
         lambda run: rewritten(run, lambda rows: [*rows, b"\0" * 64]),
-        "1 rows are not whole: 49",
+        "1 rows are incomplete: 49",
     ),
     "a key of another request": (
         lambda run: rewritten(
             run,
             lambda rows: [first_row(run, b'"sample": 0', b'"sample": 1'), *rows[1:]],
         ),
-        "1 rows have a key that is not that of their request: problem 0 sample 1",
+        "1 rows have a key that does not match their request: problem 0 sample 1",
     ),
     "a problem of another dataset": (
         lambda run: rewritten(
@@ -285,11 +285,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "another dataset": (
         lambda run: manifest(run, '"sha256": "', '"sha256": "00'),
-        "the dataset of today is another",
+        "the dataset has changed",
     ),
     "a protocol that changed": (
         lambda run: manifest(run, '"digest": "', '"digest": "00'),
-        "the protocol of today is another",
+        "the protocol has changed",
     ),
     "a protocol that is gone": (
         lambda run: manifest(run, "zero-shot/chat", "zero-shot/chap"),
@@ -297,19 +297,19 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no protocol": (
         lambda run: manifest(run, '"protocol"', '"protocols"'),
-        "run.json is not as gradeschool wrote it",
+        "run.json was changed or damaged",
     ),
     "results by another scorer": (
         lambda run: manifest(run, "gradeschool/reader", "openai/2021", "results.json"),
-        "results.json is by openai/2021, the run's own are gradeschool/reader",
+        "results.json has scores by openai/2021, the run's scorers are gradeschool/reader",
     ),
     "a score that was improved": (
         lambda run: manifest(run, '"correct": 43', '"correct": 44', "results.json"),
-        "is not what gradeschool/reader makes of these rows: correct 44, not 43",
+        "does not match gradeschool/reader on these rows: correct 44, not 43",
     ),
     "no scores": (
         lambda run: manifest(run, '"scorers"', '"ruled"', "results.json"),
-        "results.json is by no scorer",
+        "results.json has scores by no scorer",
     ),
     "a later schema": (
         lambda run: manifest(run, '"schema": 1', '"schema": 9'),

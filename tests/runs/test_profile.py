@@ -90,5 +90,5 @@ def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
 
 
 def test_one_set_makes_no_profile() -> None:
-    with pytest.raises(InputError, match="only one set is given: 'sample'"):
+    with pytest.raises(InputError, match="only one set: 'sample'"):
         profile_jobs(EvalJob("tiny"), ("sample", "sample"))

@@ -58,7 +58,7 @@ def test_a_torn_last_line_is_moved_to_quarantine_and_the_rest_is_kept(tmp_path: 
     (tmp_path / "completions.jsonl").write_bytes(whole[:-7])
     with RunStore(tmp_path) as store:
         assert set(store.completions) == {"key-1"}
-        assert store.repairs == ("the last row was not whole",)
+        assert store.repairs == ("the last row was incomplete",)
         store.append([to_line(completion(2), "Q?")], [completion(2)])
     assert (tmp_path / "completions.jsonl").read_bytes() == whole
     assert (tmp_path / QUARANTINE_FILE).read_bytes() == whole.splitlines(True)[1][:-7] + b"\n"

@@ -142,7 +142,7 @@ def test_one_file_of_several_runs_and_one_run_of_it(
     assert [run["run"] for run in report["runs"]] == ["large", "small"]
     missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
     assert missing.status == 2
-    assert "holds no run 'huge'" in missing.err
+    assert "contains no run 'huge'" in missing.err
     assert "#base'" in missing.err
 
 

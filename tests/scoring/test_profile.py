@@ -91,7 +91,7 @@ def test_a_set_of_other_problems_is_compared_without_pairs() -> None:
     )
     assert (paired.comparison.n, other.comparison.n) == (1, 0)
     assert "other problems, svamp 100.0 %" in sentence(other, "gsm8k")
-    with pytest.raises(InputError, match="no run asks a variation of a problem of the first run"):
+    with pytest.raises(InputError, match="no run has a variation of a problem of the first run"):
         profile(original, [outcomes("svamp", [True, True])])
 
 

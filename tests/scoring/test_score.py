@@ -142,8 +142,7 @@ def test_a_row_repeated_to_the_letter_counts_once(sample: int | None) -> None:
     assert [(sample.row, sample.text) for sample in run.samples] == [(1, "a"), (2, "a"), (4, "b")]
     assert len(other.samples) == 1
     assert notes == [
-        f"row 3 of 'f.jsonl' repeats sample {sample or 0} of problem '0' to the letter; "
-        "counted once"
+        f"row 3 of 'f.jsonl' repeats sample {sample or 0} of problem '0' exactly; counted once"
     ]
 
 
@@ -158,7 +157,7 @@ def test_the_same_sample_with_another_text_is_kept(sample: int | None) -> None:
     )
     assert [(sample.sample, sample.text) for sample in run.samples[:2]] == [(0, "a"), (1, "b")]
     assert notes == [
-        "row 2 of 'f.jsonl' holds problem '0' of run 'r' again, with another text; "
+        "row 2 of 'f.jsonl' contains problem '0' of run 'r' again, with another text; "
         "counted as sample 1"
     ]
 

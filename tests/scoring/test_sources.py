@@ -63,7 +63,7 @@ def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     gradeschool: Command, answers: Path, problems: Path
 ) -> None:
     result = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
-    listed = f"it holds '{answers}#low', '{answers}#high'"
+    listed = f"it contains '{answers}#low', '{answers}#high'"
     assert (result.status, result.err.strip().endswith(listed)) == (2, True)
 
 

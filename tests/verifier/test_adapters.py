@@ -164,7 +164,7 @@ def test_an_export_keeps_the_data_type_where_models_are_computed_in_bfloat16(
 def test_a_likelihood_head_is_no_token_classifier(tokenizer: Any, tmp_path: Path) -> None:
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     likelihood.save(tmp_path / "verifier", tokenizer)
-    with pytest.raises(InputError, match="scores by likelihood, which is no token classifier"):
+    with pytest.raises(InputError, match="scores by likelihood, which is not a token classifier"):
         export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     assert not (tmp_path / "classifier").exists()
     assert isinstance(Verifier.load(tmp_path / "verifier"), Verifier)

@@ -7,7 +7,12 @@ from random import Random
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.choice import StrategyChoice, chosen_strategy
+from gradeschool.verifier.choice import (
+    ChosenStrategy,
+    DevelopmentRun,
+    StrategyChoice,
+    chosen_strategy,
+)
 from gradeschool.verifier.rank import budget_curve, rank
 from gradeschool.verifier.selection import Option, RankedProblem, SelectionSettings
 
@@ -29,32 +34,60 @@ def cases(name: str, count: int, *, scores_help: bool) -> list[RankedProblem]:
     return problems
 
 
+def chosen_on(development: list[RankedProblem], reported: list[RankedProblem]) -> ChosenStrategy:
+    """What one development run of the same temperature chooses."""
+    runs = (DevelopmentRun("dev", 1.0, development), DevelopmentRun("run", 1.0, reported))
+    return chosen_strategy(runs[:1], runs[1], has_logprob=False, settings=SETTINGS)
+
+
 def test_the_development_run_chooses_and_the_other_is_measured() -> None:
     helped, blind = cases("dev", 30, scores_help=True), cases("test", 40, scores_help=False)
-    chosen = chosen_strategy(helped, blind, has_logprob=False, settings=SETTINGS)
+    chosen = chosen_on(helped, blind)
     assert chosen.choice.strategy in {"best", "top", "weighted", "frequency"}
     assert chosen.development.accuracy == 1.0
     assert chosen.reported.problems == 40
     assert chosen.reported.accuracy < 0.7  # the scores say nothing there, and nobody looked
     # What the reported run holds has no part in the choice.
-    other = chosen_strategy(
-        helped, cases("third", 40, scores_help=True), has_logprob=False, settings=SETTINGS
-    )
+    other = chosen_on(helped, cases("third", 40, scores_help=True))
     assert other.choice == chosen.choice
     assert other.reported.accuracy == 1.0
+
+
+def test_several_development_runs_choose_the_temperature() -> None:
+    """The run at 0.5 is better; a reported run at another temperature says nothing of it."""
+    hot = DevelopmentRun("hot", 1.0, cases("dev", 30, scores_help=False))
+    cold = DevelopmentRun("cold", 0.5, cases("dev", 30, scores_help=True))
+    problems = cases("test", 40, scores_help=True)
+    for order in ((hot, cold), (cold, hot)):
+        chosen = chosen_strategy(
+            order, DevelopmentRun("run", 0.5, problems), has_logprob=False, settings=SETTINGS
+        )
+        assert (chosen.run, chosen.temperature) == ("cold", 0.5)
+        assert chosen.development.accuracy == chosen.reported.accuracy == 1.0
+        assert chosen.by_run.keys() == {"hot", "cold"}
+        assert chosen.by_run["hot"] < chosen.by_run["cold"]
+        expected = r"prefer temperature 0.5 .*100.0 % by 'cold'.*'run' was sampled at 1.0"
+        with pytest.raises(InputError, match=expected):
+            chosen_strategy(
+                order, DevelopmentRun("run", 1.0, problems), has_logprob=False, settings=SETTINGS
+            )
+    # One run chooses no temperature.
+    reported = DevelopmentRun("run", 1.0, problems)
+    alone = chosen_strategy([cold], reported, has_logprob=False, settings=SETTINGS)
+    assert (alone.run, alone.temperature) == ("cold", 0.5)
 
 
 def test_of_equal_accuracies_the_one_of_fewer_completions_is_chosen() -> None:
     right = [Option("7", True, 0.5, -1.0, 10)] * 8
     runs = [[RankedProblem("0", "all", right, 1, name)] for name in ("a?", "b?")]
-    chosen = chosen_strategy(*runs, has_logprob=False, settings=SETTINGS)
+    chosen = chosen_on(*runs)
     assert chosen.choice.n == 1
 
 
 def test_a_development_run_on_the_same_problems_is_refused() -> None:
     run = cases("dev", 5, scores_help=True)
-    with pytest.raises(InputError, match=r"5 problems of the run that is reported .* with --dev"):
-        chosen_strategy(run, run, has_logprob=False, settings=SETTINGS)
+    with pytest.raises(InputError, match=r"5 problems of the reported run .* with --dev"):
+        chosen_on(run, run)
 
 
 def test_a_number_of_voters_of_ones_own_keeps_its_place_in_the_curve() -> None:

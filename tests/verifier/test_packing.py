@@ -129,7 +129,7 @@ def test_examples_longer_than_a_window_are_refused() -> None:
     model = architecture("mistral")
     model.config.sliding_window = 20
     check_window(model, 20)
-    with pytest.raises(InputError, match=r"21 tokens, the model's layers look back 20"):
+    with pytest.raises(InputError, match=r"21 tokens, the model's window is 20"):
         check_window(model, 21)
     check_window(architecture("llama"), 10**6)
 

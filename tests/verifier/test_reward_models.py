@@ -227,7 +227,7 @@ def test_rank_takes_a_reward_model(tokenizer: Any, tmp_path: Path, gradeschool: 
     assert re.fullmatch(r"reward@[0-9a-f]{12} \(token\):min", result["verifier"])
     assert result["chosen"]["reported"]["problems"] == 4
     same = gradeschool("rank", test, "--dev", test, *arguments)
-    assert (same.status, "in the development run too" in same.err) == (2, True)
+    assert (same.status, "also in the development run" in same.err) == (2, True)
     refused = gradeschool("verifier", "score", tmp_path / "test.jsonl", "-d", "sample",
                           "--verifier", folder, "--tokens")  # fmt: skip
     assert (refused.status, "scores steps, not tokens" in refused.err) == (2, True)

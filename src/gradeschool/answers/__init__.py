@@ -1,1 +1,1 @@
-"""ExtractedAnswer a number out of text: exact, linear in the length of any text, never raising."""
+"""Extracts the answer from a text: exact, linear in the length of any text, never raising."""

@@ -1,10 +1,10 @@
-r"""Steps computed again: every "a op b = c" of a text, exactly, and the ones that are false.
+r"""Checks arithmetic: recomputes every "a op b = c" of a text exactly and finds the false ones.
 
-An equation ("8 apples * $2 = $16", "<<8*2=16>>", "\frac{1}{2} = 0.5") is kept only where every
-token near it is understood: a letter, a power, a clock time, "half of" or a sum of different units
-beside it, and it is left out. What a writer may mean decides in his favour: a rounded result, a
-percentage as a part or as a figure, a chain computed from left to right, a change of unit are no
-slips. Linear in the length of the text.
+An equation ("8 apples * $2 = $16", "<<8*2=16>>", "\frac{1}{2} = 0.5") counts only if every token
+near it is understood. A letter, a power, a clock time, "half of" or a sum of different units next
+to it excludes it. Ambiguity favours the writer: a rounded result, a percentage as a part or as a
+figure, a chain computed from left to right, and a change of unit are not slips. Linear in the
+length of the text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOKEN = compiled_later(
     re.VERBOSE,
 )
 VALUES = frozenset({"num", "frac", "right", "percent"})
-# Words that change the number beside them: no plain units.
+# Words that change the number next to them, so not plain units.
 # fmt: off
 CHANGING = frozenset((
     "of", "half", "halves", "quarter", "quarters", "third", "thirds", "fourth", "fourths", "fifth",
@@ -50,7 +50,7 @@ MOST_TOKENS = 60
 class Equation(NamedTuple):
     """Both sides of one "=", units left out.
 
-    units: whether words or signs of money or percent stood there. text: its characters.
+    units: whether words or signs of money or percent were removed. text: its characters.
     """
 
     left: tuple[Token, ...]
@@ -62,7 +62,7 @@ class Equation(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """What stands beside an "=": the expression, and whether everything around it is understood."""
+    """One side of an "=": the expression, and whether everything around it is understood."""
 
     tokens: list[Token]
     units: bool
@@ -98,7 +98,7 @@ def _of_line(sides: list[list[Token]], text: str) -> Iterator[Equation]:
 
 
 def _last_expression(tokens: list[Token]) -> _Side:
-    """Return the expression that a side ends with: what stands behind its last plain words."""
+    """Return the expression at the end of a side, after its last plain words."""
     kept: list[Token] = []
     units = False
     names: set[str] = set()
@@ -123,7 +123,7 @@ def _last_expression(tokens: list[Token]) -> _Side:
 
 
 def _first_expression(tokens: list[Token]) -> _Side:
-    """Return the expression that a side begins with: what stands before its first plain words."""
+    """Return the expression at the start of a side, before its first plain words."""
     kept: list[Token] = []
     units = False
     for index, token in enumerate(tokens[:MOST_TOKENS]):
@@ -144,7 +144,7 @@ def _first_expression(tokens: list[Token]) -> _Side:
 
 
 def _is_unit(tokens: list[Token], index: int, following: str) -> bool:
-    """Tell whether a word stands behind a value, and before an operator or the end of the side."""
+    """Return whether a word follows a value, and precedes an operator or the end of the side."""
     if following and following not in OPERATORS and following != "right":
         return False
     while index >= 0 and tokens[index].kind == "word":
@@ -153,7 +153,7 @@ def _is_unit(tokens: list[Token], index: int, following: str) -> bool:
 
 
 def _joins(tokens: list[Token], index: int) -> bool:
-    """Tell whether a word is an "and" between clauses, not that of "3 and 1/2"."""
+    """Return whether a word is an "and" between clauses, not that of "3 and 1/2"."""
     return _name(tokens[index]) == "and" and (index == 0 or tokens[index - 1].kind not in VALUES)
 
 
@@ -168,17 +168,17 @@ def _name(token: Token) -> str:
     return token.text.rpartition("{")[2].strip("} ").lower()
 
 
-# Where units are named: cents, percent, minutes, inches, hours, days, weeks, ounces, yards.
+# Factors between units: cents, percent, minutes, inches, hours, days, weeks, ounces, yards.
 CONVERSIONS = frozenset(
     Fraction(factor)
     for factor in (10, 100, 1000, 60, 3600, 12, 24, 7, 52, 365, 30, 4, 3, 36, 16, 1440)
 )
 ZERO_FIRST = re.compile(r"0\d")
-ROUNDED = Fraction(1, 200)  # the relative error that rounding on the way may make
+ROUNDED = Fraction(1, 200)  # the relative error that rounding of intermediate results may cause
 
 
 class Slip(NamedTuple):
-    """A false equation: its characters, what its left side comes to, and where it stands."""
+    """A false equation: its characters, the value of its left side, and its place."""
 
     text: str
     value: Fraction
@@ -204,7 +204,7 @@ def _slip(equation: Equation) -> Slip | None:
     if not any(token.kind in OPERATORS for token in left[1:]) or _is_unclear(left):
         return None
     right = _closed(equation.right)
-    if left[0].kind == "plus" or (right and right[0].kind == "plus"):  # goes on from a line before
+    if left[0].kind == "plus" or (right and right[0].kind == "plus"):  # continues the line before
         return None
     lefts, rights = _values(left), _values(right)
     if not lefts or not rights:
@@ -220,7 +220,7 @@ def _slip(equation: Equation) -> Slip | None:
 
 
 def _is_unclear(tokens: Sequence[Token]) -> bool:
-    """Tell whether no single sense is sure: "50 + 30%", a range ("days 1-8"), "0900-0130"."""
+    """Return whether the meaning is ambiguous: "50 + 30%", a range ("days 1-8"), "0900-0130"."""
     kinds = [token.kind for token in tokens]
     percents = kinds.count("percent")
     if percents and {"plus", "minus"} & set(kinds) and percents < kinds.count("num"):
@@ -231,7 +231,7 @@ def _is_unclear(tokens: Sequence[Token]) -> bool:
 
 
 def _open(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return what stands behind the last "(" that is not closed."""
+    """Return the tokens after the last "(" that is not closed."""
     depth = 0
     for index in range(len(tokens) - 1, -1, -1):
         depth += {"right": 1, "left": -1}.get(tokens[index].kind, 0)
@@ -241,7 +241,7 @@ def _open(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _closed(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return what stands before the first ")" that nothing opens."""
+    """Return the tokens before the first ")" without an opening bracket."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += {"left": 1, "right": -1}.get(token.kind, 0)
@@ -257,7 +257,7 @@ def _is_rounded(exact: Fraction, written: Fraction, tokens: Sequence[Token]) -> 
 
 
 def _values(tokens: Sequence[Token]) -> list[Fraction]:
-    """Return what an expression comes to, in each way that it may be meant; empty for no sense."""
+    """Return the values of an expression in all its plausible meanings; empty if there is none."""
     kinds = {token.kind for token in tokens}
     percents = (True, False) if "percent" in kinds else (False,)
     chained = (False, True) if {"times", "over"} & kinds and {"plus", "minus"} & kinds else (False,)
@@ -275,13 +275,13 @@ def _values(tokens: Sequence[Token]) -> list[Fraction]:
 
 
 def _last_term(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return what stands behind the last "+", worked out by itself: "22 + 3 x 6 = 18"."""
+    """Return the tokens after the last "+", for a term worked out alone: "22 + 3 x 6 = 18"."""
     index = max(index for index, token in enumerate(tokens) if token.kind == "plus")
     return tokens[index + 1 :] if any(token.kind == "times" for token in tokens[index:]) else ()
 
 
 def _bound(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens with "a/b" behind another "*" or "/" in brackets: "28 / 1/5" is 140."""
+    """Return the tokens with brackets around "a/b" after "*" or "/": "28 / 1/5" is 140."""
     bound: list[Token] = []
     index = 0
     while index < len(tokens):

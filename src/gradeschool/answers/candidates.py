@@ -1,8 +1,9 @@
-"""Which number of a sentence is its result: candidates, their features, one weighted decision.
+"""Chooses the result among the numbers of a sentence: features, and one weighted decision.
 
-Each number of a sentence gets the features that it has (behind "=", with the asked unit, given by
-the question, an operand, ...); the candidate with the highest sum of `WEIGHTS` is the result. The
-weights were set by hand; `benchmarks/extractor.py` holds them beside fitted ones (docs/log.md).
+Each number of a sentence gets the features that apply to it (after "=", with the requested unit,
+given by the question, an operand, ...). The candidate with the highest sum of `WEIGHTS` is the
+result. The weights were set by hand; `benchmarks/extractor.py` compares them with fitted ones
+(docs/log.md).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from gradeschool.answers.question import FILLERS, question_hints, stem
 from gradeschool.answers.search import any_of, compiled_later
 
 MOST_NUMBERS = 60
-UNRESOLVED = ""  # the value of an expression that nothing is said to come to
+UNRESOLVED = ""  # the value of an expression without a stated result
 CONTEXT = 48
-# What stands between a "=" or a marker and its number.
+# Characters between a "=" or a marker and its number.
 LEAD = re.compile(
     r"(?:~~[^~\n]{1,40}~~|[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
     r"|\+(?=\s?\\?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
@@ -62,7 +63,7 @@ AFTER_VERB = compiled_later(
     + r"(?i:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
-# Any other word may be a verb too: "covers 300 miles".
+# Any other word may also be a verb: "covers 300 miles".
 AFTER_WORD = re.compile(
     r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
     r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
@@ -103,7 +104,7 @@ BOLD = re.compile(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
-# What a number is not, or is above, says not what it is.
+# A number after one of these is excluded: "not 5", "more than 5".
 EXCLUDING = ("not", "than", "instead of", "compared to", "compared with", "exceeds", "exceeding")
 EXCLUDED = re.compile(
     r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
@@ -116,7 +117,7 @@ LEADING = re.compile(
     r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:=\n]{1,160}"
     r"(?:,\d{3}[^,:=\n]{1,80})?,\s"
 )
-# "Because she has 4 schools," and no more of it.
+# "Because she has 4 schools," as the whole sentence.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 _TOTAL = any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
@@ -127,7 +128,7 @@ AFTER_ROUNDING = re.compile(
     r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
 )
 NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
-# What follows one of these tells more about a number before it.
+# The text after one of these adds details to a number before it.
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
@@ -166,7 +167,7 @@ NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )
-# Units that tell of something else where another of them is asked.
+# Units that mean something else if another of them is requested.
 MEASURES = frozenset(
     """
     dollar cent percent hour minute second day week month year mile kilometer meter foot inch
@@ -174,11 +175,11 @@ MEASURES = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# What a number may have in a sentence that does no more than count things.
+# Features of the numbers in a sentence that only counts things.
 PLAIN_FEATURES = frozenset(
     ("verb", "last", "earlier", "word", "other unit", "asked name", "given", "given value")
 )
-# Behind a number with one of these, another in parentheses is not the same amount once more.
+# After a number with one of these, a number in parentheses is not the same amount again.
 TELLING = frozenset(("unit asked", "given"))
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
@@ -194,9 +195,9 @@ WEIGHTS = {
 
 
 def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    """Return the number that a sentence states as its result, None where it holds none."""
+    """Return the number that a sentence states as its result, None if it contains no number."""
     plain = PLAIN.match(text, start, end)
-    if plain is not None and plain.end() == end:  # as in most boxes
+    if plain is not None and plain.end() == end:  # a number alone, as in most boxes
         return _signed(text, start, WrittenNumber(plain[0], start, end))
     numbers = sentence_numbers(text, start, end, question)
     if not numbers:
@@ -228,7 +229,7 @@ def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
 
 
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
+    """Return 2 for "twice" if a number of times is asked for, 0 for "no quarters" of quarters."""
     units = question_hints(question).units
     for match in UNNUMBERED.finditer(text, start, end):
         value = TIMES_VALUES.get(match[0].lower())
@@ -248,10 +249,10 @@ def best_number(
     *,
     direct: bool = False,
 ) -> WrittenNumber:
-    """Return the one of several numbers of a sentence with the highest weight, the last of equals.
+    """Return the number of a sentence with the highest weight; in a tie, the last one.
 
-    direct: whether the first one stands right behind a marker of the answer. Its value is
-    UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
+    direct: whether the first number comes right after a marker of the answer. Its value is
+    UNRESOLVED if the best number is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
     """
     rows = features(text, start, end, numbers, question)
     if any("unit asked" in names for names in rows):
@@ -268,9 +269,9 @@ def best_number(
 def _only_parts(
     text: str, end: int, numbers: list[WrittenNumber], rows: list[list[str]], question: str
 ) -> bool:
-    """Tell whether a sentence counts two things of which neither was asked.
+    """Return whether a sentence counts two things, neither of which was asked for.
 
-    "They grow 5 arms and 3 legs" says no number of limbs.
+    "They grow 5 arms and 3 legs" gives no number of limbs.
     """
     counted = [
         (number, names)
@@ -288,7 +289,7 @@ def _only_parts(
 
 
 def _mark_others(text: str, end: int, numbers: list[WrittenNumber], rows: list[list[str]]) -> None:
-    """Mark what is counted in something else than was asked, where that is counted too."""
+    """Mark numbers that count another thing than requested, if both are counted."""
     for number, names in zip(numbers, rows, strict=True):
         if not {"unit asked", "other unit", "result"}.intersection(names):
             words = unit_words(text, number, end)
@@ -299,8 +300,8 @@ def _mark_others(text: str, end: int, numbers: list[WrittenNumber], rows: list[l
 def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
     """Return the numbers of a sentence that may be its result, from left to right.
 
-    Without the number of a list item, "4 hours and 30 minutes" and "17 or 18" as one; number words
-    only where there are no digits; none that the sentence says is not the one.
+    Excludes the number of a list item and numbers that the sentence rules out; "4 hours and 30
+    minutes" and "17 or 18" are one number each; number words count only if there are no digits.
     """
     item = ITEM.match(text, start, end)
     begin = start if item is None else item.end()
@@ -308,7 +309,7 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     if text.find("<<", begin, end) >= 0:
         numbers = _outside_annotations(text, begin, end, numbers)
     if not numbers and item is not None and not text[begin:end].strip(" \n*.)"):
-        return list(quantities(text, start, end))  # "18." and nothing else
+        return list(quantities(text, start, end))  # nothing but "18."
     if not numbers:
         words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
         words = [word for word in words if not TITLE.match(text, word.start)]
@@ -323,7 +324,7 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
 
 
 def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, question: str) -> bool:
-    """Tell whether a sentence says that a number is not its result, or only a share of it."""
+    """Return whether a sentence says that a number is not its result, or only a share of it."""
     if text.startswith(" of ", number.end) and number.end + 4 <= end:
         if PART.match(text, number.end, end):
             return True
@@ -334,7 +335,7 @@ def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, questio
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
-    """Return a number with the sign that a word before it gives: "minus 8"."""
+    """Return a number with the sign given by a word before it: "minus 8"."""
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     if number.value.startswith("-"):
         return number
@@ -350,7 +351,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
 def features(
     text: str, start: int, end: int, numbers: list[WrittenNumber], question: str
 ) -> list[list[str]]:
-    """Return the names of the features that each number of a sentence has."""
+    """Return the names of the features of each number of a sentence."""
     bold = _bold(text, start, end)
     reason = REASON.search(text, numbers[0].end, numbers[-1].start)
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
@@ -409,8 +410,8 @@ def features(
 def _outside_annotations(
     text: str, start: int, end: int, numbers: list[WrittenNumber]
 ) -> list[WrittenNumber]:
-    """Return the numbers outside "<<8*2=16>>"; all of them where no other is there."""
-    # "10/2 = <<10/2=5>> miles": where no number follows, its result is read inside.
+    """Return the numbers outside "<<8*2=16>>", or all of them if there are no others."""
+    # "10/2 = <<10/2=5>> miles": if no number follows the annotation, the result inside it counts.
     spans = [
         (match.start(), text.rfind("=", match.start(), match.end()))
         if not FOLLOWED.match(text, match.end(), end)
@@ -500,7 +501,7 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
 
 
 def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
-    """Return numbers with "17 or 18" as one, which is neither; "$0.10 or 10 cents" stays two."""
+    """Return numbers with "17 or 18" as one that equals neither; "$0.10 or 10 cents" stays two."""
     merged: list[WrittenNumber] = []
     for number in numbers:
         last = merged[-1] if merged else None
@@ -517,12 +518,12 @@ def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNum
 
 
 def has_equals(text: str, start: int, end: int) -> bool:
-    """Tell whether something is worked out in a piece of text."""
+    """Return whether a piece of text works something out."""
     return EQUALS.search(text, start, end) is not None
 
 
 def offers_value(text: str, start: int, end: int, value: str) -> bool:
-    """Tell whether a piece of text holds a value, in digits or in words."""
+    """Return whether a piece of text contains a value, in digits or in words."""
     span = text, start, end
     return any(
         same_value(number.value, value)
@@ -531,7 +532,7 @@ def offers_value(text: str, start: int, end: int, value: str) -> bool:
 
 
 def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
-    """Tell whether a quantity stands in the question, with the word behind it if one is known."""
+    """Return whether the question contains a quantity, with the word after it if there is one."""
     hints = question_hints(question)
     words = unit_words(text, number, end)
     if not words:
@@ -540,7 +541,7 @@ def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
 
 
 def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
-    """Tell whether a number has the unit that the question asks for."""
+    """Return whether a number has the unit that the question asks for."""
     units = question_hints(question).units
     if not units:
         return False
@@ -550,7 +551,7 @@ def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
 
 
 def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
-    """Return the words behind a number, "%" and "¢" as "percent" and "cent"."""
+    """Return the words after a number, "%" and "¢" as "percent" and "cent"."""
     match = NEXT_WORDS.match(text, number.end, end)
     if match is None:
         return []
@@ -560,13 +561,13 @@ def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
 
 
 def skip_lead(text: str, start: int, end: int) -> int:
-    """Return where the lead of a number ends: white space, markup, "about", an opening bracket."""
+    """Return where the text before a number ends: white space, markup, "about", a bracket."""
     lead = LEAD.match(text, start, end)
     return start if lead is None else lead.end()
 
 
 def _bold(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the last bold words with a digit, from behind their last ":" or "=" on."""
+    """Return the last bold words with a digit, without the part up to their last ":" or "="."""
     if (
         text.find("**", start, end) < 0
         and text.find("__", start, end) < 0

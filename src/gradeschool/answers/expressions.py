@@ -4,7 +4,7 @@
     product := factor (("*" | "/" | "//") factor)*      "//" is whole-number division
     factor  := ("+" | "-")* "$"? (number | "(" sum ")") "%"*
 
-The tokens come from the caller: calculator annotations and the equations of a text are cut in
+The caller provides the tokens: calculator annotations and the equations of a text are split in
 different ways.
 """
 
@@ -23,7 +23,7 @@ SIGNS = ("plus", "minus")
 
 
 class Token(NamedTuple):
-    """A token: its kind, its characters and where they stand.
+    """A token: its kind, its characters and their place.
 
     Kinds with a meaning: num, frac (LaTeX with two plain numbers), plus, minus, times, over, floor,
     left, right (brackets), percent, money.
@@ -42,11 +42,11 @@ def evaluate_tokens(
     in_order: bool = False,
     juxtaposed: bool = False,
 ) -> Fraction | None:
-    """Return what an expression comes to.
+    """Return the value of an expression.
 
     percent: whether "50%" is 0.5, else 50. in_order: without precedence, as on a simple calculator.
-    juxtaposed: whether "2(3 + 4)" multiplies. None where the tokens are no expression, divide by
-    zero, are nested deeper than DEEPEST, or where a value reaches TOO_LARGE.
+    juxtaposed: whether "2(3 + 4)" multiplies. None if the tokens are not an expression, divide by
+    zero, are nested deeper than DEEPEST, or if a value reaches TOO_LARGE.
     """
     parser = _ExpressionParser(tokens, percent, in_order, juxtaposed)
     try:
@@ -57,11 +57,11 @@ def evaluate_tokens(
 
 
 class _NotAnExpression(Exception):
-    """The tokens are no expression, or one beyond the bounds."""
+    """The tokens are not an expression, or exceed the bounds."""
 
 
 class _ExpressionParser:
-    """Recursive descent over tokens; depth: how many brackets are open."""
+    """Recursive descent over tokens; depth: number of open brackets."""
 
     def __init__(
         self, tokens: Sequence[Token], percent: bool, in_order: bool, juxtaposed: bool
@@ -135,7 +135,7 @@ def _number(text: str) -> Fraction:
 
 
 def _bounded(value: Fraction) -> Fraction:
-    """Refuse what no word problem needs and what a hostile text would grow without end."""
+    """Reject values that no word problem needs, and that hostile text would grow without limit."""
     if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
         raise _NotAnExpression
     return value

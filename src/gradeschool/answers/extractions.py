@@ -1,8 +1,8 @@
 """Extractions that several harnesses share: "#### N", and the last number of a text.
 
-Patterns of numbers match digits and a few signs, so their last match stands in one run of these.
-That run is looked for once for all scorers of a text, and what a pattern matches in it is
-remembered: the answers of a dataset are few.
+Patterns of numbers match digits and a few signs, so their last match is in one run of these. That
+run is found once for all scorers of a text, and the matches of a pattern in it are remembered,
+since a dataset has few different answers.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
 
-SIGNS = "0123456789.,$+-eE"  # all that patterns of numbers match, but for digits of other scripts
+SIGNS = "0123456789.,$+-eE"  # all that number patterns match, except digits of other scripts
 DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
 LAST_NUMBER = "the last number"
-# The pattern of the repository that released GSM8K, which other harnesses took over.
+# The pattern of the repository that released GSM8K, which other harnesses reuse.
 MARKED = re.compile(r"#### (\-?[0-9\.\,]+)")
 MARK = "#### "
 Extract = Callable[[str, str], Answer | None]
 
 
 def first_marked(text: str, reference: str = "") -> Answer | None:
-    """Extract the first "#### N"; commas go, a trailing period stays."""
+    """Extract the first "#### N" without commas; a trailing period stays."""
     match = MARKED.search(text) if MARK in text else None
     if match is None:
         return None
@@ -48,7 +48,7 @@ def first_marked(text: str, reference: str = "") -> Answer | None:
 
 
 def last_marked(text: str, reference: str = "") -> Answer | None:
-    """Extract the last "#### N"; commas go, a trailing period stays."""
+    """Extract the last "#### N" without commas; a trailing period stays."""
     match = last_match_behind(MARK, MARKED, text)
     if match is None:
         return None
@@ -57,7 +57,7 @@ def last_marked(text: str, reference: str = "") -> Answer | None:
 
 
 class DigitRun(NamedTuple):
-    """Digits and signs side by side, perhaps with others between them, and where they begin."""
+    """Adjacent digits and signs, possibly with other characters between them, and their start."""
 
     text: str
     start: int
@@ -67,7 +67,7 @@ NO_RUN = DigitRun("", 0)
 
 
 class Number(NamedTuple):
-    """A number in a run: what the pattern matches, the value that is compared, and its place."""
+    """A number in a run: the match of the pattern, the value that is compared, and its place."""
 
     text: str
     value: str | None
@@ -100,9 +100,9 @@ def normalized_gold(problem: Problem) -> str:
 def last_run(text: str) -> DigitRun | None:
     """Return the last run of `SIGNS` with a digit, if the last match of every pattern is in it.
 
-    It reaches to the word's last comma or currency sign and one character further. None where it is
-    long, stands beside another script, or something behind it might be taken for a number (".." or
-    "-."): then the text itself has to be searched. Shared by all scorers of a text.
+    It extends to the word's last comma or currency sign and one character further. None if it is
+    long, is next to another script, or is followed by something that may match as a number (".." or
+    "-."): then the text itself must be searched. Shared by all scorers of a text.
     """
     end = numbers_end(text)
     rest = text[end:].lstrip(".+-")
@@ -126,9 +126,9 @@ def last_number(
 ) -> Extract:
     """Return an extraction of the last match of a pattern.
 
-    pattern: matches `SIGNS` alone, looks no further than one character behind them, and every match
-    holds a digit, a comma, a currency sign or two periods. how: its description in an answer.
-    clean: makes the value of a match, None where that is no answer after all.
+    pattern: matches only `SIGNS`, looks at most one character past them, and every match contains a
+    digit, a comma, a currency sign or two periods. how: its description in an answer. clean: makes
+    the value of a match, None if the match is no answer after all.
     """
 
     def number_of(match: re.Match[str] | None) -> Number | None:
@@ -152,10 +152,10 @@ def last_number(
 
 
 def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
-    """Return an extraction of the last match once commas between digits are gone.
+    """Return an extraction of the last match after commas between digits are removed.
 
-    pattern: as for `last_number`. The span is that of the number as it is compared, None where it
-    stands in the text with commas alone.
+    pattern: as for `last_number`. The span is that of the number as it is compared, None if the
+    text contains it only with commas.
     """
 
     @remembered
@@ -175,9 +175,9 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
 
 
 def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
-    """Return an extraction of the last number behind the last such label, commas removed.
+    """Return an extraction of the last number after the last such label, commas removed.
 
-    Whatever stands between counts for nothing; a period at the end of the number goes.
+    Text between the two is ignored; a period at the end of the number is removed.
     """
 
     def extract(text: str, reference: str = "") -> Answer | None:
@@ -188,15 +188,15 @@ def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
         if match is None:
             return None
         number = match.group().rstrip(".")
-        place = text.rfind(number)  # with a comma inside it does not stand there literally
+        place = text.rfind(number)  # -1 for a number written with a comma
         span = (place, place + len(number)) if place > start else None
-        return Answer(number, number, span, f"the last number behind the last {label!r}")
+        return Answer(number, number, span, f"the last number after the last {label!r}")
 
     return extract
 
 
 def extracted_gold(extract: Extract, problem: Problem) -> str:
-    """Return the gold as an extraction reads it, as it is where that finds no number."""
+    """Return the number that an extraction finds in the gold, else the gold unchanged."""
     answer = extract(problem.gold, "")
     return problem.gold if answer is None else answer.value
 
@@ -210,7 +210,7 @@ def marked_gold(problem: Problem) -> str:
 
 
 def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last match of a pattern that begins with "answer" in any case and holds a ":"."""
+    """Return the last match of a pattern that begins with "answer" in any case and contains ":"."""
     if ":" not in text:
         return None
     lower, index = lowered(text), len(text)
@@ -221,7 +221,7 @@ def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | N
 
 
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return what `last_match` does for a pattern that matches no space and no line break."""
+    """Return the same as `last_match`, for a pattern that matches no space and no line break."""
     for start in chain((last_number_start(text),), ends(text)):
         last = None
         for last in pattern.finditer(text, start):  # noqa: B007  (the loop is for its last value)
@@ -232,9 +232,9 @@ def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | 
 
 
 def _without_commas(pattern: re.Pattern[str], text: str) -> str | None:
-    r"""Return the last match once `COMMA` gave way to `\1\2`; no match holds white space.
+    r"""Return the last match after `COMMA` is replaced by `\1\2`; no match contains white space.
 
-    What stands between the matches, joined with their groups, is that text.
+    The searched text is the text between the matches, joined with their groups.
     """
     for start in chain((last_number_start(text),), ends(text)):
         end = text[start:] if start else text
@@ -245,10 +245,10 @@ def _without_commas(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def ends(text: str) -> Iterator[int]:
-    """Yield where ever longer ends of a text begin, each at a space or line break; 0 is the last.
+    """Yield the starts of longer and longer ends of a text, each at a space or line break; last 0.
 
-    What a pattern that matches neither finds in an end is what it finds there in the whole text,
-    so the last match of all stands in the first end that holds one. All ends together are linear.
+    A pattern that matches neither finds the same in an end as at that place in the whole text, so
+    the last match of all is in the first end that contains one. All ends together are linear.
     """
     length = END
     while length < len(text):

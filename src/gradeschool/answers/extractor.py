@@ -1,9 +1,9 @@
-r"""The answer extractor: the answer that a careful person would say a completion gives.
+r"""The answer extractor: the answer that a careful reader would take from a completion.
 
-It reads the part that counts (`regions`), takes the last explicit statement of an answer
-(`statements`), honours a different conclusion that comes after it, and where nothing is stated
-explicitly reads the closing sentence (`sentences`). Which number of a sentence is its result is one
-weighted decision (`candidates`). Deterministic, linear, no model.
+It selects the part that counts (`regions`) and takes the last explicit statement of an answer
+(`statements`), unless a different conclusion comes after it. If nothing is stated explicitly, it
+reads the closing sentence (`sentences`). One weighted decision chooses the result among the numbers
+of a sentence (`candidates`). Deterministic, linear, no model.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ from gradeschool.answers.statements import (
 
 __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_guess"]
 
-# A statement with more text than this behind it is not looked at again.
+# A statement with more text than this after it is not examined again.
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
-# Behind one of these a text still works something out.
+# After one of these, a text still works something out.
 DERIVED = re.compile(
     r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto|let)\b"
 )
-# In the very sentence of another number.
+# Within the sentence of another number.
 RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
-# Answers to choose from, not an answer.
+# Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
@@ -84,7 +84,7 @@ LABELLED = re.compile(
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
-# A text that says so gives no answer.
+# A text that contains one of these gives no answer.
 UNKNOWN = compiled_later(
     r"(?i)\b(?:(?:cannot|can\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
     r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
@@ -118,11 +118,11 @@ PROGRAM = re.compile(
 )
 # A program that is not run: its last line prints or returns a name.
 PROGRAM_END = re.compile(r"\n[ \t]*(?:print\([^\n]{1,200}\)|return [a-z_]\w*)\s{0,9}\Z")
-# A sentence that is repeated over and over is an answer if it holds so much of what was asked.
+# Minimum share of the asked words in a sentence that is repeated over and over, to be an answer.
 ANSWERED = 0.4
 DIGIT = re.compile(r"\d")
 MOST_STRONGER, SHORTEST_REPEATED = 6, 15
-# "5.600" is a number of thousands in a text of these languages.
+# "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
 # "57 500 dollars" in French and Russian.
 THOUSANDS_SPACE = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
@@ -131,12 +131,11 @@ SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
 
 @shared
 def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
-    """Return the answer that a completion gives to a question, or None where it gives none.
+    """Return the answer that a completion gives to a question, or None if it gives none.
 
-    question: tells the asked unit from another ("2 hours (120 minutes)") and what was given from
-    what was worked out; without it both are guessed. What a model thought before its reply counts
-    only where there is no reply, and then only behind a marker. Never raises; linear in the length
-    of the text.
+    question: distinguishes the requested unit from others ("2 hours (120 minutes)") and given
+    numbers from results; without it both are guessed. Thinking counts only if there is no reply,
+    and then only after a marker. Never raises; linear in the length of the text.
     """
     region = committed_region(text, question)
     statement = last_statement(region.text, region.start, region.end, question)
@@ -159,12 +158,12 @@ def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | Non
 
 
 def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
-    """Tell whether an answer is but the last number of a text that concludes nothing."""
+    """Return whether an answer is only the last number of a text without a conclusion."""
     return answer is not None and answer.confidence is Confidence.GUESSED
 
 
 def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:
-    """Return what a longer piece of text behind a marker states: its statement or last sentence."""
+    """Return the answer in a longer piece of text after a marker: a statement or last sentence."""
     text, start, end = region.text, section.start, section.end
     if DIGIT.search(text, start, end) is None and end == region.end:
         return None
@@ -182,8 +181,8 @@ def _in_section(region: Region, section: AnswerSection, question: str) -> Extrac
 def _revised(region: Region, stated: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return a statement, or the different conclusion that comes after it.
 
-    A conclusion counts where it is drawn in so many words, where the statement came first and the
-    working after it, or where the text takes the statement back.
+    A conclusion counts if it is explicit, if the statement came first and the working after it, or
+    if the text takes the statement back.
     """
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
@@ -227,7 +226,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
 
 
 def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
-    """Return the last sentence that holds a number, None where it only asks or adds something."""
+    """Return the last sentence that contains a number, None if it only asks or adds something."""
     for sentence in last_sentences(text, start, end):
         if DIGIT.search(text, sentence.start, sentence.end):
             return None if is_aside(text, sentence) else sentence
@@ -235,7 +234,7 @@ def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
 
 
 def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAnswer | None:
-    """Return what the closing sentence states; None where the text is cut or goes round."""
+    """Return the answer of the closing sentence; None if the text is cut or goes round."""
     text = region.text
     whole = region.ran_on or end < region.end
     if CHOICES.search(text, max(start, end - 300), end) and not ONE_LINE.fullmatch(
@@ -289,7 +288,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
 
 
 def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
-    """Tell whether a text repeats a sentence over and over that is no finished answer."""
+    """Return whether a text repeats a sentence over and over that is no finished answer."""
     if not goes_round(region.text, sentence, region.start, region.end):
         return False
     share = restated_share(region.text[sentence.start : sentence.end], question)
@@ -297,7 +296,7 @@ def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, quest
 
 
 def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
-    """Return the number that stands alone on the last line, below the words that announce it."""
+    """Return the number alone on the last line, below the words that announce it."""
     begin = max(start, end - 120)
     last = None
     for last in BELOW.finditer(text, begin, end):  # noqa: B007
@@ -311,7 +310,7 @@ def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
 
 
 def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
-    """Return what a conclusion states behind which only items, quotes and remarks follow."""
+    """Return the number of a conclusion that only items, quotes and remarks follow."""
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
         if CONCLUSION().match(text, sentence.start, sentence.end):
             if index == 0:
@@ -333,7 +332,7 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
 
 
 def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
-    """Return the figure whose label was asked for: the 44 of "Girls: 44", then "Boys: 36"."""
+    """Return the figure with the requested label: the 44 of "Girls: 44", then "Boys: 36"."""
     hints = question_hints(question)
     labels = hints.words | hints.units
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
@@ -346,7 +345,7 @@ def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenN
 
 
 def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
-    """Tell whether a sentence only repeats a part of the question, but for a pronoun or two."""
+    """Return whether a sentence only repeats part of the question, except for a pronoun or two."""
     words = text[sentence.start : sentence.end].split()
     written = " ".join(words)
     if len(written) <= SHORTEST_REPEATED:
@@ -359,7 +358,7 @@ def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
 
 
 def _ends_in_question(region: Region, sentence: Sentence, question: str) -> bool:
-    """Tell whether a text works nothing out and ends in the question that it was asked."""
+    """Return whether a text works nothing out and ends by repeating its question."""
     text = region.text
     return (
         text[sentence.start : sentence.end].rstrip().endswith("?")
@@ -369,7 +368,7 @@ def _ends_in_question(region: Region, sentence: Sentence, question: str) -> bool
 
 
 def _is_given(text: str, sentence: Sentence, question: str) -> bool:
-    """Tell whether a sentence has no numbers but those of the question, and works nothing out."""
+    """Return whether a sentence has only numbers of the question and works nothing out."""
     if has_equals(text, sentence.start, sentence.end):
         return False
     return all(
@@ -400,7 +399,7 @@ def _before_parts(text: str, start: int, end: int) -> int:
 def _headline(
     text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
-    """Return a number that is the whole first line, where the end of the text only explains it."""
+    """Return a number that is the whole first line, if the end of the text only explains it."""
     if has_equals(text, sentence.start, sentence.end) or CONCLUSION().match(text, sentence.start):
         return None
     if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
@@ -417,7 +416,7 @@ def _headline(
 def _opening(
     text: str, start: int, closing: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
-    """Return what the first sentence answers, where the closing one only explains it.
+    """Return the answer of the first sentence, if the closing one only explains it.
 
     "The difference is $200. The first costs $450, while the second costs $250."
     """
@@ -452,7 +451,7 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
 
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
-    """Return an answer by the conventions of its text: "5.600" in German, millions where asked."""
+    """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
     text, points = region.text, question_hints(question).points
     written = text[answer.start : answer.end]
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):

@@ -1,7 +1,7 @@
-"""Why a completion has no right answer: one cause, in a word that can be counted.
+"""Why a completion has no right answer: one cause, as a word that can be counted.
 
-The outer form of the text comes first (empty, cut off, run on, a refusal, nothing but code), then
-how a wrong number is near the right one (sign, scale, rounding, a piece of it, the same end).
+The form of the text comes first (empty, cut off, run on, a refusal, nothing but code), then the
+relation of a wrong number to the right one (sign, scale, rounding, a piece of it, the same end).
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from typing import NamedTuple
 from gradeschool.answers.arithmetic import first_slip
 from gradeschool.answers.extractor import Confidence, ExtractedAnswer, extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, exact, same_answer
-from gradeschool.answers.regions import DIGIT, Region, committed_region
+from gradeschool.answers.regions import (
+    DIGIT,
+    LENGTH,
+    LONGEST_UNIT,
+    UNTOLD,
+    WORD,
+    Region,
+    committed_region,
+    looks_cut,
+)
 
 FILTER = "content_filter"
 
@@ -22,8 +31,8 @@ FILTER = "content_filter"
 class Failure(StrEnum):
     """Causes of a miss.
 
-    First what keeps a completion from having an answer, then how its answer is wrong; the last
-    group is of scorers alone: the text is right and the scorer misses it, or the other way round.
+    The first group leaves a completion without an answer, the second makes its answer wrong. The
+    last group concerns only scorers: the text is right and the scorer misses it, or the reverse.
     """
 
     PROVIDER_ERROR = "provider error"
@@ -63,13 +72,13 @@ class Cause(NamedTuple):
 def detect_answer_failure(
     text: str, gold: str | None = None, finish: str | None = None, question: str = ""
 ) -> Failure | None:
-    """Return why a completion has no right answer, or None where nothing is wrong with it.
+    """Return why a completion has no right answer, or None if nothing is wrong with it.
 
     text: the completion. gold: the gold answer; without it only the form is judged. finish: the
-    server's finish reason: "length" means that the text was cut, which is the cause unless an
-    answer was stated before; "content_filter" that a filter ended it; without one, a text that ends
-    in the middle of a sentence before it states an answer counts as cut. question: helps the reader
-    to tell one unit from another. Deterministic, linear, never raises.
+    server's finish reason. "length" means that the text was cut, which is the cause unless it
+    stated an answer before; "content_filter" means that a filter ended it. Without a finish reason,
+    a text that ends in the middle of a sentence before it states an answer counts as cut. question:
+    helps to distinguish units. Deterministic, linear, never raises.
     """
     reading, region = extract_final_answer(text, question), committed_region(text, question)
     cause = cause_of_text(text, reading, region, gold, finish)
@@ -77,7 +86,7 @@ def detect_answer_failure(
 
 
 def is_right(reading: ExtractedAnswer | None, gold: str) -> bool:
-    """Tell whether a reading is the gold answer."""
+    """Return whether an extracted answer is the gold answer."""
     return reading is not None and same_answer(reading.value, canonical_gold(gold))
 
 
@@ -88,9 +97,9 @@ def cause_of_text(
     gold: str | None = None,
     finish: str | None = None,
 ) -> Cause | None:
-    """Return what `detect_answer_failure` does, with the evidence.
+    """Return the same as `detect_answer_failure`, with the evidence.
 
-    reading: what the answer extractor reads in the text. region: the part of it that counts.
+    reading: the extracted answer of the text. region: the part of the text that counts.
     """
     if not text.strip():
         return _empty(finish)
@@ -106,7 +115,7 @@ def cause_of_text(
         if cause is not None:
             return cause
         if is_code(text, region) and (reading is None or not region.coded):
-            return Cause(Failure.CODE_ONLY, "a program, and no word about its result")
+            return Cause(Failure.CODE_ONLY, "a program without its result")
     if reading is None:
         return _nothing_stated(text, region)
     return None if gold is None else _wrong_number(region, reading.value, canonical_gold(gold))
@@ -115,7 +124,7 @@ def cause_of_text(
 def _empty(finish: str | None) -> Cause:
     if finish == FILTER:
         return Cause(Failure.FILTERED, "no text: the finish reason is 'content_filter'")
-    limit = " but white space, and the limit ended it" if finish == LENGTH else ""
+    limit = " except white space, and the limit ended it" if finish == LENGTH else ""
     return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
 
 
@@ -134,9 +143,9 @@ def _nothing_stated(text: str, region: Region) -> Cause:
     if is_refusal(region):
         return Cause(Failure.REFUSAL, "it declines to answer")
     if DIGIT.search(region.text, region.start, region.end) is None:
-        behind = ", only in what it ran on to" if DIGIT.search(text, region.end) else ""
+        behind = ", only in the run-on text" if DIGIT.search(text, region.end) else ""
         return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
-    return Cause(Failure.NOT_STATED, "numbers, but none that is said to be the answer")
+    return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
 
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
@@ -150,105 +159,51 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
             Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {_in_full(slip.value)}", span
         )
     if relation is Near.ROUNDED:
-        return Cause(Failure.ROUNDING, f"{value} is {gold} but for rounding")
+        return Cause(Failure.ROUNDING, f"{value} is {gold} except for rounding")
     if scale := scale_of(value, gold):
         return Cause(Failure.SCALE, f"{value} is {gold} {scale}")
     return Cause(Failure.WRONG_VALUE, f"it says {value}, not {gold}")
 
 
 def _in_full(value: Fraction) -> str:
-    """Write a number so that a person can check it: exact where it is short."""
+    """Write a number so that a person can check it: exactly if it is short."""
     if value.denominator == 1:
         return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
     return f"{float(value):.6g}"
 
 
-LENGTH = "length"
-UNTOLD = (None, "", "unknown")  # finish reasons that say nothing
 REFUSAL = re.compile(
     r"(?i)\b(?:I\s(?:can(?:no|['’])t|am\s(?:not\sable|unable)\sto|won['’]t|will\snot)"
     r"|I['’]m\s(?:sorry|unable|not\sable)|as\san\sAI\b)"
 )
-# A refusal stands at the beginning.
+# A refusal is at the beginning.
 REFUSAL_WITHIN = 400
 CODE = re.compile(
     r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
 )
-# A text that ends in one of these ends in the middle of a step.
-OPEN_END = "=+-−*/×÷<({[,&"
-SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
-WORD = re.compile(r"[^\W\d_]+")
-# Behind a result come its units: so many words without a number are more than that.
-LONGEST_UNIT = 4
-TAIL = 400
-
-
-class TextForm(NamedTuple):
-    """What can be seen of a completion without its problem.
-
-    empty: no text. truncated: the server says that the limit ended it, or, where no finish reason
-    is known, it ends in the middle of a sentence or a step. ran_on: it goes on with another
-    question or turn. thinking: thinking was begun and never closed.
-    """
-
-    empty: bool
-    truncated: bool
-    ran_on: bool
-    thinking: bool
-
-
-NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
-
-
-def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
-    """Return the form of a completion. Linear in its length; never raises."""
-    region = committed_region(text, question)
-    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
-    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
-
-
-def looks_cut(text: str) -> bool:
-    """Tell whether a text ends in the middle of a sentence or a step.
-
-    A number at the end may be whole or not: it counts as whole. So do a few words behind a number
-    ("570 employees") and an end in any punctuation.
-    """
-    tail = text[-TAIL:].rstrip()
-    if not tail:
-        return False
-    if tail[-1] in OPEN_END:
-        return not tail.endswith("**")
-    if not tail[-1].isalpha():
-        return False
-    begin = 0
-    for end in SENTENCE_END.finditer(tail):
-        begin = end.end()
-    digits = [match.end() for match in DIGIT.finditer(tail, begin)]
-    words = len(WORD.findall(tail, digits[-1] if digits else begin))
-    return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")
 
 
 def is_refusal(region: Region) -> bool:
-    """Tell whether a reply declines to answer."""
+    """Return whether a reply declines to answer."""
     start = region.start
     return REFUSAL.search(region.text, start, min(region.end, start + REFUSAL_WITHIN)) is not None
 
 
 def is_code(text: str, region: Region) -> bool:
-    """Tell whether a reply is a program without a word about its result."""
+    """Return whether a reply is a program without a word about its result."""
     if region.coded:
         return len(WORD.findall(region.text[region.start : region.end])) <= LONGEST_UNIT
     return len(CODE.findall(text, region.start, region.end)) > 1
 
 
 SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
-# Numbers closer than one in ten thousand are told apart by no scorer of five significant digits.
+# A scorer that compares five significant digits does not distinguish numbers closer than 1e-4.
 CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
 
 
 class Near(StrEnum):
-    """The relations, the surest first."""
+    """The relations, the most certain first."""
 
     SAME = "same"
     SIGN = "sign"
@@ -259,10 +214,10 @@ class Near(StrEnum):
 
 
 def near(read: str, right: str) -> Near | None:
-    """Return how the value that was read is near the right one, None where it is not.
+    """Return how an extracted value is near the right one, None if it is not.
 
-    Both are values as a reader gives them or as a scorer leaves them ("$18.00", "18.", "250"): what
-    is no digit, sign, point or slash is passed over. Never raises.
+    Both are values as an extractor or a scorer returns them ("$18.00", "18.", "250"): characters
+    other than digits, signs, points and slashes are ignored. Never raises.
     """
     a, b = _worth(read), _worth(right)
     if a is None or b is None:
@@ -281,7 +236,7 @@ def near(read: str, right: str) -> Near | None:
 
 
 def scale_of(read: str, right: str) -> str:
-    """Return a factor in words: "x100", "/1000"; "" where there is none."""
+    """Return a factor in words: "x100", "/1000"; "" if there is none."""
     a, b = _worth(read), _worth(right)
     power = SCALES.get(a / b, 0) if a is not None and b else 0
     return f"{'x' if power > 0 else '/'}{10 ** abs(power)}" if power else ""
@@ -295,7 +250,7 @@ def _worth(value: str) -> Fraction | None:
 
 
 def _is_group(a: Fraction, b: Fraction) -> bool:
-    """Tell whether one is a piece of the other between thousands commas: 250 or 1 of 1,250."""
+    """Return whether one is a piece of the other between thousands commas: 250 or 1 of 1,250."""
     for piece, whole in ((a, b), (b, a)):
         if whole.denominator == piece.denominator == 1 and abs(whole) >= 1000 and piece >= 0:
             groups = f"{abs(whole.numerator):,}".split(",")
@@ -312,7 +267,7 @@ def _is_rounded(a: Fraction, b: Fraction) -> bool:
 
 
 def _is_affix(a: Fraction, b: Fraction) -> bool:
-    """Tell whether the digits of one begin or end the other's: 711 and 11."""
+    """Return whether the digits of one begin or end the other's: 711 and 11."""
     if a.denominator != 1 or b.denominator != 1:
         return False
     short, long = sorted((str(abs(a.numerator)), str(abs(b.numerator))), key=len)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from decimal import Context, Decimal, InvalidOperation
 
-# An exponent may lengthen the written-out form by this many digits; past it a number stays as text.
+# Maximum number of digits that an exponent may add when written out; beyond, a number stays text.
 MAX_PADDING = 5_000
-# Whole numbers in the form in which they are compared: different ones are different numbers.
+# Whole numbers in the form in which they are compared: different strings are different numbers.
 WHOLE = re.compile(r"-?[1-9][0-9]*")
 TOLERANCE = Decimal("1e-6")
-# No traps: an overflow gives infinity instead of raising. 60 digits are enough to tell whether a
-# difference is under the tolerance.
+# No traps: an overflow gives infinity instead of raising. 60 digits suffice to decide whether a
+# difference is below the tolerance.
 _CONTEXT = Context(prec=60, traps=[])
-# `float` strips these from text beyond ASCII alone, `Decimal` from any.
+# For text beyond ASCII, `float` strips only these; `Decimal` strips them from any text.
 SEPARATORS = re.compile(r"[\x1c-\x1f]")
-# `float` takes an underscore between digits alone, `Decimal` takes it anywhere.
+# `float` accepts an underscore only between digits, `Decimal` anywhere.
 STRAY_UNDERSCORE = re.compile(r"(?<!\d)_|_(?!\d)")
 WHITE = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
@@ -24,7 +24,7 @@ WHITE = (
 
 
 def parse_decimal(text: str) -> Decimal | None:
-    """Return the finite number that a text spells in Python's float syntax, exactly; else None.
+    """Return the exact finite number that a text spells in Python's float syntax, else None.
 
     Decimal digits of every script count as digits, as they do for `float`.
     """
@@ -40,7 +40,7 @@ def parse_decimal(text: str) -> Decimal | None:
 def plain(number: Decimal, length: int = 0) -> str | None:
     """Write a number without exponent and trailing zeros ("1E+3" -> "1000", "-0.50" -> "-0.5").
 
-    None where that would need more than `length` + MAX_PADDING digits.
+    None if that would need more than `length` + MAX_PADDING digits.
     """
     if abs(number.adjusted()) > length + MAX_PADDING:
         return None
@@ -51,10 +51,10 @@ def plain(number: Decimal, length: int = 0) -> str | None:
 
 
 def normalize(text: str) -> str:
-    """Return an answer in the form that is compared: "1,234" -> "1234", "42." and "42.0" -> "42".
+    """Return an answer in its compared form: "1,234" -> "1234", "42." and "42.0" -> "42".
 
     Strips white space, commas and trailing periods; whole numbers lose their zero decimals;
-    anything else stays as it is ("17.5", "inf", "x"). Exact for numbers of any length, idempotent,
+    all other text is unchanged ("17.5", "inf", "x"). Exact for numbers of any length, idempotent,
     and never raises, unlike the same function written with `int(float(text))`.
     """
     cleaned = text.replace(",", "").strip(WHITE).rstrip(WHITE + ".")
@@ -66,9 +66,9 @@ def normalize(text: str) -> str:
 
 
 def answers_match(extracted: str, ground_truth: str) -> bool:
-    """Tell whether two answers are the same number: equal once normalised, or closer than 1e-6.
+    """Return whether two answers are the same number: equal once normalised, or closer than 1e-6.
 
-    Never raises; texts that are no numbers match only themselves.
+    Never raises; texts that are not numbers match only themselves.
     """
     if extracted == ground_truth:
         return True

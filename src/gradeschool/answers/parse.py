@@ -1,7 +1,7 @@
-r"""One answer from a model's text: the patterns that people agree on, tried in order.
+r"""Parses one answer from a text with commonly used patterns, tried in order.
 
-The order and the pitfalls are those of the common GSM8K evaluation guides; where their regexes lose
-answers (nested boxes, "$" before the number, overflow on long numbers) this reads them.
+The order and the pitfalls are those of the common GSM8K evaluation guides. Their regexes miss some
+answers (nested boxes, "$" before the number, overflow on long numbers), which this module finds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from gradeschool.answers.search import (
 )
 from gradeschool.answers.shared import remembered, shared
 
-# A sign counts where no word, digit or bracket stands before it: "16-18" holds 16 and 18.
+# A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
     r"(?:(?<![\w).])[-+−])?(?:[$€£]\s{0,4})?(?:(?<=[$€£])[-+−])?"
     r"(?:\d[\d,]*+(?:\.\d++)?+|(?<!\w)\.\d++)"
 )
-# What may stand between a marker and its number: white space, emphasis, currency, brackets.
+# Characters between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
 MARK = "####"
 HASHES = compiled_later(rf"{MARK}{LEAD}({NUMBER})")
@@ -40,23 +40,23 @@ ANSWER_IS = compiled_later(
 )
 ANSWER_COLON = compiled_later(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
 ANY_NUMBER = re.compile(NUMBER)
-# The 2 of "386 m^2" and of "10^{-2}" is no number that a text ends with.
+# The 2 of "386 m^2" and of "10^{-2}" is not a number that a text ends with.
 LOOSE_NUMBER = re.compile(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
-# Behind the number of a marker: "= N" ends an equation; "/ N" and ":NN" make it another value.
+# After the number of a marker: "= N" ends an equation; "/ N" and ":NN" change the value.
 RESULT = compiled_later(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
 CLOCK = re.compile(r":\d\d(?!\d)")
-# "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: no answers.
+# "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: not answers.
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
 BOLD = re.compile(r"\*\*((?:[^*\n]|\*(?!\*))++)\*\*")
 LABEL = re.compile(r":(?!\d)|=")
 ORNAMENT = re.compile(r"[$€£\s]")
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
-# Behind these a model that was not stopped writes its own next question.
+# After these, a model that was not stopped writes its own next question.
 RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
 DIGIT = re.compile(r"\d")
-# What stands in no number: where a number is looked for, one may begin behind it and not before.
+# Characters in no number: a search for a number may begin after one of them.
 APART = re.compile(r"[^\d\s,.$€£+−-]")
 CURRENCY = re.compile(r"[$€£]")
 THOUGHT_END = "</think>"
@@ -69,7 +69,7 @@ FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
 
 @shared
 def lowered(text: str) -> str:
-    """Return a text in lower case, as (?i) compares it, with each character in its position."""
+    """Return a text in lower case, as (?i) compares it, with every character in its place."""
     if not text.isascii():
         for letter, plain in FOLDED:  # a tenth of the time of `translate`
             text = text.replace(letter, plain)
@@ -77,7 +77,7 @@ def lowered(text: str) -> str:
 
 
 class ParsedAnswer(NamedTuple):
-    """An answer: its normalised value, where it stands in the text, and how it was found."""
+    """An answer: its normalised value, its place in the text, and how it was found."""
 
     value: str
     start: int
@@ -89,19 +89,18 @@ def parse_gsm8k_answer(text: str) -> str | None:
     r"""Return the final answer that a completion states, normalised; None without a number.
 
     Tries in this order, each time taking the last match: `#### N`, `\boxed{N}`, "The answer is N",
-    "Answer: N", a bold number on the last line, the last number in the text. What a model thought
-    before "</think>", and what it wrote after running on into a next "Question:" or "Q:", counts
-    only where the rest holds no number. Keeps the sign; drops currency, commas, trailing periods
-    and zero decimals; where an equation follows the marker its result is read. A fraction that is
-    no whole number and a time of day stay as text ("8/3", "2:30"). Linear in the length of the
-    text; never raises.
+    "Answer: N", a bold number on the last line, the last number in the text. Text before
+    "</think>", and text after a run-on "Question:" or "Q:", counts only if the rest contains no
+    number. Keeps the sign; drops currency, commas, trailing periods and zero decimals. If an
+    equation follows the marker, its result is returned. A fraction that is not a whole number and a
+    time of day stay as text ("8/3", "2:30"). Linear in the length of the text; never raises.
     """
     read = read_answer(text)
     return None if read is None else read.value
 
 
 def read_answer(text: str) -> ParsedAnswer | None:
-    """Return what `parse_gsm8k_answer` reads, with the place and the way it was found."""
+    """Return the answer of `parse_gsm8k_answer`, with its place and the way it was found."""
     start, end = _answer_span(text)
     read = _read(text[start:end])
     if read is None:
@@ -110,7 +109,7 @@ def read_answer(text: str) -> ParsedAnswer | None:
 
 
 def stated_answer(text: str) -> ParsedAnswer | None:
-    r"""Return the answer behind the last `####`, box, "the answer is" or "answer:", else None."""
+    r"""Return the answer after the last `####`, box, "the answer is" or "answer:", else None."""
     return (
         hashed_answer(text)
         or _in_box(text)
@@ -120,20 +119,20 @@ def stated_answer(text: str) -> ParsedAnswer | None:
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
-    """Return the number behind the last "####" that a number follows, else None."""
+    """Return the number after the last "####" that a number follows, else None."""
     return _behind(MARK, HASHES, text, "the last '#### N'")
 
 
 def answer_part(text: str) -> str:
-    """Return a text without what was thought before "</think>" and without a run-on question."""
+    """Return a text without the thinking before "</think>" and without a run-on question."""
     start, end = _answer_span(text)
     return text[start:end]
 
 
 def majority_vote(answers: Sequence[str | None]) -> str | None:
-    """Return the most frequent answer; None counts as no vote; ties go to the first seen.
+    """Return the most frequent answer; None counts as no vote; in a tie, the first answer wins.
 
-    None where there is no vote at all. (lm-evaluation-harness counts "[invalid]" as a vote; to
+    None if there is no vote at all. (lm-evaluation-harness counts "[invalid]" as a vote; to
     reproduce that, pass the string.)
     """
     votes = Counter(answer for answer in answers if answer is not None)
@@ -154,9 +153,9 @@ def _read(text: str) -> ParsedAnswer | None:
 def _behind(
     literal: str, marker: Callable[[], re.Pattern[str]], text: str, how: str
 ) -> ParsedAnswer | None:
-    """Return the number behind the last marker, or what it begins: an equation, a fraction.
+    """Return the number after the last marker, or the value of the equation or fraction there.
 
-    literal: what the marker begins with, in lower case.
+    literal: the start of the marker, in lower case.
     """
     last = _last_marker(literal, marker, text)
     if last is None:
@@ -174,7 +173,7 @@ def _behind(
 def _last_marker(
     literal: str, marker: Callable[[], re.Pattern[str]], text: str
 ) -> re.Match[str] | None:
-    """Return the last match of a marker with a number that is no item of a list."""
+    """Return the last match of a marker whose number is not that of a list item."""
     low = text if literal == MARK else lowered(text)
     index = len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
@@ -197,7 +196,7 @@ def _in_box(text: str) -> ParsedAnswer | None:
 
 @remembered
 def _value_in(content: str) -> str | None:
-    """Return the one number or fraction in a box, behind its last "="."""
+    """Return the only number or fraction in a box, after its last "="."""
     content = content.replace("{,}", ",").replace("\\,", "").replace("\\!", "").replace("\\$", "$")
     content = FRACTION.sub(r"\1/\2", content).rpartition("=")[2]
     for inside in (WORDS.sub("", content), content):
@@ -210,7 +209,7 @@ def _value_in(content: str) -> str | None:
 
 
 def _in_bold(text: str) -> ParsedAnswer | None:
-    """Return the number in the last bold words on the last line, behind their last ":" or "="."""
+    """Return the number in the last bold words on the last line, after their last ":" or "="."""
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
     if text.find("**", start) < 0:
@@ -231,7 +230,7 @@ def _last_number(text: str) -> ParsedAnswer | None:
         last = None
         for last in LOOSE_NUMBER.finditer(text, start, end):  # noqa: B007
             pass
-        # A currency sign before the white space at which the end begins would belong to the number.
+        # A currency sign before the white space at the start of the end would belong to the number.
         if last is not None and not (
             last.start() <= start + 4 and CURRENCY.search(text, max(start - 6, 0), start)
         ):
@@ -244,7 +243,7 @@ def _last_number(text: str) -> ParsedAnswer | None:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield where ever longer ends begin, at what stands in no number or at white space; 0 last."""
+    """Yield the starts of longer and longer ends, at white space or `NO_NUMBER`; the last is 0."""
     length = END
     while length < len(text):
         limit = len(text) - length

@@ -3,7 +3,7 @@ r"""Quantities in text: a number in any usual spelling, and its exact value.
 Signs, currency, thousands in every spelling ("1,250", "1{,}250", "1 250" with thin spaces,
 "1.250.000"), decimals, percent, fractions ("3/4", `\frac{3}{4}`, "½", "2 1/2"), powers of ten,
 scale words ("1.5 million"), clock times, digits of any script, number words. A value is a string in
-one form: "18", "-2.5", "8/3", "3:30"; two values are compared as fractions, never as floats.
+canonical form: "18", "-2.5", "8/3", "3:30"; values are compared as fractions, never as floats.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradeschool.answers.search import any_of, compiled_later
 
 CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
 MINUS = "-−–‒﹣－"
-# A thousands separator that stands between digits without being read as punctuation.
+# A thousands separator between digits that is not read as punctuation.
 THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
 GROUPED = (
     rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}+(?!\d)"  # 1,250 and 1{{,}}250,000
@@ -39,14 +39,14 @@ QUANTITY = re.compile(
 # A number begins at one of these, or a few characters before it: sign, currency.
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
-# The common case, "= 18 eggs": nothing before or behind the digits belongs to them.
+# The common case, "= 18 eggs": no character before or after the digits belongs to them.
 DIGITS = (
     r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]"
     r"|thousand|million|billion|trillion)|[.,](?!\S)|[)}?!]|\Z)"
 )
 PLAIN_HERE = re.compile(DIGITS)
 PLAIN = re.compile(rf"(?<![^\s(={{])(?<![\^_]{{)(?<![$€£¥₹]\s)(?<![$€£¥₹]\s\s){DIGITS}")
-# Behind a whole number or a decimal.
+# After a whole number or a decimal.
 VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
     "5/8", "7/8"), strict=True))  # fmt: skip
@@ -61,7 +61,7 @@ AFTER = re.compile(
     r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³]|\*\*\d{1,9})"
     r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
 )
-# "1 250" is one number where nothing else stands on its line behind it, "1 000" everywhere.
+# "1 250" is one number if nothing else follows on its line, "1 000" everywhere.
 SPACED = re.compile(
     r"(?<!\d )\d{1,3}(?: \d{3})+"
     r"(?:(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\€£]))|(?<= 000)(?!\d|[.,:/ ]\d))"
@@ -77,12 +77,12 @@ UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11}),?\s(?:and\s)?(?=\d)")
 UNIT = re.compile(r"\s?-?([A-Za-z]{1,11})")
 KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-# Past this many digits a number is compared as text: a fraction of it would cost too much.
+# A number with more digits is compared as text: as a fraction it would cost too much.
 LONGEST = 400
 
 
 class WrittenNumber(NamedTuple):
-    """A number as it stands in a text: its value in one form, and the characters it takes up."""
+    """A number in a text: its value in canonical form, and its characters."""
 
     value: str
     start: int
@@ -146,7 +146,7 @@ def compounds(text: str, numbers: list[WrittenNumber], end: int) -> list[Written
 def compound(
     text: str, first: WrittenNumber, second: WrittenNumber, end: int
 ) -> WrittenNumber | None:
-    """Return two numbers as one quantity where the second has the next smaller unit, else None."""
+    """Return two numbers as one quantity if the second has the next smaller unit, else None."""
     units = compound_units(text, first, second, end)
     if units is None:
         return None
@@ -166,7 +166,7 @@ def compound(
 def compound_units(
     text: str, first: WrittenNumber, second: WrittenNumber, end: int
 ) -> tuple[re.Match[str], re.Match[str]] | None:
-    """Return the units of two numbers side by side where the second is the next smaller one."""
+    """Return the units of two adjacent numbers if the second is the next smaller one."""
     unit = UNIT_AND_NUMBER.match(text, first.end, end)
     if unit is None or unit.end() != second.start:
         return None
@@ -178,7 +178,7 @@ def compound_units(
 
 @lru_cache(8192)
 def exact(value: str) -> Fraction | None:
-    """Return what a value is worth; None for a clock time, other text and very long numbers."""
+    """Return the exact number of a value; None for a clock time, text or a very long number."""
     if len(value) > LONGEST or not value.replace("/", "").replace(".", "").lstrip("-").isdecimal():
         return None
     try:
@@ -188,7 +188,7 @@ def exact(value: str) -> Fraction | None:
 
 
 def same_value(left: str, right: str) -> bool:
-    """Tell whether two values are the same number, exactly; other texts equal only themselves."""
+    """Return whether two values are exactly the same number; other texts equal only themselves."""
     if left == right:
         return True
     a = exact(left)
@@ -196,19 +196,19 @@ def same_value(left: str, right: str) -> bool:
 
 
 def is_number(value: str) -> bool:
-    """Tell whether a value is a number, of any length: no clock time, power or other text."""
+    """Return whether a value is a number of any length, not a clock time, power or other text."""
     return exact(value) is not None or value.lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def same_answer(value: str, gold: str) -> bool:
-    """Tell whether a reading is the gold answer: the same number, or that hour ("2:00" is 2)."""
+    """Return whether an answer is the gold: the same number, or the same hour ("2:00" is 2)."""
     return same_value(value, gold) or (value.endswith(":00") and same_value(value[:-3], gold))
 
 
 def canonical_gold(gold: str) -> str:
     """Return a gold answer in the form of a value: "1,250" -> "1250", "12%" -> "12".
 
-    Other text is returned as it is.
+    Other text is returned unchanged.
     """
     text = gold.strip()
     number = text.removesuffix("^\\circ").removesuffix("%").removesuffix("\\")
@@ -216,13 +216,13 @@ def canonical_gold(gold: str) -> str:
     return whole.value if whole is not None and whole.end == len(number) else text
 
 
-# Beside a number that is a part of an expression: "3\sqrt{13}", "52_8", "2\pi", "\log 5".
+# Next to a number that is a part of an expression: "3\sqrt{13}", "52_8", "2\pi", "\log 5".
 EXPRESSION_BEHIND = re.compile(r"\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d)")
 EXPRESSION_BEFORE = re.compile(r"\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?\s?[{(]?\s?\Z")
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
-    """Tell whether a number is a part of an expression in LaTeX that is no number itself."""
+    """Return whether a number is a part of a LaTeX expression that is not a number itself."""
     before = text[max(0, start - 16) : start]
     return EXPRESSION_BEHIND.match(text, end) is not None or (
         "\\" in before and EXPRESSION_BEFORE.search(before) is not None
@@ -230,7 +230,7 @@ def is_part_of_expression(text: str, start: int, end: int) -> bool:
 
 
 def canonical(number: str) -> str:
-    """Write a plain decimal in one form: no leading or trailing zeros, ASCII digits, no "-0"."""
+    """Write a decimal in canonical form: ASCII digits, no "-0", no leading or trailing zeros."""
     sign = "-" if number.startswith("-") else ""
     if not number.isascii():
         number = "".join(str(int(c)) if c.isdecimal() else c for c in number)
@@ -242,7 +242,7 @@ def canonical(number: str) -> str:
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    """Tell whether a number is not part of a name ("x2"), a power ("m^2") or a version."""
+    """Return whether a number is not part of a name ("x2"), a power ("m^2") or a version."""
     before = text[match.start() - 1 : match.start()]
     if not before:
         return True
@@ -273,7 +273,7 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
 
 
 def _plain(match: re.Match[str]) -> str:
-    """Return the digits of a match with a decimal point at most."""
+    """Return the digits of a match, with at most a decimal point."""
     if match["bare"]:
         return "0" + str(match["bare"])
     whole, decimals = match["whole"], match["decimals"] or ""
@@ -283,15 +283,15 @@ def _plain(match: re.Match[str]) -> str:
 
 
 def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
-    """Return the value of a number with what follows it; None where that is no part of it.
+    """Return the value of a number with the text after it; None if that is not part of it.
 
-    money: a currency sign stands before it, so that "70k" is 70,000; else it stays "70k".
+    money: a currency sign precedes it, so that "70k" is 70,000; else it stays "70k".
     """
     if places := after["exp"] or after["ten"]:
         written_out = abs(int(places)) <= LONGEST
         return shifted(number, int(places)) if written_out else f"{number}e{places}"
     if after["power"]:
-        return number + after["power"]  # no number that is compared: nobody answers with a power
+        return number + after["power"]  # never compared as a number: no answer is a power
     if after["scale"]:
         return shifted(number, SCALES[after["scale"]])
     if after["kilo"]:
@@ -311,7 +311,7 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
 
 
 def _ratio(over: str, under: str, whole: str | None) -> str:
-    """Return a fraction in lowest terms; as text where it is none of two whole numbers."""
+    """Return a fraction in lowest terms, or as text if it is not one of two whole numbers."""
     over, under = over.strip(), under.strip()
     plain = over.lstrip("-").isdecimal() and under.isdecimal() and len(over) <= LONGEST
     if not plain or not under.strip("0"):
@@ -344,7 +344,7 @@ WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
     word: 10 * index for index, word in enumerate(TENS, start=2)
 }
 _WORD = any_of(*SMALL[::-1], *TENS, "hundred", *WORD_SCALES)
-# Only a few words: a longer row of them is no number that anyone writes.
+# Maximum of a few words: a longer row of them is not one number.
 NUMBER_IN_WORDS = (
     rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
     r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
@@ -354,11 +354,11 @@ WORD_SPLIT = re.compile(r"[\s-]+")
 
 
 def word_value(words: str) -> int | None:
-    """Return what number words are worth, or None where they are not one number ("two three")."""
+    """Return the value of number words, or None if they are not one number ("two three")."""
     parts = WORD_SPLIT.split(words.lower())
     negative = parts[0] in ("negative", "minus")
     total = group = 0
-    smallest = 1_000_000_000_000  # what may still follow must be smaller
+    smallest = 1_000_000_000_000  # the next scale must be smaller
     for word in parts[1:] if negative else parts:
         if word == "and":
             continue
@@ -380,7 +380,7 @@ def word_value(words: str) -> int | None:
 
 
 def _fits(group: int, value: int) -> bool:
-    """Tell whether a word may follow what a group of three digits holds already."""
+    """Return whether a word may follow the value that a group of three digits has so far."""
     if value >= 10:
         return group % 100 == 0
     return group % 10 == 0 and group % 100 != 10
@@ -396,7 +396,7 @@ CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千�
 
 
 def chinese_value(numeral: str) -> int:
-    """Return what a Chinese numeral is worth."""
+    """Return the value of a Chinese numeral."""
     total = group = digit = 0
     for character in numeral:
         if character in CHINESE_DIGITS:
@@ -408,7 +408,7 @@ def chinese_value(numeral: str) -> int:
     return total + group + digit
 
 
-# Number words of three more languages, to 100: read where a sentence holds no digits.
+# Number words of three more languages, to 100: used if a sentence contains no digits.
 GERMAN = """
     null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
     sechzehn siebzehn achtzehn neunzehn
@@ -439,14 +439,14 @@ def _foreign_words() -> dict[str, int]:
     return words
 
 
-# Words of other languages too: "six", and "once" and "quince" in English.
+# Also words of other languages: "six", and "once" and "quince" in English.
 AMBIGUOUS = frozenset(("uno", "un", "once", "quince", "null", "dos", "elf", "as"))
 FOREIGN_WORDS = _foreign_words()
 
 
 @cache
 def _foreign_number() -> re.Pattern[str]:
-    """Compile the words of FOREIGN_WORDS where one is looked for first: that takes 10 ms."""
+    """Compile the words of FOREIGN_WORDS on first use, since that takes 10 ms."""
     longest_first = sorted(FOREIGN_WORDS, key=len)[::-1]
     words = any_of(*(word.replace(" ", "\\x20") for word in longest_first))
     return re.compile(rf"(?<![\w-]){words}(?![\w-])")

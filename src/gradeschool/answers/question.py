@@ -1,4 +1,4 @@
-"""What a question asks for: the unit of its answer, and the quantities that it gives."""
+"""The contents of a question: the unit that it asks for, and the quantities that it gives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MONEY = re.compile(
     r"(?:cost|pay|paid|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))"
     r"|\b(?:cost|price|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
 )
-# "How much water" asks for no money.
+# "How much water" does not ask for money.
 HOW_MUCH = re.compile(
     r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could|"
     r"should|must|has|have|had|total|in\s+total|money)\b"
@@ -40,7 +40,7 @@ POINT_LANGUAGES = re.compile(
     r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
 )
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
-# Words of a question that say nothing of what it asks for.
+# Words of a question without information on what it asks for.
 NO_TOPIC = frozenset(
     """
     what which many much does have will would could should there they their them with from that thi
@@ -56,7 +56,7 @@ NO_NAMES = frozenset((
 ))
 # fmt: on
 SENTENCE = re.compile(r"[.!?]\s+")
-# Words behind "how many" that are not the thing counted.
+# Words after "how many" that are not the counted thing.
 FILLERS = frozenset(
     """
     more less fewer other total additional extra of the a an in is are was were do does did has
@@ -76,9 +76,9 @@ CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
 
 
 class QuestionHints:
-    """What a question asks; each hint is worked out when it is first needed. Linear, never raises.
+    """Facts about a question, each computed when first needed. Linear, never raises.
 
-    Words are stems: "dollar", "percent". Of an empty question nothing is known.
+    Words are stems: "dollar", "percent". An empty question has no facts.
     """
 
     def __init__(self, question: str) -> None:
@@ -91,7 +91,7 @@ class QuestionHints:
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """What the answer counts."""
+        """The units that the answer counts."""
         units = _units(self.asking)
         if not units and "$" in self.question and HOW_MUCH.search(self.asking):
             return frozenset(["dollar"])
@@ -109,23 +109,23 @@ class QuestionHints:
 
     @cached_property
     def values(self) -> frozenset[str]:
-        """The digits of the quantities alone."""
+        """Only the digits of the quantities."""
         return frozenset(digits for digits, _ in self._given)
 
     @cached_property
     def scale(self) -> int:
-        """The power of ten in which it asks ("in millions of dollars" is 6), else 0."""
+        """The requested power of ten ("in millions of dollars" is 6), else 0."""
         scaled = SCALED.search(self.asking)
         return SCALES[scaled[1].lower()] if scaled else 0
 
     @cached_property
     def share(self) -> bool:
-        """Whether it may ask for a fraction."""
+        """True if it may ask for a fraction."""
         return not self.question or SHARE.search(self.asking) is not None
 
     @cached_property
     def compares(self) -> bool:
-        """Whether it may ask how much more."""
+        """True if it may ask how much more."""
         return not self.question or COMPARES.search(self.asking) is not None
 
     @cached_property
@@ -141,35 +141,35 @@ class QuestionHints:
 
     @cached_property
     def points(self) -> bool:
-        """Whether its language writes "5.600" or "5 600" for thousands."""
+        """True if its language writes "5.600" or "5 600" for thousands."""
         return groups_by_points(self.question)
 
     @cached_property
     def periods(self) -> frozenset[str]:
-        """The periods of time that the sentence that asks names ("week")."""
+        """The periods of time in the sentence that asks ("week")."""
         return frozenset(PERIOD.findall(self.asking.lower()))
 
 
-# The hints of a question, those of the last 8,192 questions remembered.
+# Returns the hints of a question; those of the last 8,192 questions are remembered.
 question_hints = lru_cache(8192)(QuestionHints)
 
 
 def groups_by_points(text: str) -> bool:
-    """Tell whether a text is in a language that writes "5.600" or "5 600" for thousands."""
+    """Return whether the language of a text writes "5.600" or "5 600" for thousands."""
     count = len(POINT_LANGUAGES.findall(text))
     return count > 0 and count > len(ENGLISH.findall(text))
 
 
 def restates_question(text: str, question: str) -> bool:
-    """Tell whether a sentence holds most of the longer words of what the question asks."""
+    """Return whether a sentence contains most of the longer words of the asking sentence."""
     return _share(text, question_hints(question).words) >= MOST_OF
 
 
 def restated_share(text: str, question: str) -> float:
-    """Return the share of the topic words of what the question asks that a sentence holds.
+    """Return the share of the topic words of the asking sentence that a text contains.
 
-    Words such as "what" and "each" count only where the question has hardly any others; 0 where it
-    has too few words to tell.
+    Words such as "what" and "each" count only if the question has hardly any others; 0 if it has
+    too few words to decide.
     """
     words = question_hints(question).words
     topics = words - NO_TOPIC
@@ -183,7 +183,7 @@ def _share(text: str, expected: frozenset[str]) -> float:
 
 
 def stem(word: str) -> str:
-    """Return a word's stem, well enough to tell one unit from another: "boxes" -> "box"."""
+    """Return a word's stem, accurate enough to distinguish units: "boxes" -> "box"."""
     word = word.lower().strip("'’-")
     if not word.endswith("s"):
         return "cent" if word == "¢" else SHORT_UNITS.get(word, word)

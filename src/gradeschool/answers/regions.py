@@ -1,7 +1,7 @@
-r"""The part of a completion that counts.
+r"""Finds the part of a completion that counts, and the form of the whole.
 
-What was thought before it, and what a model that was not stopped wrote after it, are set apart;
-code is blanked out.
+Excludes the thinking before it and the text that a model that was not stopped wrote after it, and
+blanks out code.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 from gradeschool.answers.search import any_of, compiled_later
 from gradeschool.answers.shared import shared
 
-# What reasoning models put their thinking between, and marks that begin the reply proper.
+# The delimiters of thinking in reasoning models, and marks that begin the actual reply.
 OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
 CLOSING = re.compile(
     r"</(?:think|thinking|thought|reasoning|scratchpad)>|◁/think▷|\[/THINK\]"
     r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
     re.I,
 )
-# Most texts hold none of these, and so no mark of thinking, or of a role.
+# Most texts contain none of these, and so no mark of thinking or of a role.
 THOUGHT_SIGNS = (
     "hink",
     "HINK",
@@ -32,7 +32,7 @@ THOUGHT_SIGNS = (
     "im_start",
 )
 ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
-# A line that begins so may begin another question; a number makes it one of several.
+# A line that begins like this may begin another question; a number makes it one of several.
 LABEL = compiled_later(
     # Most lines begin with none of these letters.
     r"\n[ \t>*#]{0,8}(?=[ABE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
@@ -48,8 +48,8 @@ LABEL = compiled_later(
     r"|(?P<code>import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b))"
 )
 MOST_LABELS = 60
-# So much of a labelled question's words must be those of the question and of the text before it,
-# for it to be a part of the same problem; so much where only an answer behind it is stated.
+# Minimum share of a labelled question's words that must occur in the question or the text before it
+# for it to be part of the same problem; the second applies if only an answer follows it.
 RELATED, RELATED_ENOUGH = 0.6, 0.4
 WORD_OR_NUMBER = re.compile(r"\d[\d,.]*|[^\W\d_]{4,}")
 COMMON = frozenset(
@@ -59,7 +59,7 @@ COMMON = frozenset(
     total what when where which while will with would your
     """.split()  # noqa: SIM905
 )
-# Behind a line that states an answer, a paragraph that asks something is another problem.
+# After a line that states an answer, a paragraph that asks something is another problem.
 CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
 STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
 ASKING = re.compile(
@@ -69,9 +69,8 @@ RETHINKING = re.compile(
     r"(?i)[\s*]{0,4}(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
 )
 MOST_QUESTIONS = 20
-# A paragraph that asks or sets something right above such a line is answered by what follows.
+# A paragraph that asks or sets a task right above such a line is answered by the text after it.
 ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-ANSWER_LINE_SIGNS = ("Answer", "Solution", "\nA")
 TASK = re.compile(
     r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
     r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
@@ -93,20 +92,20 @@ ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
-# A fenced block of one of these holds an answer, not a program.
+# A fenced block in one of these languages contains an answer, not a program.
 PROSE = re.compile(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
-# So many words ("Question:", "**Problem", "3:**") stand before a question that is asked again.
+# Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
 MOST_LABEL_WORDS = 4
 
 
 class Region(NamedTuple):
-    """What counts of a completion.
+    """The part of a completion that counts.
 
     text: the completion with its code blanked out, character for character. start, end: the part
-    that counts. thinking: that part is unfinished thinking, there is no reply. ran_on: more follows
-    it, another question or turn. coded: code was blanked out.
+    that counts. thinking: that part is unfinished thinking, without a reply. ran_on: another
+    question or turn follows it. coded: code was blanked out.
     """
 
     text: str
@@ -117,15 +116,16 @@ class Region(NamedTuple):
     coded: bool
 
 
-@shared  # the extractor and the form of a completion ask for the same one
+@shared  # used by the extractor and for the form of a completion
 def committed_region(text: str, question: str = "") -> Region:
     """Return the part of a completion that may state its answer to this question.
 
-    Behind the last closed thinking; up to the first mark behind which the model asks itself another
-    question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
-    first words), the part behind it counts, as a later revision does. Linear; never raises.
+    It begins after the last closed thinking and ends at the first mark after which the model asks
+    itself another question or writes another speaker's turn. If the same question is repeated ("Q:
+    ..." and its first words), the part after it counts, like a later revision. Linear; never
+    raises.
     """
-    marked = "<" in text or "[" in text or "|>" in text or "◁" in text or "｜>" in text
+    marked = "<" in text or "[" in text or "◁" in text  # one of these is in every mark
     thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
     if start == 0 and marked and PROMPT.match(text) and (reply := REPLY.search(text)):
@@ -137,7 +137,6 @@ def committed_region(text: str, question: str = "") -> Region:
         run_on = _run_on(text, start, end, question)
         if run_on is not None:
             end = run_on
-    if "\n\n" in text:
         asked_on = _asks_another(text, start, end, question)
         if asked_on is not None:
             end = asked_on
@@ -145,9 +144,9 @@ def committed_region(text: str, question: str = "") -> Region:
         if answered_on is not None:
             end = answered_on
     if thinks:
-        for closed in CLOSING.finditer(text, start, end):  # it thought again
+        for closed in CLOSING.finditer(text, start, end):  # more thinking after the first block
             start = closed.end()
-    coded = FENCE in text[start:end]
+    coded = "`" in text and FENCE in text[start:end]
     shown = _without_code(text, start, end) if coded else text
     return Region(shown, start, end, thinking, end < len(text), coded)
 
@@ -158,13 +157,13 @@ def _first_reply(text: str) -> tuple[int, bool]:
     if closed is not None:
         return closed.end(), False
     opened = OPENING.search(text)
-    if opened is None or text[: opened.start()].strip():  # a reply, and then thinking
+    if opened is None or text[: opened.start()].strip():  # thinking follows a reply
         return 0, False
     return opened.end(), True
 
 
 def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
-    """Return the first match before which the text says something."""
+    """Return the first match that follows some text."""
     for match in pattern.finditer(text, start):
         if text[start : match.start()].strip():
             return match
@@ -173,10 +172,10 @@ def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | N
 
 
 def _run_on(text: str, start: int, end: int, question: str) -> int | None:
-    """Return where a label begins another question, another task, or a program behind an answer.
+    """Return where a label begins another question, another task, or a program after an answer.
 
-    No part of the same problem is another one: a numbered question that goes on counting, or one
-    whose words are known, as in least-to-most and sub-question transcripts.
+    A part of the same problem is not another question: a numbered question that continues the
+    count, or one whose words occur before, as in least-to-most and sub-question transcripts.
     """
     spoken = False
     begin = start
@@ -214,7 +213,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
 
 
 def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) -> bool:
-    """Tell whether a numbered label goes on from the one before it, or from a first step."""
+    """Return whether a numbered label continues from the previous one, or from a first step."""
     if not match["number"]:
         return False
     number = int(match["number"])
@@ -225,20 +224,20 @@ def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) 
 
 
 def _labelled(text: str, start: int) -> bool:
-    """Tell whether a text begins with a label of its own, or splits the problem into others."""
+    """Return whether a text begins with its own label, or splits the problem into others."""
     opening = text[start : start + 2 * PARAGRAPH]
     return LABEL().match("\n" + opening.lstrip()) is not None or "first need to" in opening
 
 
 def _words(text: str) -> set[str]:
-    """Return the numbers and the longer words of a text, common ones left out."""
+    """Return the numbers and the longer words of a text, without common ones."""
     return {
         word.rstrip(".,").removesuffix("s") for word in WORD_OR_NUMBER.findall(text.lower())
     } - COMMON
 
 
 def _relation(following: str, familiar: set[str]) -> float:
-    """Return the share of known words in the question that follows a label; 0 for a new number."""
+    """Return the share of familiar words in the question after a label; 0 for a new number."""
     asks = following.lstrip(" \t*:.)#")
     mark = asks.find("?")
     line = asks.find("\n")
@@ -252,7 +251,9 @@ def _relation(following: str, familiar: set[str]) -> float:
 
 
 def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
-    """Return where a paragraph behind a stated answer asks something else, without a label."""
+    """Return where a paragraph after a stated answer asks something else, without a label."""
+    if text.find("?", start, end) < 0:  # of most texts: one character is found in no time
+        return None
     mark = text.find("\n\n", start, end)
     if mark < 0:
         return None
@@ -270,7 +271,7 @@ def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
 
 
 def _is_another(asks: str, question: str) -> bool:
-    """Tell whether a paragraph is a problem of its own: no second thought, no part of the first."""
+    """Return whether a paragraph is a new problem: no second thought, no part of the first."""
     if not (ASKING.search(asks) and DIGIT.search(asks)) or RETHINKING.match(asks):
         return False
     return asks.strip() not in question and not _asks_again(asks, 0, question)
@@ -279,10 +280,8 @@ def _is_another(asks: str, question: str) -> bool:
 def _answers_another(text: str, start: int, end: int, question: str) -> int | None:
     """Return where a paragraph on another topic is asked and then answered, without a label.
 
-    "What is the value of $3x$ for $x = 2$?" and "Answer:" below, behind a solution about apples.
+    "What is the value of $3x$ for $x = 2$?" and "Answer:" below, after a solution about apples.
     """
-    if text.find("\n\n", start, end) < 0 or not any(map(text.__contains__, ANSWER_LINE_SIGNS)):
-        return None
     for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
         stop = match.start()
         while stop > start and text[stop - 1] == "\n":
@@ -302,12 +301,12 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
 
 
 def _is_off_topic(asks: str, reply: str, context: str) -> bool:
-    """Tell whether what is asked has nothing to do with the problem.
+    """Return whether a paragraph asks something unrelated to the problem.
 
-    reply: the line that answers it. context: the question and the text so far. Of one or two words
-    only a question with numbers, or one that is answered without any, is sure: "What is the final
-    price?" may ask for the same answer. "How much is it on Friday?" has no numbers of its own, and
-    so is a part of the problem.
+    reply: the line that answers it. context: the question and the text so far. A paragraph of one
+    or two topic words is unrelated only if it has numbers, or if its reply has none: "What is the
+    final price?" may ask for the same answer. "How much is it on Friday?" has no numbers, and so is
+    a part of the problem.
     """
     if SECOND_LOOK.match(asks) or (AMOUNT.search(asks) and not DIGIT.search(asks)):
         return False
@@ -324,7 +323,7 @@ def _topics(text: str) -> set[str]:
 
 
 def _asks_again(text: str, start: int, question: str) -> bool:
-    """Tell whether the question that follows is the one that was asked."""
+    """Return whether the question that follows is the original one."""
     words = question.split()
     if not words:
         return False
@@ -333,10 +332,66 @@ def _asks_again(text: str, start: int, question: str) -> bool:
 
 
 def _without_code(text: str, start: int, end: int) -> str:
-    """Return the text with each fenced block blanked out, line breaks kept."""
+    """Return the text with each fenced block blanked out; line breaks stay."""
     pieces = text[start:end].split(FENCE)
-    blocks = len(pieces) // 2  # the last one may be open
+    blocks = len(pieces) // 2  # the last block may be open
     for index in range(1, 2 * blocks, 2):
         if not PROSE.match(pieces[index]):
             pieces[index] = "\n".join(" " * len(line) for line in pieces[index].split("\n"))
     return text[:start] + "   ".join(pieces) + text[end:]
+
+
+LENGTH = "length"
+UNTOLD = (None, "", "unknown")  # finish reasons without information
+# A text that ends in one of these ends in the middle of a step.
+OPEN_END = "=+-−*/×÷<({[,&"
+SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
+WORD = re.compile(r"[^\W\d_]+")
+# Units follow a result: more words than this without a number are not a unit.
+LONGEST_UNIT = 4
+TAIL = 400
+
+
+class TextForm(NamedTuple):
+    """The form of a completion, which is visible without its problem.
+
+    empty: no text. truncated: the server says that the limit ended it, or the finish reason is
+    unknown and it ends in the middle of a sentence or a step. ran_on: it continues with another
+    question or turn. thinking: it begins thinking and never closes it.
+    """
+
+    empty: bool
+    truncated: bool
+    ran_on: bool
+    thinking: bool
+
+
+NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
+
+
+def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
+    """Return the form of a completion. Linear in its length; never raises."""
+    region = committed_region(text, question)
+    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+
+
+def looks_cut(text: str) -> bool:
+    """Return whether a text ends in the middle of a sentence or a step.
+
+    A number at the end may be incomplete, but counts as complete. So do a few words after a number
+    ("570 employees") and an end in any punctuation.
+    """
+    tail = text[-TAIL:].rstrip()
+    if not tail:
+        return False
+    if tail[-1] in OPEN_END:
+        return not tail.endswith("**")
+    if not tail[-1].isalpha():
+        return False
+    begin = 0
+    for end in SENTENCE_END.finditer(tail):
+        begin = end.end()
+    digits = [match.end() for match in DIGIT.finditer(tail, begin)]
+    words = len(WORD.findall(tail, digits[-1] if digits else begin))
+    return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")

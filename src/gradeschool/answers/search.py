@@ -1,4 +1,4 @@
-"""Finding text: the last match of a pattern, the last box, in linear time."""
+"""Searching text in linear time: the last match of a pattern, the last box."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from gradeschool.answers.shared import shared
 
-# Letters that (?i) takes for others than their own capitals.
+# Letters that (?i) matches besides their own capitals.
 CASES = {"s": "sS\u017f", "i": "iI\u0130\u0131", "k": "kK\u212a"}
 
 
 def any_of(*pieces: str) -> str:
     """Return a pattern of any of these pieces of patterns at the start of a word, in any case.
 
-    pieces: divided by white space; each begins with a letter. `re` passes over a branch whose first
-    character is not there, but not where it ignores case: so here first letters are written in both
-    cases and those of several pieces once, which makes a search for many words ten times as quick.
+    pieces: separated by white space; each begins with a letter. `re` skips a branch whose first
+    character is absent, except when it ignores case. So first letters are written in both cases,
+    and shared ones only once, which makes a search for many words ten times as fast.
     """
     return rf"\b{_branches(' '.join(pieces).split())}"
 
@@ -49,7 +49,7 @@ def _branches(pieces: Sequence[str]) -> str:
 
 
 class TextMatch(NamedTuple):
-    """A piece of text and where it stands."""
+    """A piece of text and its place."""
 
     text: str
     start: int
@@ -64,7 +64,7 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return last
 
 
-# ASCII that is in no number. Commas, periods behind others of them and currency signs may be.
+# ASCII that is in no number. Commas, periods after such characters and currency signs may be.
 NO_NUMBER = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
 
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
@@ -72,7 +72,7 @@ NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9")
 
 @shared
 def numbers_end(text: str) -> int:
-    """Return where the last number of a text may end; only `NO_NUMBER` stands behind that."""
+    """Return where the last number of a text may end; only `NO_NUMBER` characters follow."""
     return len(text.rstrip(NO_NUMBER))
 
 
@@ -80,11 +80,11 @@ def numbers_end(text: str) -> int:
 def last_number_start(text: str) -> int:
     """Return where the last word with an ASCII digit begins, the length of the text without one.
 
-    Words end at spaces and line breaks. What a pattern that matches neither finds from there on, it
-    finds in the whole text.
+    Words end at spaces and line breaks. A pattern that matches neither finds the same from there on
+    as in the whole text.
     """
     digit = len(text.rstrip(NO_DIGITS)) - 1
-    if digit < 0 or text[digit] not in string.digits:  # another script stands behind it
+    if digit < 0 or text[digit] not in string.digits:  # digits of another script follow it
         digit = max(map(text.rfind, string.digits))
     if digit < 0:
         return len(text)
@@ -94,7 +94,7 @@ def last_number_start(text: str) -> int:
 def last_match_behind(literal: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a pattern that begins with a literal and overlaps no other match.
 
-    What `last_match` returns, found from the end.
+    The same as `last_match`, but searched from the end.
     """
     index = text.rfind(literal)
     while index >= 0:
@@ -104,7 +104,7 @@ def last_match_behind(literal: str, pattern: re.Pattern[str], text: str) -> re.M
     return None
 
 
-# Characters of the first end that is tried, and how much longer the next one is at least.
+# Number of characters of the first end that is tried, and the minimum growth of the next ones.
 END, GROWTH = 64, 4
 BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
@@ -122,7 +122,7 @@ def last_flat_box(text: str) -> TextMatch | None:
         close = text.find("}", inside)
         if close < 0:
             break
-        if close == inside:  # empty box: no match here, but one may begin right behind
+        if close == inside:  # empty box: no match here, but one may begin right after it
             start = text.find(BOX, start + 1)
             continue
         last = TextMatch(text[inside:close], inside, close)
@@ -133,7 +133,7 @@ def last_flat_box(text: str) -> TextMatch | None:
 def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}`, nested braces included.
 
-    A box that is still open at the end of the text reaches to the end.
+    A box that is not closed extends to the end of the text.
     """
     start = text.rfind(BOX)
     if start < 0:

@@ -1,4 +1,4 @@
-"""The sentences that close a text, the last one first, and what each of them does there."""
+"""The closing sentences of a text, from the last one back, and the role of each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gradeschool.answers.quantities import WrittenNumber
 from gradeschool.answers.question import restates_question
 from gradeschool.answers.search import compiled_later
 
-# A text is read from its end; so many characters of it hold its closing sentences.
+# Number of characters at the end of a text in which the closing sentences are searched.
 WINDOW = 1_500
 MOST_SENTENCES = 16
-# A period behind a title, an initial or the number of a list item ends no sentence.
+# A period after a title, an initial or the number of a list item does not end a sentence.
 BOUNDARY = re.compile(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
@@ -40,7 +40,7 @@ ASIDE = compiled_later(
     r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
-# A check of what was worked out begins here.
+# Phrases that begin a check of the result.
 CHECK = compiled_later(
     r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
@@ -52,7 +52,7 @@ CHECK_SIGNS = ("heck", "erif", "onfirm", "eference", "ource", "itation", "HECK",
 NEW_CONCLUSION = re.compile(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
 )
-# A text that ends so was cut off before its result.
+# A text with this end was cut off before its result.
 DANGLING = re.compile(
     r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
     r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
@@ -62,13 +62,13 @@ DANGLING = re.compile(
 # "7 sq in" and "600 times" end in a unit.
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
 TIMES_WHAT = re.compile(r"\b(?:be|is|are|equals?)\s\$?[\d,.]{1,12}\stimes\s*$")
-# "Now, add the 5 to the 8" says what to do, not what it comes to.
+# "Now, add the 5 to the 8" says what to do, but not the result.
 INSTRUCTION = re.compile(
     r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:to\s[^,\n=]{4,120},\s)?"
     r"(?:we\s(?:(?:need\sto|can|must|have\sto)\s)?)?"
     r"(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
 )
-# ... and such a one names its figure: "Add 5 to 8 to get 13", "Find the total: 13".
+# ... unless it gives its figure: "Add 5 to 8 to get 13", "Find the total: 13".
 CARRIED_OUT = re.compile(
     r"(?i):(?!\d)|[=≈→]|\\approx|\b(?:gets?|giving|gives\s(?:us|you)|equals?|which|obtain|yields?|so"
     r"|leav(?:es?|ing)|(?:find|determine|calculate|compute)\s(?:that|\$?\d)|total(?:s|ing)?\sof)\b"
@@ -76,20 +76,20 @@ CARRIED_OUT = re.compile(
 OPERAND = re.compile(
     r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}(?:[−–-]\s|\*(?!\*)\s?)[$]?$"
 )
-# A word that may stand alone at the end of a finished text.
+# A single word that may end a finished text.
 CLOSER = re.compile(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
-# More words behind the number of an unfinished sentence are no unit.
+# Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
-# A model that writes more goes round in them.
+# A longer number is a model repeating digits.
 MOST_DIGITS = 50
-# What a text that goes round repeats is so long at least; of short sentences, so many characters.
+# Minimum length of text whose repetition counts as going round; the second for short sentences.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
 LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
 DIGIT = re.compile(r"\d")
 
 
 class Sentence(NamedTuple):
-    """Where a sentence stands, and whether the text breaks off in it."""
+    """The place of a sentence, and whether the text breaks off in it."""
 
     start: int
     end: int
@@ -111,7 +111,7 @@ def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
 
 
 def first_sentence_end(text: str, start: int, end: int) -> int | None:
-    """Return where the first sentence of a piece of text ends, None where it reaches to the end."""
+    """Return where the first sentence of a piece of text ends, None if it extends to the end."""
     while (boundary := BOUNDARY.search(text, start, end)) is not None:
         if text[start : boundary.end()].strip():
             return boundary.end()
@@ -120,7 +120,7 @@ def first_sentence_end(text: str, start: int, end: int) -> int | None:
 
 
 def is_aside(text: str, sentence: Sentence) -> bool:
-    """Tell whether a sentence asks something, or adds a note to what was said."""
+    """Return whether a sentence asks something, or adds a note to the text before."""
     if ASIDE().match(text, sentence.start, sentence.end):
         return text.find("=", sentence.start, sentence.end) < 0
     asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
@@ -128,7 +128,7 @@ def is_aside(text: str, sentence: Sentence) -> bool:
 
 
 def before_check(text: str, start: int, end: int) -> int:
-    """Return where a check of a result begins that takes nothing back, else the end."""
+    """Return where a check that confirms a result begins, else the end."""
     tail = text[max(start, end - WINDOW) : end]
     if not any(map(tail.__contains__, CHECK_SIGNS)):
         return end
@@ -141,7 +141,7 @@ def before_check(text: str, start: int, end: int) -> int:
 
 
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
-    """Tell whether an unfinished last sentence is on its way to a figure that it does not have."""
+    """Return whether an unfinished last sentence leads to a figure that is missing."""
     written = text[sentence.start : sentence.end].rstrip()
     if DANGLING.search(written[-40:]) and (
         not UNIT_AT_END.search(written[-40:]) or TIMES_WHAT.search(written[-40:])
@@ -173,7 +173,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if number.end < stop and len(words) > 2 and not DIGIT.search(text, number.start, number.end):
         return True
     if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
-        return False  # a line needs no period
+        return False  # a line may end without a period
     if number.start == sentence.start and len(words) <= LONGEST_UNIT:
         return False  # "Therefore, it takes 3 hours. 3"
     if len(text[number.end : stop].split()) > LONGEST_UNIT:
@@ -187,13 +187,13 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
 
 
 def announces_step(text: str, sentence: Sentence) -> bool:
-    """Tell whether a sentence says what to do next, and not what that comes to."""
+    """Return whether a sentence says what to do next, but not the result."""
     written = text[sentence.start : sentence.end].strip()
     return INSTRUCTION.match(written) is not None and CARRIED_OUT.search(written) is None
 
 
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
-    """Tell whether a text breaks off behind the number of a list's next item."""
+    """Return whether a text breaks off after the number of a list's next item."""
     written = text[sentence.start : sentence.end].strip().rstrip(".)")
     if label := LABEL.fullmatch(written):
         return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
@@ -203,7 +203,7 @@ def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
 
 
 def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
-    """Tell whether a text repeats its last sentence, or its last words, over and over."""
+    """Return whether a text repeats its last sentence, or its last words, over and over."""
     written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
     if len(written) < SHORTEST_PERIOD:
         stop = sentence.start + len(text[sentence.start : sentence.end].rstrip())

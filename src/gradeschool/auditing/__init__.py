@@ -1,1 +1,1 @@
-"""Auditing scorers and reward functions: cases with the verdict that a careful reader gives."""
+"""Audits scorers and reward functions with cases whose verdict is clear to a careful reader."""

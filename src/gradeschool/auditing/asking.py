@@ -1,4 +1,4 @@
-"""Calls the audited scorer in a child process, which is killed where a call takes too long."""
+"""Calls the audited scorer in a child process, which is killed if a call takes too long."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gradeschool.errors import InputError
 from gradeschool.worker import FOREIGN_LINE, Child, ProcessLost, WorkerFailure
 
 BATCH = 64
-MOST_HANGS = 12  # then the scorer is not asked further: each costs seconds
+MOST_HANGS = 12  # after that the scorer is no longer called: each hang costs seconds
 MOST_ENDS = 100  # of its process, likewise: each costs a new process
 
 
 class Question(NamedTuple):
-    """A completion and the gold it is judged against."""
+    """A completion, and the gold to judge it against."""
 
     completion: str
     gold: str
 
 
 class ScorerReply(NamedTuple):
-    """What the scorer gave: a finite `score`, or None with the reason.
+    """The scorer's result: a finite `score`, or None with the reason.
 
-    shown: the value as it looks. raised: the exception, or how the process ended. hung: it was
-    stopped. seconds: of computing. given_up: it was not asked at all.
+    shown: the value as printed. raised: the exception, or how the process ended. hung: the call was
+    stopped. seconds: computing time. given_up: the scorer was not called.
     """
 
     score: float | None = None
@@ -39,7 +39,7 @@ class ScorerReply(NamedTuple):
 
 
 class AuditedScorer:
-    """One scorer, called in one way."""
+    """One scorer with one way to call it."""
 
     def __init__(self, target: Target, threshold: float) -> None:
         self.target = target
@@ -58,7 +58,7 @@ class AuditedScorer:
         self._child.stop()
 
     def calls(self) -> list[Call]:
-        """Return the ways to call it. Raises InputError where it cannot be imported or called."""
+        """Return the ways to call it. Raises InputError if it cannot be imported or called."""
         (answer,) = self._child.answers(self.target.worker_function, [("", "", DESCRIBE)])
         if isinstance(answer, WorkerFailure):
             reason = str(answer).rpartition("cannot be used: ")[2]
@@ -69,16 +69,16 @@ class AuditedScorer:
             raise InputError(f"{self.target.name!r} cannot be called: {FOREIGN_LINE}") from None
 
     def accepts(self, reply: ScorerReply) -> bool:
-        """Whether a reply says that the completion is right."""
+        """Return whether a reply accepts the completion."""
         return reply.score is not None and reply.score >= self.threshold
 
     @property
     def given_up(self) -> bool:
-        """Whether it hung, or ended its process, too often to be asked further."""
+        """True if it hung, or ended its process, too often to be called again."""
         return self.hangs >= MOST_HANGS or self.ends >= MOST_ENDS
 
     def replies(self, questions: Sequence[Question], again: bool = False) -> list[ScorerReply]:
-        """Return the reply to each question; one asked before is remembered, unless `again`."""
+        """Return the reply to each question; earlier replies are reused, unless `again`."""
         new = [
             question
             for question in dict.fromkeys(questions)
@@ -99,7 +99,7 @@ class AuditedScorer:
         ]
 
     def reply(self, question: Question) -> ScorerReply:
-        """Return the reply to one question, even where it was given up before."""
+        """Return the reply to one question, even if calls were given up before."""
         hangs, ends = self.hangs, self.ends
         self.hangs = self.ends = 0
         (reply,) = self.replies([question])

@@ -1,7 +1,7 @@
-"""`gradeschool.audit`: find what a scorer gets wrong, with the smallest example of each kind.
+"""`gradeschool.audit`: finds what a scorer gets wrong, with the smallest example of each kind.
 
 An example whose verdict matters is made smaller by smaller golds, and never cut: another text may
-mean another answer. What raises or hangs may be cut anywhere.
+mean another answer. A text that raises or hangs may be cut anywhere.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from gradeschool.errors import InputError
 from gradeschool.scorer import Scorer
 
 THRESHOLD = 0.5
-ENOUGH = 0.75  # of plain golds that must be accepted for a format to count as read
-ASKED_AGAIN = 10  # of so many questions one is asked a second time
+ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
+ASKED_AGAIN = 10  # every tenth question is repeated
 CALLS_IN_WORDS = {
     "pair": "f(completion, gold)",
     "names": "f(data_source=, solution_str=, ground_truth=, extra_info=)",
@@ -46,12 +46,12 @@ GOLDS_CALLS_IN_WORDS = {
 EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
 ON_LONG_TEXTS = " on long texts"
 SHORT_EXAMPLE = 60  # characters
-# Seconds of computing that a text may take: one, and five for a million characters.
+# Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
 # Smallest examples
 LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
-LONGEST_CUT = 600  # characters: a longer text is only made of fewer units
-MOST_SHAPES = 6  # of hostile texts that raise alike: each is tried to be the smallest
+LONGEST_CUT = 600  # characters: of a longer text, only the number of units is reduced
+MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
 
 
 def audit(
@@ -65,13 +65,13 @@ def audit(
     """Run the conformance suite over a scorer or reward function.
 
     function: "module:function", "file.py:function", a function at the top of a module, or a Scorer;
-    it takes a completion and a gold and gives a bool or a number, which accepts from `threshold`
-    on. It runs in a child process of its own, where a text that takes more than five seconds of
-    computing or twenty of waiting is given up. seed: draws some of the golds; the same seed asks
-    the same questions. longest: characters of the longest hostile text. tell: called with the
-    name of each phase as it begins, and with "" at the end.
+    it takes a completion and a gold and returns a bool or a number, which accepts from `threshold`
+    on. It runs in its own child process, and a call with more than five seconds of computing or
+    twenty of waiting is stopped. seed: draws some of the golds; the same seed gives the same
+    questions. longest: characters of the longest hostile text. tell: called with the name of each
+    phase as it begins, and with "" at the end.
 
-    Raises InputError for what cannot be imported, called, or accepts no plain right answer.
+    Raises InputError if it cannot be imported or called, or accepts no plain right answer.
     """
     target = scorer_target(function.name) if isinstance(function, Scorer) else target_of(function)
     return audit_target(target, seed=seed, threshold=threshold, longest=longest, tell=tell)
@@ -126,7 +126,7 @@ def _in_words(call: Call, target: Target) -> str:
 
 
 def _formats_read(scorer: AuditedScorer) -> tuple[str, ...]:
-    """Choose the way of calling under which most formats are read; return their shapes."""
+    """Choose the way of calling that reads the most formats; return their shapes."""
     best: tuple[str, ...] = ()
     chosen = None
     for call in scorer.calls():
@@ -142,7 +142,7 @@ def _formats_read(scorer: AuditedScorer) -> tuple[str, ...]:
         raise InputError(
             f"{scorer.target.name!r} accepts no right answer in any of {len(FORMATS)} formats: "
             f"called with {HASHES.write(GOLD)!r} and the gold {GOLD!r} it {got}; "
-            "check what it takes, or --threshold"
+            "check its arguments, or --threshold"
         )
     return best
 
@@ -156,7 +156,7 @@ def _reads(scorer: AuditedScorer, write: Callable[[str], str]) -> bool:
 
 
 class _CaseResults(NamedTuple):
-    """What fails, and how many cases of each kind were tried."""
+    """The failures, and the number of cases of each kind that were tried."""
 
     failures: list[CaseFailure]
     tried: dict[str, int]
@@ -183,7 +183,7 @@ def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseR
 def _changing(
     scorer: AuditedScorer, questions: list[Question], replies: list[ScorerReply]
 ) -> Iterator[CaseFailure]:
-    """Ask some questions again, in the opposite order: a verdict depends on nothing else."""
+    """Repeat some questions in the opposite order: a verdict must depend on nothing else."""
     some = list(zip(questions, replies, strict=True))[::-ASKED_AGAIN]
     again = scorer.replies([question for question, _ in some], again=True)
     for (question, first), second in zip(some, again, strict=True):
@@ -191,7 +191,7 @@ def _changing(
             continue
         if (first.score, bool(first.raised)) != (second.score, bool(second.raised)):
             got = f"{_verdict_in_words(first)}, then {_verdict_in_words(second)}"
-            why = "the same question has the same answer"
+            why = "the same question must get the same verdict"
             yield CaseFailure(Fault.CHANGING, "asked twice", why, question, got)
 
 
@@ -203,7 +203,7 @@ def _verdict_in_words(reply: ScorerReply) -> str:
 
 
 def _of_hostile_texts(scorer: AuditedScorer, longest: int) -> list[CaseFailure]:
-    """Ask about ever longer texts; a shape that took too long is not made longer."""
+    """Try longer and longer texts; a shape that took too long is not made longer."""
     failures: list[CaseFailure] = []
     for texts in rounds(longest):
         slow = {
@@ -220,9 +220,9 @@ def _of_hostile_texts(scorer: AuditedScorer, longest: int) -> list[CaseFailure]:
 
 
 class CaseFailure(NamedTuple):
-    """A question with what is wrong about the reply, and where it comes from.
+    """A question, the fault of its reply, and where it comes from.
 
-    case: where it is of the suite; hostile: where it is a hostile text.
+    case: the case of the suite, if any; hostile: the hostile text, if any.
     """
 
     fault: Fault
@@ -240,19 +240,19 @@ class CaseFailure(NamedTuple):
 
     @property
     def size(self) -> tuple[int, bool, str, str]:
-        """What makes an example smaller than another."""
+        """The key by which examples are ordered from small to large."""
         return size_of(*self.question)
 
 
 def size_of(completion: str, gold: str) -> tuple[int, bool, str, str]:
-    """Return what examples are ranked by: their length; about zero there are many truths."""
+    """Return the key that orders examples by length; a gold of zero comes last."""
     return len(completion) + len(gold), gold == "0", completion, gold
 
 
 def failure_of_case(
     case: AuditCase, reply: ScorerReply, scorer: AuditedScorer
 ) -> CaseFailure | None:
-    """Return what is wrong about a reply to a case, None where it is as it should be."""
+    """Return the failure of a reply to a case, None if the reply is right."""
     question = Question(case.completion, case.gold)
     failure = trouble(question, reply)
     if failure is not None:
@@ -267,7 +267,7 @@ def failure_of_case(
 def failure_of_hostile(
     text: HostileText, question: Question, reply: ScorerReply
 ) -> CaseFailure | None:
-    """Return what is wrong about a reply to a hostile text, whatever the verdict."""
+    """Return the failure of a reply to a hostile text, whatever the verdict."""
     failure = trouble(question, reply)
     if failure is None:
         return None
@@ -278,7 +278,7 @@ def failure_of_hostile(
 
 
 def trouble(question: Question, reply: ScorerReply) -> CaseFailure | None:
-    """Return what no question may bring about: an exception, a long wait, an odd value."""
+    """Return the failures that any question may show: an exception, a long wait, an odd value."""
     if reply.given_up:
         return None
     length = len(question.completion)
@@ -295,12 +295,12 @@ def trouble(question: Question, reply: ScorerReply) -> CaseFailure | None:
 
 
 def allowed_seconds(length: int) -> float:
-    """Return the seconds of computing that a text of this length may take."""
+    """Return the seconds of computing allowed for a text of this length."""
     return max(SECONDS, SECONDS_PER_CHARACTER * length)
 
 
 def exception(raised: str) -> str:
-    """Return the name of an exception in its message, or how the process ended."""
+    """Return the name of the exception in a message, or how the process ended."""
     name = EXCEPTION.search(raised)
     return name[1] if name else raised[:60]
 
@@ -314,9 +314,9 @@ def _slowness(reply: ScorerReply, length: int) -> str:
 def findings(
     failures: Iterable[CaseFailure], tried: Mapping[str, int], questions: int
 ) -> list[tuple[AuditFinding, list[CaseFailure]]]:
-    """Return a finding for each kind of failure, with the failures that it stands for.
+    """Return a finding for each kind of failure, with the failures it represents.
 
-    tried: the cases of each kind; of what is no kind of case, all `questions` were tried.
+    tried: the number of cases of each kind; for a kind without cases, all `questions` were tried.
     """
     groups: defaultdict[tuple[Fault, str], list[CaseFailure]] = defaultdict(list)
     for failure in failures:
@@ -357,7 +357,7 @@ def with_example(finding: AuditFinding, example: CaseFailure) -> AuditFinding:
 
 
 def merged(every: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
-    """Return findings without "on long texts" where the smallest example turned out to be short."""
+    """Return findings without "on long texts" if the smallest example turned out to be short."""
     by_kind: dict[tuple[Fault, str], AuditFinding] = {}
     for finding in every:
         kind = finding.kind
@@ -372,7 +372,7 @@ def merged(every: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
 def smallest(
     failures: Iterable[CaseFailure], scorer: AuditedScorer, read: Iterable[str]
 ) -> CaseFailure:
-    """Return a failure of the fault and kind of these that is as small as can be found quickly."""
+    """Return the smallest failure with the same fault and kind that can be found quickly."""
     ranked = sorted(failures, key=_size)
     by_shape = {
         failure.hostile.name if failure.hostile else "": failure for failure in reversed(ranked)
@@ -431,7 +431,7 @@ def _fewer_units(failure: CaseFailure, text: HostileText, scorer: AuditedScorer)
         other = failure_of_hostile(shorter, question, scorer.reply(question))
         return other if other and other.fault is failure.fault else None
 
-    if failure.fault is Fault.SLOW:  # from few to many: what is not slow costs little
+    if failure.fault is Fault.SLOW:  # from few to many: units that are not slow cost little
         counts = (1 << power for power in range(text.times.bit_length()))
         slow = (failing(text._replace(times=count)) for count in counts if count < text.times)
         return next((shorter for shorter in slow if shorter), failure)
@@ -446,7 +446,7 @@ def _fewer_units(failure: CaseFailure, text: HostileText, scorer: AuditedScorer)
 def _fewest(
     failure: CaseFailure, text: HostileText, failing: Callable[[HostileText], CaseFailure | None]
 ) -> CaseFailure:
-    """Halve the distance between a count that fails and one that does not."""
+    """Find by bisection the fewest units that still fail."""
     low = 0
     while text.times - low > 1:
         middle = text._replace(times=(low + text.times) // 2)
@@ -459,7 +459,7 @@ def _fewest(
 
 
 def _cut(failure: CaseFailure, scorer: AuditedScorer) -> CaseFailure:
-    """Return the failure with every piece of its text left out that is not needed to raise."""
+    """Return the failure without the pieces of its text that are not needed to raise."""
     raised = failure.kind.removesuffix(ON_LONG_TEXTS)
     size = len(failure.question.completion)
     while size:

@@ -1,4 +1,4 @@
-"""What cases are made of: gold answers, answer formats, and kinds of cases with their verdicts."""
+"""The parts of cases: gold answers, answer formats, and kinds of cases with their verdicts."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-# Each has a property that some published scorer trips over: one digit, a digit that ends or begins
-# another, a thousands comma, more than five digits, a sign, zero.
+# Each has a property that trips some published scorer: one digit, a digit that ends or begins
+# another gold, a thousands comma, more than five digits, a sign, zero.
 FIXED = (
     *("1", "5", "11", "18", "60", "72", "250", "1000", "2125", "10000", "65960"),
     *("100000", "131250", "2880000", "0", "-1", "-10"),
 )
-# What a scorer is probed with: nothing that is hard to read or to compare.
+# Golds to probe a scorer with: easy to read and to compare.
 PLAIN = ("18", "5", "42", "7", "250", "96", "31", "640")
 DECIMALS = ("0.5", "2.5", "17.25")
 COMMAS = ("1,000", "2,125", "65,960", "1,450,000")
-BEYOND_FLOATS = "9007199254740992"  # 2^53: the next integer has no float of its own
+BEYOND_FLOATS = "9007199254740992"  # 2^53: the next integer has the same float
 
 _EXACT = Context(prec=60)
 
 
 def golds(seed: int) -> tuple[str, ...]:
-    """Return whole golds as a dataset writes them, the fixed ones and those that the seed draws."""
+    """Return whole golds as a dataset writes them: the fixed ones and those drawn by the seed."""
     return tuple(dict.fromkeys((*FIXED, *drawn(seed))))
 
 
 def drawn(seed: int) -> tuple[str, ...]:
-    """Return the golds that a seed draws: two to six digits, and a negative one."""
+    """Return the golds drawn by a seed: two to six digits, and a negative one."""
     draw = random.Random(seed)  # noqa: S311
     whole = [str(draw.randrange(10**length, 10 ** (length + 1))) for length in range(1, 6)]
     return (*whole, str(-draw.randrange(2, 100)))
@@ -53,18 +53,18 @@ def plus(number: str, term: int) -> str:
 
 
 def equal(first: str, second: str) -> bool:
-    """Tell whether two plainly written numbers are the same."""
+    """Return whether two plainly written numbers are equal."""
     return Decimal(first.replace(",", "")) == Decimal(second.replace(",", ""))
 
 
-# The N of "ANSWER" is none.
+# Not the N of "ANSWER".
 PLACE = re.compile(r"(?<![A-Za-z])N(?![A-Za-z])")
 
 
 class AnswerFormat(NamedTuple):
-    r"""One answer format. `shape` shows it with N for the number; `latex`: N stands in math mode.
+    r"""One answer format. `shape` shows it with N for the number; `latex`: N is in math mode.
 
-    closed: the number is enclosed, so that a period or a mark behind it would stand inside.
+    closed: the number is enclosed, so that a period or a mark after it would be inside.
     """
 
     shape: str
@@ -104,10 +104,10 @@ Texts = Callable[[AnswerFormat, str], Iterable[str]]
 
 
 class CaseKind(NamedTuple):
-    """A family of cases that one fault of a scorer makes fail, and why the verdict is what it is.
+    """A family of cases that one fault of a scorer makes fail, and the reason for the verdict.
 
     texts: (format, gold) -> completions. right: whether they give the gold. loose: the gold itself
-    is none, so that raising or giving no verdict is as good as rejecting.
+    is not a number, so that raising or giving no verdict is as good as rejecting.
     """
 
     name: str
@@ -118,7 +118,7 @@ class CaseKind(NamedTuple):
 
 
 class AuditCase(NamedTuple):
-    """One completion to be judged; `base` is the plain one that it varies, "" for none.
+    """One completion to judge; `base` is the plain one that it varies, "" for none.
 
     shape: the format's name.
     """

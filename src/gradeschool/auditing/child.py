@@ -1,8 +1,8 @@
-"""What runs in the child process: the audited function, called with one completion and one gold.
+"""The program in the child process: calls the audited function with a completion and a gold.
 
 The parent asks `gradeschool.worker` for the function "gradeschool.auditing.child:<target>", where
-<target> is a `Target` as JSON: this module's `__getattr__` imports what is audited, which happens
-once for each child and outside the time limit of a row.
+<target> is a `Target` as JSON. This module's `__getattr__` imports the audited function, once for
+each child and outside the time limit of a row.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from json import loads  # the audited code may replace json's own
+from json import loads  # bound here: the audited code may replace those of json
 from pathlib import Path
 from typing import Any
 
 from gradeschool.auditing.target import Call, arguments, calls_of
 from gradeschool.worker_main import MEMORY, Channel, Raised, attempt
 
-# Of wall time, for a function that waits; one that computes is stopped by the worker.
+# Wall time, for a function that waits; the worker stops one that computes too long.
 WAIT_SECONDS = 20.0
-TIMED_OUT = "no answer within"  # how the worker says it too
-OWN_SCORER = "ScorerError: "  # how a scorer of ours says what the published code raises
-DESCRIBE = "?"  # asked in place of a way to call: which ways are there
+TIMED_OUT = "no answer within"  # the worker uses these words too
+OWN_SCORER = "ScorerError: "  # prefix for an exception of the published code in a built-in scorer
+DESCRIBE = "?"  # in place of a way to call: requests the list of ways
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
-    """Import what a target names; return the function that the parent's rows are answered by."""
+    """Import the audited function; return the function that answers the parent's rows."""
     if not name.startswith("{"):
         raise AttributeError(name)
     target = loads(name)
-    # A library that one of our scorers calls has limits of its own.
+    # A library called by a built-in scorer has its own limits.
     limit = _Limits(watched="scorer" not in target)
     function = _loaded(target)
     limit.begin()
@@ -49,7 +49,7 @@ def _loaded(target: dict[str, str]) -> Callable[..., Any]:
     if target["file"]:
         module = _from_file(Path(target["file"]))
     else:
-        # Last: a json.py beside the module must not stand in for the library's.
+        # Last: a json.py beside the module must not replace the standard library's.
         sys.path.append(str(Path.cwd()))
         module = importlib.import_module(target["module"])
     function: Any = module
@@ -66,7 +66,7 @@ def _from_file(path: Path) -> Any:
     name = f"audited_{path.stem}" if taken else path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -74,7 +74,7 @@ def _from_file(path: Path) -> Any:
 
 
 class ScorerError(Exception):
-    """A scorer of ours has the outcome `error`; the reason is the published code's."""
+    """A built-in scorer has the outcome `error`, for the reason that the published code gives."""
 
 
 def _scorer(name: str) -> Callable[[str, str], bool]:
@@ -94,7 +94,7 @@ def _scorer(name: str) -> Callable[[str, str], bool]:
 
 
 class _Limits:
-    """Memory above what the import took, and a watch over calls that wait without computing."""
+    """Limits memory above that of the import, and watches for calls that wait without computing."""
 
     def __init__(self, watched: bool) -> None:
         self._watched = watched
@@ -103,17 +103,17 @@ class _Limits:
         _set_memory(None)
 
     def begin(self) -> None:
-        """Limit what calls may take from now on."""
+        """Limit the memory of calls from now on."""
         try:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
             _set_memory(pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
-        except (OSError, ValueError):  # no Linux
+        except (OSError, ValueError):  # not Linux
             pass
         if self._watched:
             threading.Thread(target=self._watch, daemon=True).start()
 
     def wait_until(self, deadline: float | None) -> None:
-        """Set when the call must have ended (of time.monotonic), None where no call is made."""
+        """Set the time by which the call must end (time.monotonic), None between calls."""
         with self._lock:
             self._deadline = deadline
 
@@ -141,7 +141,7 @@ def _set_memory(size: int | None) -> None:
 def _answer(
     function: Callable[..., Any], limits: _Limits, completion: str, gold: str, call: str
 ) -> dict[str, Any]:
-    """Return what the function gives: a score with how it looks, or what it raised."""
+    """Return the function's result: a score with its printed form, or the exception."""
     if call == DESCRIBE:
         return {"calls": [list(way) for way in calls_of(function)]}
     positional, named = arguments(Call(*loads(call)), completion, gold)
@@ -162,7 +162,7 @@ def _answer(
 
 
 def _finished(value: Any) -> Any:
-    """Wait for what an `async def` promises."""
+    """Wait for the result of an `async def`."""
     return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
 
 
@@ -171,7 +171,7 @@ async def _awaited(value: Any) -> Any:
 
 
 def _score(value: Any) -> float | None:
-    """Return the number that a function gave; None where it is no finite number.
+    """Return the number that a function returned; None if it is not a finite number.
 
     A batch of one counts as its element, a dictionary as its "score" (verl).
     """

@@ -1,6 +1,6 @@
-"""Texts that make careless code raise or hang: long runs, what almost matches, odd characters.
+"""Texts that make careless code raise or hang: long runs, near matches, odd characters.
 
-Models write such texts: a small one that repeats a digit until it is stopped, for one.
+Models write such texts, for instance a small model that repeats a digit until it is stopped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gradeschool.auditing.cases import BOX, FORMATS, HASHES, PLACE, AnswerFormat
 
 SHORT, MIDDLE, LONG = 10_000, 100_000, 1_000_000
 GOLD = "18"
-# What may stand where a number is expected, in every format.
+# Strings in the place of the number, in every format.
 NUMBERS = {
     "digits": "9",
     "commas": ",",
@@ -64,7 +64,7 @@ TEXTS = {
     "line separators": "\u2028",
 }
 ENDS = ("", "x", "}", "\n")
-# Short texts in the place of a number.
+# Short strings in the place of a number.
 ODD = (
     *("1e999", "-1e999", "1e-999", "1e99999999", "nan", "inf", "-inf", "9**9**9", "9^9^9^9", "1/0"),
     *("0/0", "½", "²", "٣", "1_000", "0x12", "--18", "+-18", "1.2.3", ",", ".", "-", "$", "%"),
@@ -73,7 +73,7 @@ ODD = (
 
 
 class HostileText(NamedTuple):
-    """A text of `before`, `unit` so many times, and `after`."""
+    """A text of `before`, `unit` repeated `times` times, and `after`."""
 
     name: str
     unit: str
@@ -93,7 +93,7 @@ class HostileText(NamedTuple):
         return " + ".join((*around[0], run, *around[1]))
 
     def long(self, length: int) -> HostileText:
-        """Return the text with the unit so often that it has about this length."""
+        """Return the text with its unit repeated to about this length."""
         return self._replace(times=max(1, length // len(self.unit)))
 
     def within(self, form: AnswerFormat) -> HostileText:
@@ -103,10 +103,10 @@ class HostileText(NamedTuple):
 
 
 def rounds(longest: int) -> Iterator[list[HostileText]]:
-    """Yield ever longer texts, a list for each round: a shape that hangs can be left out then.
+    """Yield longer and longer texts, a list for each round, so that a shape that hangs can stop.
 
-    At the least length every shape is also ended in what may almost match, and stands in the place
-    of the number in every format; the short odd numbers come with it.
+    At the least length, every shape also comes with an end that almost matches, and in the place of
+    the number in every format, together with the short odd numbers.
     """
     length = min(SHORT, longest)
     shapes = [HostileText(*shape) for shape in (*NUMBERS.items(), *TEXTS.items())]

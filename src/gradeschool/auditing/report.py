@@ -1,4 +1,4 @@
-"""What an audit finds."""
+"""The result of an audit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from gradeschool.errors import UnknownNameError
 
-LONGEST_SHOWN = 2_000  # a longer completion is given by its recipe alone in JSON
+LONGEST_SHOWN = 2_000  # characters; in JSON, a longer completion is given only by its recipe
 # Classes whose kinds are exceptions, texts or values.
 FREELY_NAMED = ("crash/", "slow/", "changing-verdict/", "odd-return/")
 
 
 class Fault(StrEnum):
-    """What can be wrong with a scorer, worst first."""
+    """The faults of a scorer, worst first."""
 
     FALSE_ACCEPT = "false-accept"
     FALSE_REJECT = "false-reject"
@@ -31,7 +31,7 @@ MEANINGS = {
     Fault.CRASH: "texts that it raises on",
     Fault.SLOW: "texts that take it too long",
     Fault.CHANGING: "texts that it judges one way and then the other",
-    Fault.ODD_RETURN: "verdicts that are no finite number",
+    Fault.ODD_RETURN: "verdicts that are not finite numbers",
 }
 
 
@@ -39,9 +39,9 @@ MEANINGS = {
 class AuditFinding:
     """One kind of failure, with its smallest example.
 
-    kind: the family of cases; of a crash, the exception. why: what a careful reader says.
-    completion, gold: the example; recipe: the completion as a Python expression. got: what the
-    scorer gave. failed of `tried` cases fail so, in the formats `shapes`.
+    kind: the family of cases; for a crash, the exception. why: the reasoning of a careful reader.
+    completion, gold: the example; recipe: the completion as a Python expression. got: the result of
+    the scorer. failed: how many of the `tried` cases fail, in the formats `shapes`.
     """
 
     fault: Fault
@@ -57,11 +57,11 @@ class AuditFinding:
 
     @property
     def name(self) -> str:
-        """How `allow` names it: "false-accept/suffix"."""
+        """The name of the finding for `allow`: "false-accept/suffix"."""
         return f"{self.fault.value}/{hyphened(self.kind)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values; a long completion is null, its recipe is not."""
+        """Return JSON values. A long completion is null; its recipe is always given."""
         short = len(self.completion) <= LONGEST_SHOWN
         return {
             "fault": self.fault.value,
@@ -83,9 +83,9 @@ class AuditReport:
     """The findings about one scorer, worst first.
 
     call: how it was called, in words. read, unread: the answer formats that it reads, and those in
-    which it accepts nothing, so that a right answer in one of them is no failure. questions:
-    how many it was asked. gave_up: it hung or ended its process so often that the
-    audit stopped asking.
+    which it accepts nothing, so that rejecting a right answer in one of them is not a failure.
+    questions: number of calls. gave_up: it hung or ended its process so often that the audit
+    stopped calling it.
     """
 
     scorer: str
@@ -99,7 +99,7 @@ class AuditReport:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was found."""
+        """True if there are no findings."""
         return not self.findings
 
     def of(self, fault: Fault) -> tuple[AuditFinding, ...]:
@@ -107,9 +107,9 @@ class AuditReport:
         return tuple(finding for finding in self.findings if finding.fault is fault)
 
     def counting(self, allowed: Iterable[str]) -> tuple[AuditFinding, ...]:
-        """Return the findings that `allowed` does not name: "slow", "false-reject/number-words".
+        """Return the findings not named in `allowed` (such as "slow", "false-reject/number-words").
 
-        Raises UnknownNameError for a name of no class and no kind.
+        Raises UnknownNameError for a name that is neither a class nor a kind.
         """
         names = set(allowed)
         check_names(names)
@@ -133,7 +133,7 @@ class AuditReport:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise UnknownNameError for a name of no class and no kind; exceptions have any name."""
+    """Raise UnknownNameError for names that are no class or kind; any exception name is allowed."""
     from gradeschool.auditing.suite import every_kind
 
     allowed = {fault.value for fault in Fault}

@@ -1,9 +1,9 @@
-"""The cases that a scorer is asked about, and which of them are due.
+"""The cases for a scorer, and the selection of those that apply to it.
 
-Near misses are wrong answers close to the gold, spellings are the gold written otherwise,
-surroundings are texts around an answer that must neither hide a right nor make a wrong one. Every
-text says one thing to a careful reader: what stands behind a further question is not the answer, a
-later revision is, thoughts and examples are not.
+Near misses are wrong answers close to the gold. Spellings are other ways to write the gold.
+Surroundings are texts around an answer that must neither hide a right one nor make a wrong one
+right. Every text has one meaning to a careful reader: a text after a further question is not the
+answer, a later revision is, thoughts and examples are not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _scaled(*factors: str) -> Numbers:
 
 
 def _moved(low: int, high: float, *terms: int) -> Numbers:
-    """Return numbers a few ones off, for golds whose size lies between two bounds."""
+    """Return numbers that differ from the gold by `terms`, for golds between two bounds."""
     return lambda gold: [plus(gold, term) for term in terms] if low <= abs(int(gold)) < high else []
 
 
@@ -61,7 +61,7 @@ def _negated(gold: str) -> Iterable[str]:
 
 
 def _whole(make: Callable[[str], Iterable[str]], shortest: int = 1, longest: int = 99) -> Numbers:
-    """Restrict to golds without a sign, not zero, that have so many digits."""
+    """Restrict to golds without a sign, not zero, of `shortest` to `longest` digits."""
 
     def numbers(gold: str) -> Iterable[str]:
         fits = gold.isdigit() and gold != "0" and shortest <= len(gold) <= longest
@@ -104,9 +104,9 @@ NEAR_MISSES: tuple[CaseKind, ...] = (
           lambda gold: [f"{gold}.5", f"{gold}.01", f"{gold}.001"]),
     wrong("behind the point", "the gold is only the decimals of the number",
           _whole(lambda gold: [f"3.{gold}", f"0.{gold}", f".{gold}"])),
-    wrong("last thousands group", "the gold is only what stands behind the thousands comma",
+    wrong("last thousands group", "the gold is only the part after the thousands comma",
           _whole(lambda gold: [f"2,{gold:0>3}", f"1,000,{gold:0>3}"], longest=3)),
-    wrong("first thousands group", "the gold is only what stands before the thousands comma",
+    wrong("first thousands group", "the gold is only the part before the thousands comma",
           _whole(lambda gold: [f"{gold},250", f"{gold},000"], longest=3)),
     wrong("list of digits", "a list of numbers is not the number that their digits form",
           _whole(_list, shortest=2, longest=5)),
@@ -117,7 +117,7 @@ NEAR_MISSES: tuple[CaseKind, ...] = (
           _whole(lambda gold: [f"{gold}^2", f"{gold}²"] if gold != "1" else [])),
     wrong("mantissa", "the gold is only the mantissa of a number in scientific notation",
           _whole(lambda gold: [f"{gold}e3", f"{gold} x 10^3"])),
-    wrong("scale word", "a word behind the number multiplies it",
+    wrong("scale word", "a word after the number multiplies it",
           _whole(lambda gold: [f"{gold} thousand", f"{gold} million"])),
     wrong("alternatives", "two numbers are offered, none is chosen",
           _whole(lambda gold: [f"{plus(gold, -1)} or {gold}", f"{gold} or {plus(gold, 2)}"])),
@@ -130,7 +130,7 @@ NEAR_MISSES: tuple[CaseKind, ...] = (
 )  # fmt: skip
 FLOAT_PRECISION = wrong(
     "float precision",
-    "two integers that one float stands for are two integers",
+    "two integers that share a float are two integers",
     lambda gold: [plus(gold, 1)],
 )
 
@@ -185,7 +185,7 @@ def _equation(gold: str) -> Iterable[str]:
 
 
 def _latex(form: AnswerFormat, gold: str) -> Iterator[str]:
-    """Write what only a box or a formula holds."""
+    """Write the gold in the forms that only a box or a formula can contain."""
     if not form.latex:
         return
     for number in (
@@ -230,15 +230,15 @@ def _without_commas(gold: str) -> Iterable[str]:
     return [gold.replace(",", "")] if "," in gold else []
 
 
-PLAIN = right("plain", "the gold as it stands", _plain)
+PLAIN = right("plain", "the gold as written", _plain)
 COMMA_GOLDS = (
-    right("gold with commas", "a gold's commas are no part of its value", _without_commas),
+    right("gold with commas", "a gold's commas are not part of its value", _without_commas),
     right("commas on both sides", "the answer is the gold, character for character", _plain),
 )  # fmt: skip
 DECIMAL_GOLDS = (
     right("decimal gold with more zeros", "zeros at the end of a decimal do not change it",
           lambda gold: [f"{gold}0", f"{gold}00"]),
-    right("decimal gold as a fraction", "a fraction is the number that it comes to",
+    right("decimal gold as a fraction", "a fraction is equal to its value",
           lambda gold: {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, [])),
 )  # fmt: skip
 SPELLINGS = (
@@ -281,7 +281,7 @@ SPELLINGS = (
     CaseKind("emphasis", True, "marks around a number do not change it", _dressed),
     CaseKind("inside the box", True, "a box may hold words, a unit or an equation", _latex),
     CaseKind("period", True, "a period ends the sentence, not the number", _dotted),
-    right("fraction", "a fraction is the number that it comes to", _fraction),
+    right("fraction", "a fraction is equal to its value", _fraction),
     right("equation", "the result of an equation is the answer", _equation),
     right(
         "unicode digits",
@@ -314,12 +314,12 @@ Around = Callable[[str], Iterable[str]]
 
 
 def _unlike(gold: str) -> str:
-    """Return a number that is not the gold, nor part of it."""
+    """Return a number that is neither the gold nor part of it."""
     return plus(gold, 3)
 
 
 def _about(make: Around) -> Callable[[AnswerFormat, str], Iterable[str]]:
-    """Surround the plain completion."""
+    """Put text around the plain completion."""
     return lambda form, gold: make(form.write(gold))
 
 
@@ -359,7 +359,7 @@ def _steps(text: str) -> Iterable[str]:
 
 
 AROUND_RIGHT = (
-    CaseKind("white space", True, "white space is no part of an answer", _about(_spaced)),
+    CaseKind("white space", True, "white space is not part of an answer", _about(_spaced)),
     CaseKind("reasoning before", True, "the answer comes after the reasoning", _about(_steps)),
     CaseKind(
         "said twice",
@@ -373,28 +373,24 @@ AROUND_RIGHT = (
     CaseKind(
         "end marks",
         True,
-        "marks of the chat format are no part of an answer",
+        "marks of the chat format are not part of an answer",
         _about(lambda text: [f"{text}{end}" for end in ENDS]),
     ),
-    CaseKind(
-        "thinking", True, "thoughts are not the answer, what stands behind them is", _thoughts
-    ),
+    CaseKind("thinking", True, "thoughts are not the answer, the text after them is", _thoughts),
     CaseKind("revision", True, "a revised answer replaces the first one", _revised),
-    CaseKind("remark behind", True, "a remark behind the answer does not change it", _remarks),
+    CaseKind("remark behind", True, "a remark after the answer does not change it", _remarks),
     CaseKind(
         "long remark behind",
         True,
-        "an answer may stand far from the end",
+        "an answer may be far from the end",
         _about(lambda text: [f"{text}\n{TAIL.strip()}"]),
     ),
-    CaseKind(
-        "invisible marks", True, "marks that nobody sees are no part of an answer", _about(_marks)
-    ),
+    CaseKind("invisible marks", True, "invisible marks are not part of an answer", _about(_marks)),
 )
 
 
 def _plural(gold: str) -> bool:
-    """Tell whether there can be so many boxes."""
+    """Return whether the gold can be a number of boxes."""
     return not gold.startswith("-") and gold not in ("0", "1")
 
 
@@ -435,7 +431,7 @@ AROUND_WRONG = (
     CaseKind(
         "gold in the reasoning",
         False,
-        "the gold is a number on the way, the answer is another",
+        "the gold is an intermediate result, the answer is another number",
         _gold_before,
     ),
     CaseKind(
@@ -456,7 +452,7 @@ AROUND_WRONG = (
     CaseKind(
         "cut off",
         False,
-        "the text ends before an answer; the gold is a number on the way",
+        "the text ends before an answer; the gold is an intermediate result",
         _unfinished,
     ),
     CaseKind(
@@ -475,7 +471,7 @@ UNREADABLE_GOLD = CaseKind(
 
 SPELLED = ("1", "5", "18", "60", "72", "1000", "2125", "65960", "2880000", "0", "-1", "-10")
 AROUND = ("18", "5", "250", "2125", "-10")
-# Golds that are asked about in every format, and the formats of one that is not among them.
+# Golds that are tried in every format, and the number of formats for other golds.
 CORE = frozenset(("1", "18", "2125", "100000", "-10", BEYOND_FLOATS, "1,000", "0.5", "?"))
 FORMATS_OF_A_GOLD = 5
 UNREADABLE = ("unknown", "?", "nan")
@@ -515,7 +511,7 @@ def suite(seed: int) -> list[AuditCase]:
 def cases_of(
     kind: CaseKind, forms: Iterable[AnswerFormat], its_golds: Collection[str], varied: bool
 ) -> Iterator[AuditCase]:
-    """Yield the cases of a kind; varied: they vary the plain completion."""
+    """Yield the cases of a kind; varied: whether they vary the plain completion."""
     for form in forms:
         for gold in its_golds:
             base = form.write(gold) if varied else ""
@@ -526,12 +522,12 @@ def cases_of(
 def due(
     cases: Iterable[AuditCase], read: Sequence[str], accepted: Collection[tuple[str, str]]
 ) -> list[AuditCase]:
-    """Return the cases that a scorer can be held to.
+    """Return the cases that apply to a scorer.
 
-    read: the shapes of the formats that it reads. In another format a wrong answer is a case, a
-    right one is not. accepted: the plain (completion, gold) pairs that it accepts; where it
-    rejects the plain completion that a case varies, only that one is a failure. Where many formats
-    are read, a gold that is not in CORE is asked about in some of them.
+    read: the shapes of the formats that it reads. Wrong answers apply in every format, right
+    answers only in these. accepted: the plain (completion, gold) pairs that it accepts; if it
+    rejects the plain completion that a case varies, only the plain one counts as a failure. If many
+    formats are read, a gold that is not in CORE is tried in some of them.
     """
     step = max(1, len(read) // FORMATS_OF_A_GOLD)
     numbers: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What is audited: a function that a child process can import, and how to call it."""
+"""The audited function: how a child process imports it, and how to call it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards:score'"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A scorer, by where it is found; `name` is what people call it."""
+    """A scorer, and the place to import it from; `name` is how messages call it."""
 
     name: str
     place: dict[str, str]
@@ -33,7 +33,7 @@ class Target:
 
 
 def scorer_target(name: str) -> Target:
-    """Return the target for a scorer of ours; UnknownNameError or MissingExtraError says why."""
+    """Return the target for a built-in scorer; raises UnknownNameError or MissingExtraError."""
     from gradeschool.protocols.registry import get_usable_scorer
 
     return Target(get_usable_scorer(name).name, {"scorer": name})
@@ -42,8 +42,8 @@ def scorer_target(name: str) -> Target:
 def target_of(function: str | Callable[..., Any]) -> Target:
     """Return the target for "module:function", "file.py:function" or a function itself.
 
-    Raises InputError for what a fresh interpreter cannot find again: a lambda, a function inside
-    a function, one typed into an interactive session.
+    Raises InputError for a function that a fresh interpreter cannot import: a lambda, a function
+    inside a function, one defined in an interactive session.
     """
     return _named(function) if isinstance(function, str) else _of_callable(function)
 
@@ -51,19 +51,19 @@ def target_of(function: str | Callable[..., Any]) -> Target:
 def _named(name: str) -> Target:
     parts = NAME.fullmatch(name)
     if parts is None:
-        raise InputError(f"{name!r} names no function; {EXAMPLE}")
+        raise InputError(f"{name!r} does not name a function; {EXAMPLE}")
     place, function = parts["place"], parts["function"]
     if place.endswith(".py"):
         if not Path(place).is_file():
             raise InputError(f"there is no file {place!r}; {EXAMPLE}")
         return Target(name, {"file": str(Path(place).resolve()), "function": function})
     if not MODULE.fullmatch(place):
-        raise InputError(f"{place!r} is no module; {EXAMPLE}")
+        raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
     return Target(name, {"module": place, "file": "", "function": function})
 
 
 def _is_found(function: object, module: str, qualified: str) -> bool:
-    """Tell whether a module holds this very function under its name: no lambda, no bound method."""
+    """Return whether a module has this very function under its name: no lambda, no bound method."""
     holder: object = sys.modules.get(module)
     for part in qualified.split("."):
         holder = getattr(holder, part, None)
@@ -85,7 +85,7 @@ def _of_callable(function: Callable[..., Any]) -> Target:
     return Target(f"{module}:{qualified}", {**place, "function": qualified})
 
 
-# How the gold is handed over: as text, as a number, as a whole reference solution.
+# How the gold is passed: as text, as a number, as a whole reference solution.
 GOLD_FORMS = ("text", "solution", "number")
 GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
 
@@ -95,8 +95,8 @@ class Call(NamedTuple):
 
     way: "pair" f(completion, gold); "names" f(data_source, solution_str, ground_truth, extra_info),
     as verl does; "batch" f(completions=[text], answer=[gold]) and "chats" with messages in place of
-    the text, as TRL does. gold: one of GOLD_FORMS. name: what the gold's list is called in a batch,
-    "" for every name in use. prompts: the batch takes prompts too.
+    the text, as TRL does. gold: one of GOLD_FORMS. name: the keyword for the gold's list in a
+    batch, "" for every name in use. prompts: the batch takes prompts too.
     """
 
     way: str
@@ -106,10 +106,10 @@ class Call(NamedTuple):
 
 
 def calls_of(function: Callable[..., Any]) -> list[Call]:
-    """Return the ways in which a function may be called; raises TypeError where there is none."""
+    """Return the ways in which a function may be called; raises TypeError if there are none."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         return [Call("pair", form) for form in GOLD_FORMS]
     named = [
         parameter.name
@@ -133,7 +133,7 @@ def calls_of(function: Callable[..., Any]) -> list[Call]:
 
 
 def _takes_two(parameters: list[inspect.Parameter]) -> bool:
-    """Tell whether two positional arguments, and no others, can be given."""
+    """Return whether exactly two positional arguments can be given."""
     positional = [
         parameter
         for parameter in parameters
@@ -150,7 +150,7 @@ def _takes_two(parameters: list[inspect.Parameter]) -> bool:
 
 
 def arguments(call: Call, completion: str, gold: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the positional and the named arguments for one completion and its gold."""
+    """Return the positional and the keyword arguments for one completion and its gold."""
     reference = _gold(gold, call.gold)
     if call.way == "pair":
         return [completion, reference], {}

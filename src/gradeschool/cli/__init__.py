@@ -16,7 +16,7 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
 from gradeschool.reports.printable import printable, say
 
-# verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
+# verb -> its line in --help; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
     "eval": "Evaluate models: store their completions and score them.",
     "score": "Score sample files under every scorer.",
@@ -94,8 +94,8 @@ def main() -> None:
     """Run the command line; report errors as a message and an exit status, and mask secrets."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not stop a table
-    # Processes that multiprocessing and libraries start must not import from the current folder.
+            stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not abort a table
+    # Processes started by multiprocessing and libraries must not import from the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     with masked_streams():
         sys.exit(_status())
@@ -107,7 +107,7 @@ def _status() -> int:
         status = command(prog_name="gradeschool", standalone_mode=False)
     except GradeschoolError as error:
         return _report(str(error))
-    except OSError as error:  # a full disk or a closed output that nothing else handled
+    except OSError as error:  # a full disk or a closed output
         _discard(sys.stdout)
         return _report(f"cannot read or write: {error}")
     except click.UsageError as error:
@@ -122,12 +122,12 @@ def _status() -> int:
         error.show(usage)
         say(usage.getvalue(), end="", err=True)
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt) as error:  # click raises Abort from the latter
+    except (click.Abort, KeyboardInterrupt) as error:  # click turns the latter into Abort
         say(f"gradeschool: {str(error.__cause__ or error) or 'interrupted'}", err=True)
         return 130
     except MemoryError:
         return _report("not enough memory; give a smaller file, or fewer --jobs")
-    except Exception as error:  # a fault of ours: said in one line, with the place for a report
+    except Exception as error:  # a bug: one line, with the position for a report
         if os.environ.get("GRADESCHOOL_TRACEBACK"):
             raise
         return _report(

@@ -21,9 +21,7 @@ from gradeschool.reports.printable import show_status
               help="Lowest score that counts as accepted.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(min=1), default=1_000_000, show_default=True,
               help="Length of the longest hostile text, in characters.")  # fmt: skip
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed for the golds that are drawn."
-)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random golds.")
 @json_option
 def command(
     function: str | None,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.compare import Comparison, Outcomes, Threshold
     from gradeschool.scoring.sources import SourceRun
 
-# What run.json says of the prompts: part and key.
+# The fields of run.json that identify the prompts: part and key.
 PROMPT_FACTS = (("protocol", "digest"), ("dataset", "sha256"))
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
@@ -103,7 +103,7 @@ def command(
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
-    shared = common or good is not None  # the gate counts what failed and compares the others
+    shared = common or good is not None  # the gate counts failed samples and compares the others
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
@@ -123,7 +123,7 @@ def _check_two(runs: Sequence[str]) -> None:
 
 
 def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
-    """Return the scorer of this name, else that of the runs; warn of different protocols."""
+    """Return the named scorer, else that of the runs; warn about different protocols."""
     from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.scoring.sources import headline_scorer, protocols_of
 
@@ -135,7 +135,7 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
 
 
 def _reference(common: bool, unpaired: bool, reference: str | None, good: str | None) -> str | None:
-    """Return the run that others are measured by; raises InputError where options exclude it."""
+    """Return the run to compare with; raises InputError if options exclude it."""
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
     if good is not None and (reference is not None or unpaired):
@@ -144,7 +144,7 @@ def _reference(common: bool, unpaired: bool, reference: str | None, good: str | 
 
 
 def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
-    """Raise InputError where a run says that it was asked other prompts than the first."""
+    """Raise InputError if a run records other prompts than the first run."""
     facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
     for spec, other_facts in zip(specs[1:], facts[1:], strict=True):
         pairs = zip(PROMPT_FACTS, facts[0], other_facts, strict=True)

@@ -1,7 +1,7 @@
 """`--config run.toml` and `--save-config`: the options of a command in one TOML file.
 
-The keys are the names of the options without dashes ("max-tokens"); a list repeats an option. What
-the command line gives has precedence. Values are checked as options are.
+The keys are the names of the options without leading dashes ("max-tokens"); a list repeats an
+option. The command line has precedence. Values are checked like options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradeschool.cli.options import READING
 from gradeschool.errors import InputError, UnknownNameError
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-# Options that say what to do with the command, not what to run.
+# Options about how to run the command, not about its settings.
 UNSAVED = ("config", "save_config", "dry_run", "quiet", "as_json")
 BACKSLASH = "\\"
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
@@ -41,7 +41,7 @@ def config_options(command: Decorated) -> Decorated:
 
 
 def _read_config(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
-    """Make the values of a file the defaults of a command's options."""
+    """Use the values in a file as defaults of a command's options."""
     if path is None:
         return
     import tomllib
@@ -65,7 +65,7 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
 
 
 def _checked(key: str, value: Any, option: click.Option, path: Path) -> Any:
-    """Return the value of a file for an option, which the option's type then checks."""
+    """Return a file's value for an option; the option's type then checks it."""
     plain = (bool,) if option.is_flag else (str, int, float)
     values = value if isinstance(value, list) and option.multiple else [value]
     if not all(isinstance(item, plain) and (option.is_flag or not isinstance(item, bool))
@@ -78,7 +78,7 @@ def _checked(key: str, value: Any, option: click.Option, path: Path) -> Any:
 
 
 def _options(context: click.Context) -> dict[str, click.Option]:
-    """Return the options of a command by their longest name, those of no file left out."""
+    """Return the options of a command that a file may set, by their longest name."""
     return {
         max(option.opts, key=len).removeprefix("--"): option
         for option in context.command.params
@@ -87,9 +87,9 @@ def _options(context: click.Context) -> dict[str, click.Option]:
 
 
 def write_config(context: click.Context, path: Path) -> None:
-    """Write the options that the command line and --config give; replaces nothing.
+    """Write the options from the command line and --config to a new file.
 
-    Raises InputError where the file exists or cannot be written.
+    Raises InputError if the file exists or cannot be written.
     """
     if path.exists():
         raise InputError(f"{str(path)!r} exists; give another name to --save-config")

@@ -267,7 +267,7 @@ def label_steps_command(
 ) -> None:
     """Find the first wrong step of each solution of fresh problems.
 
-    RUN is a run folder or a sample file on fresh problems, whose own solutions hold every true
+    RUN is a run folder or a sample file on fresh problems, whose solutions contain every true
     value, so the labels need neither a person nor a model. Prints a JSON line for each solution,
     and counts on stderr. --json prints only the counts.
 

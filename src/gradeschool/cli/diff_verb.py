@@ -66,7 +66,7 @@ def command(
 
 
 def check_two(runs: Sequence[str], same: bool) -> None:
-    """Raise InputError unless these are two runs, or the one run that is named twice."""
+    """Raise InputError unless these are two runs, or one run that is named twice."""
     if len(runs) != 2 and not (same and len(runs) == 1):
         names = ", ".join(map(repr, runs))
         raise InputError(f"diff compares two results, and these are {len(runs)}: {names}; "

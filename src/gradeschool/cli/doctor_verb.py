@@ -63,7 +63,7 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
 
 
 def _print(probe: Probe, findings: Sequence[ServerFinding]) -> None:
-    """Print a line for each finding, what deviates in colour."""
+    """Print one line per finding, deviations in colour."""
     from rich.table import Table
     from rich.text import Text
 

@@ -74,7 +74,7 @@ REQUEST_OPTIONS = (
 
 
 def request_options(command: Decorated) -> Decorated:
-    """Add the options that say how a model is asked."""
+    """Add the options for requests to a model."""
     command = worker_options(command)
     for option in reversed(REQUEST_OPTIONS):
         command = option(command)
@@ -156,8 +156,8 @@ def prepared_jobs(
 ) -> list[PreparedJob]:
     """Return a checked job for every model under every protocol, without repetitions.
 
-    settings: the other fields of `EvalJob`; with several jobs `output` is the folder of theirs.
-    Raises InputError where two jobs would share a folder, and what `prepare` raises.
+    settings: the other fields of `EvalJob`; with several jobs, `output` is the parent of their
+    folders. Raises InputError if two jobs would share a folder, and the errors of `prepare`.
     """
     from gradeschool.errors import InputError
     from gradeschool.runs.job import EvalJob, prepare
@@ -187,10 +187,10 @@ Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
 def run_all(
     prepared: Sequence[PreparedJob], quiet: bool, loggers: Sequence[str] = ()
 ) -> tuple[Finished, int]:
-    """Run jobs one behind the other; return those that have results, and the exit status.
+    """Run jobs one after the other; return those with results, and the exit status.
 
-    A job that cannot run is reported and the others go on; after an interruption none is begun.
-    --max-cost limits what all of them cost.
+    A job that cannot run is reported, and the others continue; after an interruption, no further
+    job starts. --max-cost limits the total cost.
     """
     from gradeschool.errors import GradeschoolError
 
@@ -346,7 +346,7 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _print_leaderboard(finished: Finished, as_json: bool) -> None:
-    """Print a row for each run, the most accurate first."""
+    """Print one row per run, most accurate first."""
     if as_json:
         print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
         return
@@ -358,7 +358,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
 
     works = [work for work, _ in finished]
     names = {work.job.model: work.model.name for work in works}
-    if len(set(names.values())) < len(names):  # the same model at two addresses
+    if len(set(names.values())) < len(names):  # one model at two addresses
         names = {model: model_label(model) for model in names}
     several = len({work.plan.dataset.name for work in works}) > 1
     heads = ("model", "protocol", *(("dataset",) if several else ()))
@@ -380,7 +380,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
 
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
-    """Print the requests that are missing and their cost; asks at most for a model's name."""
+    """Print the missing requests and their cost; requests at most a model's name."""
     fields = [_estimate(work) for work in prepared]
     if as_json:
         print_json(fields[0] if len(fields) == 1 else {"runs": fields})
@@ -391,7 +391,7 @@ def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
 
 
 def _estimate(work: PreparedJob) -> dict[str, Any]:
-    """Return what a run would send and cost, as JSON values."""
+    """Return the requests and cost of a run as JSON values."""
     import asyncio
 
     from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions

@@ -59,8 +59,8 @@ def command(
 
     FILE is a run folder or a sample file; FILE#NAME selects one run of several. With one scorer,
     shows the completions that it misses or accepts by mistake; with several, those on which they
-    differ. Groups them by cause, the most frequent first. In the text, brackets with a scorer's
-    letter mark its extracted answer, and [!:...] marks what shows the cause.
+    differ. Groups them by cause, most frequent first. In the text, brackets with a scorer's letter
+    mark its extracted answer, and [!:...] marks the text that shows the cause.
 
     Example: gradeschool explain answers.jsonl --scorer openai/2021 multi-pattern
     """

@@ -70,7 +70,7 @@ def command(
     every-eval-ever  data/... of the datastore, schema 0.3
     parquet          a row for each sample: completion, verdicts, tokens
 
-    Writes lone surrogates, which these formats cannot hold, as U+FFFD. Dates are those of the run,
+    Writes lone surrogates, which these formats cannot store, as U+FFFD. Dates are those of the run,
     so the same run gives the same bytes.
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval

@@ -9,7 +9,7 @@ import click
 from gradeschool.cli.options import Verb, renamed_option
 from gradeschool.cli.training import RunSettings, run_training, training_options
 
-# The defaults: the paper's for an existing model, and for a new one values that work on a laptop.
+# The defaults: the paper's for an existing model; for a new model, values that suit a laptop.
 DEFAULTS: dict[bool, dict[str, Any]] = {
     False: {"epochs": 2.0, "optimizer": "adam", "lr": 1e-5, "warmup": 0, "batch": 32},
     True: {"epochs": 20.0, "optimizer": "muon", "lr": 5e-3, "warmup": 50, "batch": 16},

@@ -10,7 +10,7 @@ from gradeschool.cli.options import Verb
 from gradeschool.errors import DataError, UnknownNameError
 from gradeschool.reports.printable import say
 
-# tool -> what is printed: the folder or file of that module, or the line for its configuration
+# tool -> the module whose path is printed or the name to print, and an example of its use
 FILES = {
     "lm-eval": ("gradeschool.integrations.lm_eval_tasks", "lm_eval --include_path PATH"),
     "openrlhf": ("gradeschool.integrations.openrlhf", "--reward.remote_url PATH"),

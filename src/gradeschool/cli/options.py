@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = "-"
-READING = "gradeschool.reading"  # where a context keeps how its files are read
+READING = "gradeschool.reading"  # key of the reading options in a context
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Verb(click.Command):
-    """A command that refuses an option that is given twice and can have one value."""
+    """A command that refuses to have a single-value option twice."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises UsageError, where click would keep the last value."""
+        """Parse the arguments; raises UsageError for a repeated option (click keeps the last)."""
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
         for option, count in Counter(parameters).items():
             if isinstance(option, click.Option) and count > 1 and not _may_repeat(option):
@@ -37,7 +37,7 @@ class Verb(click.Command):
 
 
 class FileVerb(Verb):
-    """A command that reads sample files: it has the options that say how."""
+    """A command that reads sample files, with the options for reading them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,7 +53,7 @@ class FileVerb(Verb):
         ]  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; every file that it reads is read as the options say."""
+        """Run the command with these options for every file that it reads."""
         from gradeschool.formats.samples import ReadOptions, read_options
 
         names = ctx.meta[READING] = {key: ctx.params.pop(key) for key in ("columns", "id_base")}
@@ -83,14 +83,14 @@ def _may_repeat(option: click.Option) -> bool:
 
 
 class Renamed(click.Option):
-    """An option whose old names still work, and are not shown by --help."""
+    """An option whose old names still work but are not shown by --help."""
 
     def __init__(self, *args: Any, aliases: Sequence[str], **kwargs: Any) -> None:
         self.aliases = frozenset(aliases)
         super().__init__(*args, **kwargs)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return what --help shows."""
+        """Return the help line, without the old names."""
         names = self.opts
         self.opts = _names(self)
         try:
@@ -108,12 +108,12 @@ def renamed_option(
 
 
 class FiniteRange(click.FloatRange):
-    """Numbers of a range, without "nan" and "inf"."""
+    """Numbers in a range, without "nan" and "inf"."""
 
-    name = "number"  # what --help and messages call it
+    name = "number"  # the type's name in --help and messages
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number; fails unless it is finite and in the range."""
+        """Return the number; fail unless it is finite and in the range."""
         number = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
@@ -144,7 +144,7 @@ def warn(message: str) -> None:
 
 
 def warn_of_faults(count: int) -> None:
-    """Warn of rows that could not be used and exit with 3, if there are any."""
+    """Warn about rows that could not be used, and exit with 3 if there are any."""
     if count:
         rows = "1 row" if count == 1 else f"{count} rows"
         warn(f"{rows} could not be used, counted as {'an error' if count == 1 else 'errors'}")
@@ -154,7 +154,7 @@ def warn_of_faults(count: int) -> None:
 def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
     """Return the option --scorer, which takes several names; see `files_and_scorers`.
 
-    default: the scorers that are used without it, for --help.
+    default: the default scorers, for --help.
     """
     return renamed_option(
         "--scorer",
@@ -172,7 +172,7 @@ def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def check_scorers(*names: str | None) -> None:
-    """Raise UnknownNameError or MissingExtraError for a name that stands for no usable scorer."""
+    """Raise UnknownNameError or MissingExtraError for names without a usable scorer."""
     from gradeschool.protocols.registry import get_usable_scorer
 
     for name in names:
@@ -186,7 +186,7 @@ def files_and_scorers(
     """Return the files and the scorers of a command line, without repetitions.
 
     Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
-    and not a file is taken as a scorer. "-" is standard input, copied to a temporary file. Raises
+    and not a file counts as a scorer. "-" is standard input, copied to a temporary file. Raises
     InputError if no file is given, UnknownNameError for a word close to a scorer's name.
     """
     from gradeschool.protocols.registry import all_scorers
@@ -194,8 +194,8 @@ def files_and_scorers(
     once = dict.fromkeys(arguments)
     arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
 
-    registered = all_scorers() if scorers else {}
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
+    registered = all_scorers() if scorers and absent else {}
     named = [name for name in absent if name in registered]
     files = [name for name in dict.fromkeys(arguments) if name not in named]
     for name in files:

@@ -107,7 +107,7 @@ def _check(
     dry_run: bool,
     settings: dict[str, Any],
 ) -> None:
-    """Raise InputError where runs and a model, or none of them, are given."""
+    """Raise InputError unless either runs or a model are given."""
     if (model is None) == (not runs):
         raise InputError("give either the runs of a profile or -m MODEL")
     if model is None:
@@ -125,9 +125,9 @@ def _check_output(output: Path) -> None:
 
 
 def _ask(jobs: Sequence[PreparedJob], quiet: bool) -> tuple[tuple[str, ...], int]:
-    """Ask the model what is missing; return the run folders and the exit status.
+    """Run the model on missing samples; return the run folders and the exit status.
 
-    Ends the command where a run could not be finished: a profile of a part would mislead.
+    Ends the command if a run could not be finished: a partial profile would mislead.
     """
     finished, status = run_all(jobs, quiet)
     if len(finished) < len(jobs) or status not in (0, 3):
@@ -175,7 +175,7 @@ def _profile(
 
 
 def _labels(runs: Sequence[SourceRun]) -> list[str]:
-    """Return the datasets' names where they are known and differ, else the runs' names."""
+    """Return the datasets' names if they are known and differ, else the runs' names."""
     datasets = (run.manifest.get("dataset", {}).get("name") for run in runs)
     names = [Path(name).name if isinstance(name, str) else "" for name in datasets]
     return names if all(names) and len(set(names)) == len(names) else [run.run.name for run in runs]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradeschool.protocols.card import ProtocolCard
     from gradeschool.scoring.compare import ScoreDelta
 
-# In a narrow terminal, the summary of a longer name stands below it.
+# In a narrow terminal, the summary of a longer name is below it.
 LONGEST_NAME = 32
 
 
@@ -152,7 +152,7 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
 def card_of(
     protocol: Protocol, dataset: str | None, problem: str | None, usual: str = ""
 ) -> ProtocolCard:
-    """Return a protocol's card, with the prompt of a problem if its datasets are on this machine.
+    """Return a protocol's card, with a problem's prompt if its datasets are on this machine.
 
     A dataset or problem that the user names is required and fetched; otherwise a missing dataset
     (`usual`, by default the protocol's own) is only reported.

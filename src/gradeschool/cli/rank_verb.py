@@ -27,7 +27,7 @@ from gradeschool.reports.printable import say
 if TYPE_CHECKING:
     from gradeschool.scoring.statistics import Interval
     from gradeschool.verifier.candidates import CandidateRun
-    from gradeschool.verifier.choice import ChosenStrategy
+    from gradeschool.verifier.choice import ChosenStrategy, DevelopmentRun
     from gradeschool.verifier.rank import Ranking, RankInput
     from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.scores import ScoreRow
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 )
 @reduction_option
 @form_option
-@click.option("--dev", "development", metavar="RUN",
+@click.option("--dev", "developments", multiple=True, metavar="RUN",
               help="Choose strategy, completions, voters and share weight on this run, on other "
-                   "problems.")  # fmt: skip
+                   "problems; several runs choose the temperature too.")  # fmt: skip
 @click.option(
     "--baseline",
     "baselines",
@@ -77,7 +77,7 @@ def command(
     generator: str | None,
     reduction: str,
     form: str | None,
-    development: str | None,
+    developments: tuple[str, ...],
     baselines: tuple[str, ...],
     voters: int,
     share_weight: float,
@@ -102,16 +102,22 @@ def command(
     from gradeschool.verifier.selection import SelectionSettings
 
     check_scorers(scorer)
-    check_sources([spec for spec in (run, development) if spec] + list(baselines), dataset)
+    check_sources([run, *developments, *baselines], dataset)
     source = scores_of(run, verifier, generator, reduction, form)
     candidates, prepared = _scored(run, source, dataset, scorer)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     chosen = None
-    if development is not None:
-        _, to_choose = _scored(development, source, dataset, scorer, is_reported=False)
-        both = prepared.has_logprob and to_choose.has_logprob
+    if developments:
+        to_choose = [
+            _scored(spec, source, dataset, scorer, is_reported=False)
+            for spec in dict.fromkeys(developments)
+        ]
+        both = prepared.has_logprob and all(ranked.has_logprob for _, ranked in to_choose)
         chosen = chosen_strategy(
-            to_choose.cases, prepared.cases, has_logprob=both, settings=settings
+            [_development(*scored) for scored in to_choose],
+            _development(candidates, prepared),
+            has_logprob=both,
+            settings=settings,
         )
     others, scores = _baselines(candidates, baselines, dataset)
     ranking = rank(
@@ -134,9 +140,9 @@ def _scored(
     scorer: str | None,
     is_reported: bool = True,
 ) -> tuple[CandidateRun, RankInput]:
-    """Return a run with its scores; warns of completions without one.
+    """Return a run with its scores; warn about completions without a score.
 
-    source: of the reported run. Another run has its own dataset, and its scores beside it.
+    source: of the reported run. Another run has its own dataset, and scores beside it.
     """
     from gradeschool.formats.own_run import dataset_of
     from gradeschool.verifier.rank import one_run, ready, scored_by
@@ -157,6 +163,15 @@ def _scored(
             f"{prepared.unscored} of {candidates.total} completions have no score and are left out"
         )
     return candidates, prepared
+
+
+def _development(sampled: CandidateRun, ranked: RankInput) -> DevelopmentRun:
+    """Return a run with the temperature that its run.json records."""
+    from gradeschool.verifier.choice import DevelopmentRun
+
+    decoding = sampled.manifest.get("decoding")
+    temperature = decoding.get("temperature") if isinstance(decoding, Mapping) else None
+    return DevelopmentRun(str(sampled.path), temperature, ranked.cases)
 
 
 def _baselines(

@@ -102,7 +102,7 @@ def _write(
     forms: Sequence[str],
     heatmap: Path | None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Write what is asked for; return what was written as JSON values, and in lines."""
+    """Write the requested files; return a description of them as JSON values, and as lines."""
     from gradeschool.reports.exports import write_report
 
     written: dict[str, Any] = {}

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
               help="Output folder; by default reproduce-PRESET.")  # fmt: skip
 @click.option("--figure", "figures", multiple=True,
               type=click.Choice(["2", "3", "5", "5a", "5b", "5c", "6a", "6b", "7", "calculator",
-                                 "grid"]),
-              help="Make only this figure of the paper, or compare all scores, before and after "
-                   "self-training (grid); may be repeated.")  # fmt: skip
+                                 "n", "k", "compute", "grid"]),
+              help="Make only this figure of the paper; or accuracy over up to 1,024 samples (n), "
+                   "over samples of a labelled problem (k), over FLOPs (compute); or compare all "
+                   "scores, before and after self-training (grid); may be repeated.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1),
               help="Stages to run at a time; by default one for each core.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
@@ -94,7 +95,7 @@ def command(
 
 
 def _with_model(preset: Preset, model: str | None) -> Preset:
-    """Return the preset that begins from a model; raises InputError where one is not to be had."""
+    """Return the preset with its base model; raises InputError if the model is missing."""
     from gradeschool.verifier.base_model import identity_of
 
     if model is None:

@@ -108,7 +108,7 @@ def command(
             "give --no-calculator or another protocol"
         )
     name, workers = dataset or chosen.dataset, workers_of(engine, processes)
-    if not is_here(name):  # raises what is wrong with a model before the dataset is fetched
+    if not is_here(name):  # raises errors of the model before the dataset is fetched
         _model(models, (), name, timeout, calculator, workers)
     plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
     model = _model(models, plan.problems, plan.dataset.name, timeout, calculator, workers)

@@ -133,7 +133,7 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
 def _scorers(
     names: Sequence[str], votes: Sequence[str], files: Sequence[str], dataset: str | None
 ) -> list[Scorer]:
-    """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
+    """Return the named scorers; warn about those that "all" leaves out. Check votes' names too."""
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.scoring.sources import ALL, choose_scorers, common_dataset
 

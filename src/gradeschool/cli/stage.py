@@ -1,7 +1,7 @@
-"""A command that ends with the process that started it, for the stages of `reproduce`.
+"""Run a command that ends with its parent process, for the stages of `reproduce`.
 
-The parent holds the other end of standard input. That pipe closes however the parent dies, on
-every system; what the command had stored then stays, as after any kill.
+The parent has the other end of standard input. That pipe closes however the parent dies, on every
+system. Everything that the command has stored remains, as after any kill.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ def _end_with_parent() -> None:
 
 
 def run() -> None:
-    """Run the command line of `sys.argv`; end it where the parent process is gone."""
+    """Run the command line of `sys.argv`; end it if the parent process has ended."""
     Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
     main()

@@ -36,7 +36,7 @@ class RunSettings(NamedTuple):
 
     @classmethod
     def taken(cls, options: dict[str, Any]) -> RunSettings:
-        """Remove these options from all options of a command, and return them."""
+        """Remove these options from a command's options, and return them."""
         return cls(*(options.pop(name) for name in cls._fields))
 
 
@@ -82,9 +82,9 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
         click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
                      help="Updates between checkpoints."),
         click.option("--parallel", type=click.Choice(["ddp", "fsdp"]), default="ddp",
-                     show_default=True, help="How torchrun's processes share the work."),
+                     show_default=True, help="How torchrun's processes divide the work."),
         click.option("--processes", type=click.IntRange(min=1),
-                     help="Stop unless this many processes take part."),
+                     help="Stop unless there are exactly this many processes."),
         log_option,
         click.option("--dry-run", is_flag=True,
                      help="Print the number of updates and the memory; write nothing."),

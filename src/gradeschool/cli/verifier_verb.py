@@ -68,7 +68,7 @@ def command() -> None:
 @click.option("--head-lr", type=FiniteRange(min=0, min_open=True),
               help="Learning rate of the head's gain and bias; by default --lr.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
-              help="Most solutions of a problem in a group.")  # fmt: skip
+              help="Maximum number of solutions of a problem in a group.")  # fmt: skip
 @training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "8"},
                   batch="Groups (a problem with some of its solutions)")  # fmt: skip
 def train(**options: Any) -> None:
@@ -162,7 +162,8 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
 
     A linear probe reads the layer's state at the last token, fitted and tested on different
     problems. An AUC within problems near 0.5 means that no linear head on that layer can choose
-    among the samples of a problem. Fewer than five problems, or one label alone, give no layers.
+    among the samples of a problem. Prints no layers for fewer than five problems, or if all labels
+    are equal.
 
     Example: gradeschool verifier probe runs/test --generator models/generator
     """
@@ -190,8 +191,8 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
 def export(verifier: Path, output: Path) -> None:
     """Export a verifier as a token classifier.
 
-    AutoModelForTokenClassification.from_pretrained(FOLDER) of transformers gives the verifier's
-    value at each token as the one logit. No code of ours is needed to read it.
+    Transformers' AutoModelForTokenClassification.from_pretrained(FOLDER) gives the verifier's value
+    at each token as its only logit. Reading it needs no code from gradeschool.
 
     Example: gradeschool verifier export models/verifier -o models/classifier
     """
@@ -252,7 +253,7 @@ def bench(
 
     if not any(sources[name] for name in BenchSources._fields if name != "form"):
         raise InputError(
-            "nothing is given to measure; give --verifier, --logprob, --reward-model, --critic or "
+            "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
     if output is not None and output.exists():

@@ -13,7 +13,7 @@ from gradeschool.reports.printable import say
 @click.command(cls=Verb)
 @click.argument("folder", type=click.Path(path_type=Path), default="runs")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
-              help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+              help="Port on 127.0.0.1; 0 selects a free port.")  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def command(folder: Path, port: int, opens: bool) -> None:
     """Show the runs of a folder (by default runs) in the browser, also while they run.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.command(cls=FileVerb)
 @click.argument("run")
 @click.option("--expected", type=FiniteRange(0, 100), metavar="PERCENT",
-              help="Accuracy that was expected: 54.6.")  # fmt: skip
+              help="Expected accuracy in percent, such as 54.6.")  # fmt: skip
 @click.option("--expected-run", metavar="FILE",
               help="Run folder or sample file with the expected score; explains more than a "
                    "number.")  # fmt: skip
@@ -70,7 +70,7 @@ def command(
 def _alone(
     run: str, expected: float, scorer: str | None, dataset: str | None
 ) -> tuple[GapAccount, int]:
-    """Return the account of a run by itself, and how many rows could not be used."""
+    """Return the account of a run, and the number of unusable rows."""
     from gradeschool.datasets.platinum import disputed
     from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.measured import known_protocol
@@ -94,7 +94,7 @@ def _alone(
 def _beside(
     run: str, other: str, scorer: str | None, dataset: str | None
 ) -> tuple[GapAccount, int]:
-    """Return the account of a run beside the run with the expected score."""
+    """Return the account of a run compared with the run with the expected score."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.diff.pairs import read_side
@@ -135,7 +135,7 @@ def _print(account: GapAccount) -> None:
     measured = [cause for cause in account.causes if cause.points and not cause.most]
     if account.missing > 0 and measured and account.rest > 0:
         chance = account.rest <= (high - low) / 2
-        words = "the rest, within chance" if chance else "not accounted for by what was measured"
+        words = "the rest, within chance" if chance else "without a measured cause"
         say(f"\n{account.rest:>10.1f}  {words}")
     elif account.missing > 0 and not account.causes:
         say("Nothing in the texts or settings explains it: the answers are other numbers. "

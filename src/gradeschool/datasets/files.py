@@ -1,4 +1,4 @@
-"""Finding a dataset's file: what the user holds, the cache, else its origin; verified by digest."""
+"""Finds a dataset's file in the user's folder, the cache or its origin, and verifies its digest."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def cache_folder() -> Path:
 
 
 def find_file(source: DatasetSource) -> LocatedFile | None:
-    """Return the verified local file of a source, or None where it must be fetched.
+    """Return the verified local file of a source, or None if it must be fetched.
 
-    Of a source whose digest nobody has published, the cache's file must have the digest that was
-    recorded when it was fetched; one in GRADESCHOOL_DATA is taken as it is. Raises DataError where
-    a file is there but its digest is another.
+    If no digest is published for a source, a cached file must have the digest recorded when it was
+    first fetched, and a file in GRADESCHOOL_DATA is accepted as it is. Raises DataError for a file
+    with another digest.
     """
     if not source.url:
         return LocatedFile(Path(__file__).parent / source.path, source.layout, "shipped")
@@ -48,7 +48,7 @@ def find_file(source: DatasetSource) -> LocatedFile | None:
     if folder := os.environ.get(DATA_VARIABLE):
         if not Path(folder).is_dir():
             raise DataError(
-                f"{DATA_VARIABLE} is {folder!r}, which is no folder; correct or unset it"
+                f"{DATA_VARIABLE} is {folder!r}, which is not a folder; correct or unset it"
             )
         files = [(source.path, source.sha256, source.layout)]
         files += [source.alternative] if source.alternative else []
@@ -65,7 +65,7 @@ def find_file(source: DatasetSource) -> LocatedFile | None:
 
 
 def locate(source: DatasetSource) -> LocatedFile:
-    """Return the verified local file of a source, fetched from its origin where it is missing."""
+    """Return the verified local file of a source; fetch it from its origin if it is missing."""
     return find_file(source) or LocatedFile(fetch(source), source.layout, "fetched")
 
 
@@ -86,11 +86,11 @@ def verify(path: Path, sha256: str, name: str) -> None:
 def fetch(source: DatasetSource) -> Path:
     """Fetch a source from its origin into the cache and return the file.
 
-    Obeys proxies (HTTPS_PROXY ...) and HF_HUB_OFFLINE. Nothing appears in the cache unless it is
-    whole and its digest is right; where none is published, that of the first fetch is. Raises
-    DataError.
+    Obeys proxies (HTTPS_PROXY ...) and HF_HUB_OFFLINE. The cache only ever contains complete files
+    with the right digest: the published one, or that of the first fetch if none is published.
+    Raises DataError.
     """
-    # 40 ms that no command needs with a file on this machine
+    # 40 ms, which commands save if the file is on this machine
     from http.client import HTTPException
     from urllib.request import Request, build_opener
 
@@ -98,13 +98,13 @@ def fetch(source: DatasetSource) -> Path:
     for variable in OFFLINE_VARIABLES:
         if os.environ.get(variable, "").strip().lower() in {"1", "true", "yes", "on"}:
             raise DataError(
-                f"the dataset {source.name!r} is not on this machine and {variable} forbids to "
-                f"fetch it; put it at {place} or unset {variable}"
+                f"the dataset {source.name!r} is not on this machine and {variable} forbids "
+                f"fetching it; put it at {place} or unset {variable}"
             )
     target = cache_folder() / source.path
     try:
         request = Request(source.url, headers={"User-Agent": "gradeschool"})  # noqa: S310 (pinned)
-        # A new opener reads the proxies of the environment anew; `urlopen` keeps its first ones.
+        # A new opener reads the proxy variables again; `urlopen` keeps those of its first call.
         with build_opener().open(request, timeout=TIMEOUT_SECONDS) as reply:
             body, length = reply.read(LARGEST_BYTES + 1), reply.headers.get("Content-Length")
     except (OSError, HTTPException) as error:
@@ -140,12 +140,12 @@ def fetch(source: DatasetSource) -> Path:
 
 
 def _record(file: Path) -> Path:
-    """Return where the digest of a fetched file is recorded."""
+    """Return the path of the file that records the digest of a fetched file."""
     return file.with_name(f"{file.name}.sha256")
 
 
 def _recorded(file: Path) -> str:
-    """Return the digest that was recorded when a file was first fetched, "" for none."""
+    """Return the digest recorded when a file was first fetched, "" for none."""
     try:
         return _record(file).read_text("ascii").strip()
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def _recorded(file: Path) -> str:
 
 
 def _write_whole(target: Path, body: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file atomically."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as part:

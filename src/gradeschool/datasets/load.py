@@ -27,7 +27,7 @@ from gradeschool.scorer import clip
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
 ANSWER_COLUMNS = ("answer", "solution", "gold", "target")
-# What generated problems (datasets/fresh/) and variations say of themselves; in `Problem.meta`.
+# How generated problems (datasets/fresh/) and variations describe themselves in `Problem.meta`.
 META_COLUMNS = (
     *("family", "kind", "steps", "structure", "split", "distractors"),
     *("seed", "perturbation", "instance", "language"),
@@ -39,7 +39,7 @@ FILE_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 class Dataset:
     """Problems with a name.
 
-    sha256: of the bytes of the file that they were read from; of the rows of fresh problems.
+    sha256: of the bytes of the file that they were read from, or of the rows of fresh problems.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Dataset:
 def load_gsm8k(split: str = "test", config: str = "main") -> list[Problem]:
     """Return the problems of GSM8K in official order, with ids "0", "1", ...
 
-    split: "test" (1,319) or "train" (7,473). config: "main" or "socratic" (test alone). Golds keep
-    their sign and commas: there are -10 and -3 in test, a 0 in train. Raises UnknownNameError for
-    another split, DataError where the data is not to be had or fails its digest.
+    split: "test" (1,319) or "train" (7,473). config: "main" or "socratic" (test only). Golds keep
+    their sign and commas: -10 and -3 occur in test, 0 in train. Raises UnknownNameError for another
+    split, DataError if the data is not available or has another digest.
     """
     base = {"main": "gsm8k", "socratic": "gsm8k-socratic"}.get(config)
     if base is None:
@@ -67,7 +67,7 @@ def load_gsm8k(split: str = "test", config: str = "main") -> list[Problem]:
 def load_dataset(name: str) -> Dataset:
     """Return the dataset of that name, or the problems in the file of that path.
 
-    "fresh:SEED" makes new problems (datasets/fresh/), the same for the same seed.
+    "fresh:SEED" generates new problems (datasets/fresh/), the same for the same seed.
     A file's rows need a question (column question, problem or prompt) and an answer (answer,
     solution, gold or target: the number, or a solution that ends in "#### N"); "id" is optional.
     Raises UnknownNameError, DataError, and InputError with the number of a row that cannot be used.
@@ -85,7 +85,7 @@ def load_dataset(name: str) -> Dataset:
 
 
 def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
-    """Return datasets by name, those on this machine first: a wrong name is refused, then fetched.
+    """Return datasets by name. Local ones load first, so wrong names fail before any fetch.
 
     Raises what `load_dataset` raises.
     """
@@ -94,7 +94,7 @@ def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
 
 
 def is_here(name: str) -> bool:
-    """Whether a dataset can be loaded without fetching anything; True for the path of a file."""
+    """Return whether a dataset can be loaded without a fetch; True for the path of a file."""
     source = SOURCES.get(ALIASES.get(name, name))
     return source is None or find_file(source) is not None
 
@@ -121,7 +121,7 @@ def _load_source(name: str) -> Dataset:
             replace(problem, meta={**problem.meta, "row": problem.id}) for problem in kept
         )
     if len(problems) != source.rows:
-        raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
+        raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, _digest(file.path))
 
 
@@ -129,7 +129,7 @@ def _load_file(path: Path) -> Dataset:
     with closing(read_rows(path)) as rows:
         problems = tuple(_row(str(path), str(index), row) for index, row in enumerate(rows))
     if not problems:
-        raise InputError(f"{str(path)!r} holds no problems; give one row for each problem")
+        raise InputError(f"{str(path)!r} contains no problems; give one row for each problem")
     ids: set[str] = set()
     for problem in problems:
         if problem.id in ids:
@@ -181,22 +181,22 @@ def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: 
 
 
 def _written(value: object) -> str:
-    """Write a cell as text: 18.0 is "18"; what is no text and no finite number is ""."""
+    """Write a cell as text: 18.0 is "18"; anything but text and finite numbers is ""."""
     if isinstance(value, float):
         return normalize(f"{Decimal(repr(value)):f}") if isfinite(value) else ""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _place(dataset: str, row: Row) -> str:
-    """Return what messages call a row; raises InputError where it could not be read."""
+    """Return the name of a row in messages; raises InputError if it could not be read."""
     where = f"row {row.number} of {dataset!r}"
     if row.fault:
-        raise InputError(f"{where} {row.fault}; mend or remove it")
+        raise InputError(f"{where} {row.fault}; correct or remove it")
     return where
 
 
 def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem:
-    """Build a problem of the columns that a source names."""
+    """Build a problem from the columns that a source names."""
     columns, fields = source.columns, row.fields
     where = _place(source.name, row)
     question = " ".join(_field(fields, (name,), "question", where) for name in columns.question)
@@ -218,7 +218,7 @@ def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem
 
 
 def _seed_question(text: str) -> str:
-    """Return the problem that a program quotes in its docstring; any other text as it is."""
+    """Return the problem that a program quotes in its docstring; any other text unchanged."""
     _, quotes, behind = text.partition('"""')
     return behind.partition('"""')[0] if quotes else text
 
@@ -231,7 +231,7 @@ def _exemplar(source: DatasetSource, default_id: str, row: Row) -> Problem:
 
 
 def _yaml_samples(path: Path) -> list[Row]:
-    """Return the exemplars of lm-eval's gsm8k-cot.yaml, "The answer is N." split off."""
+    """Return the exemplars of lm-eval's gsm8k-cot.yaml, with "The answer is N." split off."""
     import yaml
 
     samples = yaml.safe_load(path.read_text(encoding="utf-8"))["fewshot_config"]["samples"]
@@ -244,9 +244,9 @@ def _yaml_samples(path: Path) -> list[Row]:
 
 
 def _listed_samples(path: Path) -> list[Row]:
-    """Return the examples of lm-eval's minerva_math, the literal list of `list_fewshot_samples`.
+    """Return the examples of lm-eval's minerva_math: the literal list of `list_fewshot_samples`.
 
-    Raises DataError where the file has none.
+    Raises DataError if the file does not contain it.
     """
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name == "list_fewshot_samples":
@@ -267,8 +267,8 @@ CONCLUSION = re.compile(r"\sThe answer is (\S+?)\.?\s*\Z")
 def config_shots(path: Path) -> list[Row]:
     """Return the examples of `round=[dict(role="HUMAN", prompt=...), dict(role="BOT", ...), ...]`.
 
-    Each has a question, a rationale and an answer; the open question at the end is none. Raises
-    DataError where the file is no such configuration.
+    Each has a question, a rationale and an answer; the open question at the end is not an example.
+    Raises DataError if the file is not such a configuration.
     """
     turns = list(_turns(ast.parse(path.read_text("utf-8"))))
     if [role for role, _ in turns] != ["HUMAN", "BOT"] * (len(turns) // 2) + ["HUMAN"]:
@@ -302,7 +302,7 @@ def _turns(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _tab_rows(path: Path) -> Iterator[Row]:
-    """Yield the lines of a file without quotes or header; columns are named "0", "1", ..."""
+    """Yield the lines of a file without quotes or header, with columns named "0", "1", ..."""
     lines = path.read_text("utf-8").removesuffix("\n").split("\n")
     for number, line in enumerate(lines, start=1):
         yield Row(number, {str(column): cell for column, cell in enumerate(line.split("\t"))})
@@ -311,7 +311,7 @@ def _tab_rows(path: Path) -> Iterator[Row]:
 def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
     """Yield MGSM's exemplars in one language, with the labels that the file writes before them.
 
-    Two assignments of literals are read, nothing is run.
+    Reads two assignments of literals; nothing is executed.
     """
     values = {
         target.id: ast.literal_eval(node.value)

@@ -1,7 +1,8 @@
 """GSM8K-Platinum as a layer over the official test split: 110 rows removed, 10 golds revised.
 
 Vendrow et al. 2025, "Do Large Language Model Benchmarks Test Reliability?", read every problem that
-strong models missed: ambiguous and self-contradicting questions are out, wrong labels are mended.
+strong models missed: ambiguous and self-contradicting questions are removed, wrong labels
+corrected.
 Facts read from th789/evolm @ f7302b5569d28a3cdbe2b3ebf23eebc92c1b3c62 (evaluation/cot-eval-harness/
 data/cooked/GSM8KPlatinum.jsonl: 1,209 rows, every question equal to the official text, in order).
 """
@@ -37,20 +38,20 @@ OFFICIAL_SHA256 = "b06228cdbfae6398c914e37a5cbc5fdf4063001ba3c12e95e7e1355bbcd9b
 
 
 def platinum_labels() -> Mapping[int, str | None]:
-    """Return what Platinum changes, by official row: the new gold, None for a removed row."""
+    """Return the changes of Platinum by official row: the new gold, or None for a removed row."""
     return MappingProxyType({**dict.fromkeys(REMOVED), **REVISED})
 
 
 def is_official_test(problems: Sequence[Problem]) -> bool:
-    """Tell whether problems are the official test split of GSM8K, in its order."""
+    """Return whether problems are the official test split of GSM8K, in its order."""
     return len(problems) == OFFICIAL_ROWS and _digest(problems) == OFFICIAL_SHA256
 
 
 def platinum_changes(problems: Sequence[Problem], name: str) -> dict[str, Problem | None]:
-    """Return the problems that Platinum changes, by id: relabelled, None where removed.
+    """Return the problems that Platinum changes, by id: relabelled, or None if removed.
 
-    problems: the official test split, in its order; name: what messages call them. Raises
-    InputError for any other problems: the layer knows rows, and would relabel the wrong ones.
+    problems: the official test split, in its order; name: their name in messages. Raises InputError
+    for any other problems: labels belong to row numbers, and would go to the wrong problems.
     """
     if not is_official_test(problems):
         raise InputError(
@@ -66,10 +67,10 @@ def platinum_changes(problems: Sequence[Problem], name: str) -> dict[str, Proble
 def disputed(
     problems: Sequence[Problem], used: Iterable[Problem | None] = ()
 ) -> dict[str, Problem | None]:
-    """Return what `platinum_changes` does; nothing for problems that are not the test split.
+    """Return the same as `platinum_changes`, or nothing if problems are not the test split.
 
-    used: the problems that a run answers; nothing where it brings a problem of its own. None, a row
-    without a problem, counts as none.
+    used: the problems that a run answers; nothing is returned if one of them is not in the split.
+    None, a row without a problem, is ignored.
     """
     if not is_official_test(problems):
         return {}
@@ -82,7 +83,7 @@ def disputed(
 def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[Problem]:
     """Return the 1,209 problems of GSM8K-Platinum, in official order and with official ids.
 
-    Raises InputError where `problems` are not the official test split.
+    Raises InputError if `problems` are not the official test split.
     """
     changes = platinum_changes(problems, name)
     layered = (changes.get(problem.id, problem) for problem in problems)
@@ -90,7 +91,7 @@ def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[
 
 
 def _relabelled(problem: Problem, gold: str) -> Problem:
-    """Return a problem with another gold; the reference solution still argues for the old one."""
+    """Return a problem with another gold; the reference solution still leads to the old one."""
     solution = f"{problem.solution.rpartition(MARKER)[0]}{MARKER} {gold}"
     meta = {**problem.meta, "labels": "platinum", "official gold": problem.gold}
     return replace(problem, gold=gold, solution=solution, meta=meta)

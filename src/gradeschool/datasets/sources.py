@@ -9,7 +9,7 @@ GSM8K_REPOSITORY = (
     "https://raw.githubusercontent.com/openai/grade-school-math/"
     "3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"
 )
-# The tag whose files the wheel of lm-eval 0.4.13 holds; the digests below are those of the wheel.
+# The tag with the same files as the wheel of lm-eval 0.4.13; the digests below are the wheel's.
 LM_EVAL_TASKS = (
     "https://raw.githubusercontent.com/EleutherAI/lm-evaluation-harness/v0.4.13/lm_eval/tasks"
 )
@@ -23,14 +23,14 @@ OPENCOMPASS_REPOSITORY = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a file that make a problem.
+    """The columns of a file from which a problem is built.
 
-    question: columns that are joined with a space. gold: the final answer; "" where the solution
-    ends in it ("#### N"). solution: the reference solution, "" for none. id: its id, "" for the
-    number of the row. seed: the problem of GSM8K's test split that this one varies, kept in
-    `Problem.meta["seed"]`: a column with its row (from 0), with its question, or with a program
-    that quotes the question; ROW where it has the same row there as here. meta: other columns to
-    keep, by the name to keep them by. writes_floats: the golds are integers that are written "8.0".
+    question: columns that are joined with a space. gold: the final answer; "" if the solution ends
+    in it ("#### N"). solution: the reference solution, "" for none. id: the problem's id, "" for
+    the row number. seed: the column that identifies the varied problem of GSM8K's test split, kept
+    in `Problem.meta["seed"]`: by its row (from 0), its question, or a program that quotes the
+    question; ROW if it has the same row number. meta: other columns to keep, and the names to keep
+    them under. writes_floats: the golds are integers written as "8.0".
     """
 
     question: tuple[str, ...] = ("question",)
@@ -46,17 +46,18 @@ class Columns:
 class DatasetSource:
     """A dataset with a name.
 
-    path: the file below GRADESCHOOL_DATA or the cache. sha256: of the file's bytes; "" for what the
-    package ships, and for a file whose digest nobody has published: it is recorded at the first
-    fetch, from a commit, and every later copy must have it.
-    rows: problems in it. url: the origin, "" for what the package ships. layout: "gsm8k" (question,
+    path: the file below GRADESCHOOL_DATA or the cache. sha256: of the file's bytes; "" for a file
+    that the package ships, and if no digest is published: it is then recorded at the first fetch,
+    from a commit, and every later copy must match.
+    rows: number of problems. url: the origin, "" if the package ships it. layout: "gsm8k"
+    (question,
     answer), "columns" (rows of JSON or tab-separated values, see `columns`), "platinum" (GSM8K's
     rows, then relabelled), "exemplars" (question, rationale, answer), "lm-eval-yaml",
     "lm-eval-samples", "opencompass-config", "mgsm-exemplars" or "step-labels"
-    (datasets/step_labels.py). columns: of the layout "columns"; of a file without column names they
-    are numbers. alternative: another file with the same content that GRADESCHOOL_DATA may hold
-    instead: (path, sha256, layout). language: ISO 639-1, of the problems.
-    golds: what the golds are, counted.
+    (datasets/step_labels.py). columns: for the layout "columns"; numbers if the file has no column
+    names. alternative: another file with the same content that GRADESCHOOL_DATA may contain
+    instead: (path, sha256, layout). language: ISO 639-1 code of the problems. golds: the kinds of
+    golds, with counts.
     """
 
     name: str
@@ -125,7 +126,7 @@ MSVAMP_SHA256 = {
 }
 PAL_ORIGIN = f"{RAW}/reasoning-machines/pal/f81ca2a9777f002f98a6b4d0f10b61bd5c8feb02/datasets"
 INPUT_TARGET = Columns(question=("input",), gold="target")
-# name -> (digest, problems, what the golds are)
+# name -> (digest, problems, kinds of golds)
 MAWPS = {
     "addsub": (
         "2fae2c92530cdf1ac0487db9a90e68d6af84049d755c07c4486411c1d7f43e75",
@@ -158,8 +159,8 @@ SYMBOLIC_COLUMNS = Columns(
     meta={"template": "id", "instance": "instance"},
 )
 PLUS_ORIGIN = f"{RAW}/qtli/GSM-Plus/3474129ec12fcd3e8ac08cb037aca1928efca98c/dataset"
-# Its digest and that of GSM-Symbolic's main file are those by which other public repositories pin
-# these commits: neither file was on the machine that this was written on.
+# This digest and that of GSM-Symbolic's main file are those by which other public repositories pin
+# these commits: neither file was available when this was written.
 PLUS_WHOLE_ORIGIN = (
     "https://huggingface.co/datasets/qintongli/GSM-Plus/resolve/"
     "3b708db57b96a16e8e3368ed2956990c0809440e"

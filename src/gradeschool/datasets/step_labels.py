@@ -1,4 +1,4 @@
-"""ProcessBench: solutions in steps, in which people marked the first wrong step.
+"""ProcessBench: solutions in steps, with the first wrong step labelled by people.
 
 Zheng et al. 2024, arXiv 2412.06559; the part on GSM8K.
 """
@@ -29,7 +29,7 @@ class LabelledSteps(NamedTuple):
 
 
 def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:
-    """Return a row of ProcessBench; raises DataError where it is none."""
+    """Return the labelled steps of a row of ProcessBench; raises DataError for any other row."""
     try:
         steps = tuple(map(str, fields["steps"]))
         label = int(fields["label"])
@@ -37,14 +37,14 @@ def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:
             str(fields["id"]), str(fields["generator"]), str(fields["problem"]), steps, label
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{fields!r:.80} is no row of ProcessBench ({error!r})") from error
+        raise DataError(f"{fields!r:.80} is not a row of ProcessBench ({error!r})") from error
     if not steps or not NO_ERROR <= label < len(steps):
         raise DataError(f"row {row.id!r} has {len(steps)} steps and the label {label}")
     return row
 
 
 def load_step_labels() -> list[LabelledSteps]:
-    """Return the rows of ProcessBench's part on GSM8K; raises DataError where it is not there."""
+    """Return the rows of ProcessBench's part on GSM8K; raises DataError if it is not available."""
     from gradeschool.datasets.files import locate
     from gradeschool.datasets.sources import SOURCES
     from gradeschool.formats.tables import read_whole
@@ -55,7 +55,7 @@ def load_step_labels() -> list[LabelledSteps]:
 
 
 def tagged(steps: Sequence[str]) -> str:
-    """Return steps as critics get them: numbered from 0, each in a tag of its own.
+    """Return steps as critics get them: numbered from 0, each in its own tag.
 
     ProcessBench, code/run_eval.py, prepare_input_boxed.
     """
@@ -66,7 +66,7 @@ def tagged(steps: Sequence[str]) -> str:
 
 
 def critic_problem(fields: Mapping[str, Any]) -> Problem:
-    """Return a row as a problem: its question holds problem and steps, its gold is the label."""
+    """Return a row as a problem: its question contains problem and steps, its gold is the label."""
     row = labelled_steps(fields)
     question = f"[Math Problem]\n\n{row.problem}\n\n[Solution]\n\n{tagged(row.steps)}"
     meta = {"generator": row.generator}

@@ -128,7 +128,7 @@ def encoded(value: Any, indent: int | None = None) -> bytes:
 
 
 def require_free(target: Path, files: Sequence[ExportedFile], overwrite: bool) -> None:
-    """Raise InputError where the export would replace a file and `overwrite` is False."""
+    """Raise InputError if the export would replace a file and `overwrite` is False."""
     for file in files:
         path = target / file.path
         if path.is_dir():

@@ -161,7 +161,7 @@ def _run_of(log: Any, path: Path) -> str:
 
 def _file_sample(number: int, sample: Any, run: str) -> FileSample:
     if not isinstance(sample, Mapping):
-        return faulty(number, run, "is no sample object")
+        return faulty(number, run, "is not a sample object")
     reference = _reference(sample)
     epoch = sample.get("epoch")
     position = epoch - 1 if isinstance(epoch, int) else None

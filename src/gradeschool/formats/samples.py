@@ -1,4 +1,4 @@
-"""A sample as stored in a file, before its problem is known, and the options of reading one."""
+"""A sample as stored in a file, before its problem is known, and the options for reading it."""
 
 from __future__ import annotations
 

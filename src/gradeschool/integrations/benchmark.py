@@ -16,7 +16,7 @@ from gradeschool.scorer import clip
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task; data holds "question" and "answer" (the reference solution)."""
+    """One task; data has "question" and "answer" (the reference solution)."""
 
     task_id: str
     benchmark: str

@@ -77,7 +77,7 @@ def _local_facts(model: LocalModel) -> dict[str, str]:
 
 
 def versions_of(*packages: str) -> dict[str, str]:
-    """Return the versions of these packages as the fact `version`, {} where none is installed."""
+    """Return the versions of these packages as the fact `version`, {} if none is installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = []

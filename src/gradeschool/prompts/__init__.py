@@ -1,1 +1,1 @@
-"""Rendering problems into prompts: one text, turns of a chat, an assistant prefix."""
+"""Rendering problems into prompts: one text, or chat turns with an optional assistant prefix."""

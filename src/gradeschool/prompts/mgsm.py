@@ -1,4 +1,4 @@
-"""The instructions of simple-evals for MGSM in 11 languages, which other harnesses use as well.
+"""The instructions of simple-evals for MGSM in 11 languages, also used by other harnesses.
 
 https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
 """
@@ -11,7 +11,7 @@ from gradeschool.completion import Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Render
 
-# Texts that define the protocol, to the letter: what stands before the answer, the instruction.
+# Texts that define the protocol, verbatim: the label before the answer, the instruction.
 LANGUAGES = {
     "en": (
         "Answer",
@@ -107,7 +107,7 @@ LANGUAGES = {
 
 
 def instructed(language: str) -> Render:
-    """Return what renders the instruction of a language and the question as one user message."""
+    """Return a function that renders the instruction and the question as one user message."""
     instruction = LANGUAGES[language][1]
 
     def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

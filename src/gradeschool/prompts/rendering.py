@@ -1,4 +1,4 @@
-"""The few forms that prompts take, and prompts as JSON values and bytes."""
+"""The forms of prompts, and prompts as JSON values and bytes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def question_and_answer(shots: Iterable[tuple[str, str]], question: str) -> str:
 
 
 def concluded(shots: Iterable[Problem]) -> list[tuple[str, str]]:
-    """Return the questions of examples, and their reasoning with "So the answer is N." behind it.
+    """Return (question, reasoning followed by "So the answer is N.") for each example.
 
-    So AI2's harnesses write the examples of Wei et al. (STD:GSM8k).
+    AI2's harnesses write the examples of Wei et al. this way (STD:GSM8k).
     """
     return [(shot.question, f"{rationale(shot)} So the answer is {shot.gold}.") for shot in shots]
 
@@ -71,7 +71,7 @@ def format_chat(
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """Return the messages of a chat as they are sent; a begun answer is the last of them."""
+    """Return the messages of a chat as they are sent; a prefix is the last of them."""
     turns = [message._asdict() for message in prompt.messages]
     if prompt.prefix is not None:
         turns.append({"role": "assistant", "content": prompt.prefix})
@@ -79,7 +79,7 @@ def messages(prompt: Prompt) -> list[dict[str, str]]:
 
 
 def prompt_bytes(prompt: Prompt) -> bytes:
-    """Return what a prompt's SHA-256 is of: its text in UTF-8, or its messages as JSON."""
+    """Return the bytes that a prompt's SHA-256 covers: UTF-8 text, or its messages as JSON."""
     text = json.dumps(messages(prompt)) if prompt.text is None else prompt.text
     return text.encode("utf-8", "surrogatepass")
 

@@ -1,8 +1,8 @@
-"""The parts of a protocol's prompt, found by rendering it with names in the place of problems.
+"""The parts of a protocol's prompt, found by rendering it with placeholders for problems.
 
-A protocol is code that renders; nothing else says where its examples stand and what separates them.
-So it is asked to render a problem "{question}" with examples "{question of shot 7}", "{reasoning of
-shot 7}", "{answer of shot 7}", and its own words are what is left between these names.
+A protocol is code that renders; nothing else says where its examples are and what separates them.
+So it renders a problem "{question}" with examples "{question of shot 7}", "{reasoning of shot 7}",
+"{answer of shot 7}". The protocol's own words are what remains between these placeholders.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SHOT_NAME = re.compile(r"\{(question|reasoning|answer) of shot (\d+)\}")
 class PromptShape:
     r"""The parts of one prompt.
 
-    template: the prompt with names in the place of question and examples. rows: the examples as
-    rows of their source, in order. place: where they stand ("text", "system", "user", "turns", ""
-    where there are none). opening: what stands before them. shot: one of them. joiner: what
-    separates them from each other and from the question. question: all that is behind them, or the
-    user's turn. system: the system message, without examples. prefix: how the answer is begun.
+    template: the prompt with placeholders for question and examples. rows: the examples as row
+    numbers of their source, in order. place: where they are ("text", "system", "user", "turns"; ""
+    for no examples). opening: the text before them. shot: one of them. joiner: the text between
+    them, and before the question. question: all text after them, or the user's turn. system: the
+    system message, without examples. prefix: the start of the answer.
     """
 
     template: Prompt
@@ -45,11 +45,11 @@ class PromptShape:
 def shape(
     protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
 ) -> PromptShape:
-    """Return the parts of the prompt of `problems[index]`; empty `shots` stand for any examples."""
+    """Return the parts of the prompt of `problems[index]`; empty `shots` mean any examples."""
     nameless = [replace(problem, question=QUESTION) for problem in problems]
     template = _nth(protocol, nameless, _named(shots) if shots else _strangers(), index)
     rows = _rows(template)
-    if len(rows) > protocol.shot_count:  # all examples of a small source, of which we have no rows
+    if len(rows) > protocol.shot_count:  # all examples of a small source whose rows are not at hand
         template = _nth(protocol, nameless, _strangers()[: protocol.shot_count], index)
         rows = _rows(template)
     system = next((turn.content for turn in template.messages if turn.role == "system"), None)
@@ -90,7 +90,7 @@ def _rows(template: Prompt) -> tuple[int, ...]:
 
 
 def _named(shots: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Put names in the place of examples; their ids stay."""
+    """Replace the texts of examples by placeholders; their ids stay."""
     return tuple(
         Problem(
             shot.id,
@@ -111,7 +111,7 @@ def _general(text: str) -> str:
 
 
 def _slices(text: str) -> tuple[str, str, str, str]:
-    """Cut a text that holds all examples into opening, one example, joiner and the rest."""
+    """Split a text with all examples into opening, one example, joiner and the rest."""
     names = list(SHOT_NAME.finditer(text))
     starts = [name.start() for name in names if name.group(1) == "question"]
     ends = [
@@ -137,5 +137,5 @@ def _common_end(first: str, second: str) -> str:
     length = 0
     while length < min(len(first), len(second)) and first[-1 - length] == second[-1 - length]:
         length += 1
-    # A label begins behind a line break: the joiner's own are not part of it.
+    # A label begins after a line break: line breaks of the joiner are not part of it.
     return first[len(first) - length :].lstrip("\n") if length else ""

@@ -1,4 +1,4 @@
-"""Collects everything that is known about a protocol or a scorer, for people and programs."""
+"""Collects everything known about a protocol or a scorer, for people and programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gradeschool.vote import Vote
 
 SCORER_NAME = re.compile(r"[a-z][^ `]*")
 LINK = re.compile(r"https?://[^\s)>\]`|]+")
-COLUMNS = 5  # scorer, completion, gold, what the scorer says, what the example shows
+COLUMNS = 5  # scorer, completion, gold, the scorer's verdict, what the example shows
 LINE_BREAK = "⏎"
 
 
@@ -38,7 +38,7 @@ class Quirk(NamedTuple):
 
 
 def package_of(name: str) -> ModuleType:
-    """Return the package that holds the protocol or scorer of that name."""
+    """Return the package that contains the protocol or scorer of that name."""
     return next(
         package
         for package in packages()
@@ -48,7 +48,7 @@ def package_of(name: str) -> ModuleType:
 
 @cache
 def source_text(package: ModuleType) -> str:
-    """Return the text of a package's SOURCE.md, "" where it has none."""
+    """Return the text of a package's SOURCE.md, "" if there is none."""
     path = Path(package.__file__ or "").parent / "SOURCE.md"
     return path.read_text("utf-8") if path.is_file() else ""
 
@@ -60,9 +60,9 @@ def links(package: ModuleType) -> tuple[str, ...]:
 
 
 def quirks(package: ModuleType) -> tuple[Quirk, ...]:
-    """Return the rows of the tables that begin with a scorer, a completion, a gold and a verdict.
+    """Return the rows of SOURCE.md's tables with the columns scorer, completion, gold and verdict.
 
-    A completion stands between backticks; "⏎" is a line break in it.
+    A completion is between backticks; "⏎" is a line break in it.
     """
     rows = []
     for line in source_text(package).split("\n"):
@@ -76,14 +76,14 @@ def quirks(package: ModuleType) -> tuple[Quirk, ...]:
 
 @cache
 def links_of(function: object) -> tuple[str, ...]:
-    """Return the links, permalinks mostly, in the module that defines a function."""
+    """Return the links, mostly permalinks, in the module that defines a function."""
     module = sys.modules.get(getattr(function, "__module__", ""))
     path = Path((module and module.__file__) or "")
     every = LINK.findall(path.read_text("utf-8")) if path.is_file() else []
     return tuple(dict.fromkeys(link.rstrip(".,;:") for link in every))
 
 
-# Problems that show whether examples are drawn anew for each.
+# Two problems show whether examples are drawn anew for each.
 COMPARED = 3
 
 
@@ -99,10 +99,10 @@ class PromptExample:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolCard:
-    """A protocol: what it renders, how it decodes, what reads it, and where that is written.
+    """A protocol: its prompts, decoding, scorers and sources.
 
-    redrawn: whether another problem of the same dataset sees other examples. example: None where
-    no problem was given.
+    redrawn: whether another problem of the same dataset gets other examples. example: None if no
+    problem was given.
     """
 
     protocol: Protocol
@@ -127,7 +127,7 @@ class ScorerCard:
 
 
 def scorer_card(name: str) -> ScorerCard:
-    """Return the card of a scorer; UnknownNameError says which names are close."""
+    """Return the card of a scorer; UnknownNameError lists similar names."""
     scorer, package = get_scorer(name), package_of(name)
     users = [protocol.name for protocol in all_protocols().values() if name in protocol.scorers]
     return ScorerCard(

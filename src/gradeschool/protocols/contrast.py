@@ -1,4 +1,4 @@
-"""What differs between two protocols or two scorers, field by field."""
+"""The differences between two protocols or two scorers, field by field."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocols.card import ProtocolCard, Quirk, ScorerCard, protocol_json
 
-# What names a protocol or says in other words what other fields say.
+# Fields that only name a protocol, or repeat other fields in words.
 NAMES = ("kind", "name", "digest", "summary", "source", "links", "scorers", "votes", "example")
-CONTEXT = 1  # lines around what differs
+CONTEXT = 1  # lines around a difference
 
 
 class FieldDifference(NamedTuple):
-    """A field with its value in either protocol."""
+    """A field with its value in each protocol."""
 
     field: str
     first: Any
@@ -28,7 +28,7 @@ class FieldDifference(NamedTuple):
 
 
 class QuirkSplit(NamedTuple):
-    """A quirk's completion on which two scorers differ, with what each says of it."""
+    """A quirk's completion on which two scorers differ, with the verdict of each."""
 
     quirk: Quirk
     first: str
@@ -45,7 +45,7 @@ class QuirkSplit(NamedTuple):
 
 
 def protocol_differences(first: ProtocolCard, second: ProtocolCard) -> list[FieldDifference]:
-    """Return the fields of two protocols that differ; templates and rows follow from others."""
+    """Return the fields of two protocols that differ, except those derived from others."""
     fields, others = _fields(first), _fields(second)
     return [
         FieldDifference(name, value, others[name])
@@ -68,7 +68,7 @@ def _fields(card: ProtocolCard) -> dict[str, Any]:
 
 
 def scorer_splits(first: ScorerCard, second: ScorerCard) -> list[QuirkSplit]:
-    """Return the quirks of two scorers on which they differ; none where one cannot run here."""
+    """Return the quirks on which two scorers differ; empty if one of them cannot run here."""
     if not (first.available and second.available):
         return []
     splits = []
@@ -82,7 +82,7 @@ def scorer_splits(first: ScorerCard, second: ScorerCard) -> list[QuirkSplit]:
 
 
 def prompt_lines(prompt: Prompt) -> list[str]:
-    """Return a prompt as lines: those of its text, or of each message below its role."""
+    """Return a prompt as lines: those of its text, or those of each message under its role."""
     if prompt.text is not None:
         return prompt.text.split("\n")
     lines = [line for turn in prompt.messages for line in _turn(turn.role, turn.content)]
@@ -95,7 +95,7 @@ def _turn(role: str, content: str) -> list[str]:
 
 
 def prompt_difference(first: ProtocolCard, second: ProtocolCard) -> Sequence[str]:
-    """Return the unified diff of two prompts of the same problem; empty where they are equal."""
+    """Return the unified diff of two prompts of the same problem; empty if they are equal."""
     if first.example is None or second.example is None:
         return ()
     return list(

@@ -1,7 +1,7 @@
-"""Finds scorers, protocols and votes by name; the packages of harnesses are discovered.
+"""Finds scorers, protocols and votes by name, and discovers the packages of harnesses.
 
-A name is looked for in the package that it begins with ("lm-eval/gsm8k" in `lm_eval`) before all
-packages are imported. Where a plugin has a name of ours, ours is returned.
+The package that a name begins with ("lm-eval/gsm8k" in `lm_eval`) is searched before all packages
+are imported. If a plugin uses a built-in name, the built-in entry is returned.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ENTRY_POINTS = "gradeschool.protocols"
 
 @cache
 def packages() -> tuple[ModuleType, ...]:
-    """Return the package of every harness: those of plugins, then those of this folder."""
-    from importlib.metadata import entry_points  # 5 ms that no command with one protocol needs
+    """Return the package of every harness: first those of plugins, then the built-in ones."""
+    from importlib.metadata import entry_points  # 5 ms, which commands with one protocol save
 
     plugins = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
     return (*plugins, *map(_import_package, _package_names()))
@@ -73,7 +73,7 @@ def all_votes() -> dict[str, Vote]:
 
 @cache
 def get_scorer(name: str) -> Scorer:
-    """Return the scorer of that name; UnknownNameError says which names are close."""
+    """Return the scorer of that name; UnknownNameError lists similar names."""
     scorer: Scorer | None = _of_own_package(name, "SCORERS")
     try:
         return scorer or all_scorers()[name]
@@ -82,13 +82,13 @@ def get_scorer(name: str) -> Scorer:
 
 
 def available(scorer: Scorer) -> bool:
-    """Whether the optional dependency that a scorer calls, if it calls one, is installed."""
+    """Return whether the optional dependency of a scorer, if it has one, is installed."""
     return not scorer.extra or find_spec(scorer.extra.replace("-", "_")) is not None
 
 
 @cache
 def get_usable_scorer(name: str) -> Scorer:
-    """Return the scorer of that name; MissingExtraError where what it calls is not installed."""
+    """Return the scorer of that name; MissingExtraError if its dependency is not installed."""
     scorer = get_scorer(name)
     if scorer.extra and not available(scorer):
         raise MissingExtraError(f"the scorer {name!r}", scorer.extra)
@@ -96,7 +96,7 @@ def get_usable_scorer(name: str) -> Scorer:
 
 
 def get_protocol(name: str) -> Protocol:
-    """Return the protocol of that name; UnknownNameError says which names are close."""
+    """Return the protocol of that name; UnknownNameError lists similar names."""
     protocol: Protocol | None = _of_own_package(name, "PROTOCOLS")
     try:
         return protocol or all_protocols()[name]
@@ -105,7 +105,7 @@ def get_protocol(name: str) -> Protocol:
 
 
 def get_vote(name: str) -> Vote:
-    """Return the vote of that name; UnknownNameError says which names are close."""
+    """Return the vote of that name; UnknownNameError lists similar names."""
     vote: Vote | None = _of_own_package(name, "VOTES")
     try:
         return vote or all_votes()[name]

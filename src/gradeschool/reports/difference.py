@@ -120,8 +120,8 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
             "or unrecorded prompts",
             soft_wrap=True,
         )
-        _print_names("  may come from what differs", difference.because, console)
-        _print_names("  or from what one side does not record", difference.unrecorded, console)
+        _print_names("  may come from differing settings", difference.because, console)
+        _print_names("  or from unrecorded settings", difference.unrecorded, console)
 
 
 def _shown(value: Any, width: int) -> str:

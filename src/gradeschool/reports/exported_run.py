@@ -54,7 +54,7 @@ def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
         names = ", ".join(repr(f"{spec}#{run.name}") for run in runs[:5])
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise InputError(
-            f"{spec!r} holds {len(runs)} runs, but an export takes one; give {names}{more}"
+            f"{spec!r} contains {len(runs)} runs, but an export takes one; give {names}{more}"
         )
     if all(entry.error for entry in runs[0].entries):
         count = len(runs[0].entries)

@@ -210,7 +210,7 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally.begin(total, stored)
         for repair in repairs:
             self.message(
-                f"{repair}; quarantine.jsonl keeps it, what is missing is requested",
+                f"{repair}; quarantine.jsonl keeps it, missing samples are requested",
                 always=True,
             )
         if self.console is None:

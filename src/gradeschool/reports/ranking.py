@@ -172,8 +172,9 @@ def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     title = STRATEGIES[choice.strategy].format(
         voters=choice.voters, share_weight=f"{choice.share_weight:g}"
     )
+    where = "" if chosen.temperature is None else f", temperature {chosen.temperature:g}"
     console.print(
-        f"chosen on the development run: {title}, {choice.n} completions; "
+        f"chosen on {printable(chosen.run, keep='')}{where}: {title}, {choice.n} completions; "
         f"{share(chosen.development.accuracy)} there, here {share(reported.accuracy)} "
         f"({bounds(reported.ci95)}), over the majority of as many "
         f"{100 * reported.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})",
@@ -185,6 +186,9 @@ def choice_json(chosen: ChosenStrategy) -> dict[str, Any]:
     """Return a choice as JSON values."""
     return {
         **chosen.choice._asdict(),
+        "run": chosen.run,
+        "temperature": chosen.temperature,
+        "by_run": dict(chosen.by_run),
         "development": _point_json(chosen.development),
         "reported": _point_json(chosen.reported),
     }

@@ -14,16 +14,7 @@ from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, write_grid
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
-from gradeschool.verifier.reproduce.ablations import (
-    GRID,
-    AblationPlan,
-    ContrastResult,
-    MeasuredPoint,
-    measure,
-    over_completions,
-    over_voters,
-    verdicts,
-)
+from gradeschool.verifier.reproduce.ablations import GRID
 from gradeschool.verifier.reproduce.findings import (
     BASELINE,
     CONTROL,
@@ -34,10 +25,19 @@ from gradeschool.verifier.reproduce.findings import (
     findings,
     read_seed,
 )
+from gradeschool.verifier.reproduce.plans import AblationPlan, MeasuredPoint
+from gradeschool.verifier.reproduce.points import (
+    ContrastResult,
+    measure,
+    over_completions,
+    over_voters,
+    verdicts,
+)
 from gradeschool.verifier.reproduce.presets import Preset, layer_results, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
+LARGE = 1e7  # from here on a table prints three digits
 POINTS = 0.05  # the gain that the claim requires
 BY_VERIFIER = (BEST, "top", "weighted")
 GREEDY_TITLES = {
@@ -386,7 +386,7 @@ def _fields(
 ) -> dict[str, Any]:
     points = [
         {"panel": item.panel, "series": item.series, "x": item.x, "share": item.share,
-         "ci95": item.ci95, "problems": None if item.outcomes is None else len(item.outcomes)}
+         "ci95": item.ci95, "problems": len(item.outcomes or item.chances or ()) or None}
         for item in measured
     ]  # fmt: skip
     return {
@@ -412,9 +412,14 @@ def _figure_lines(
     xs = {frame.x for frame in frames}
     yield f"| | {plan.x or (xs.pop() if len(xs) == 1 else 'x')} | % | 95 % |"
     yield "|---|---:|---:|---:|"
+    levels: dict[str, float] = {}
     for item in measured:
         title = ": ".join(filter(None, (titles[item.panel], item.series)))
-        yield f"| {title} | {item.x:g} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
+        if item.baseline and levels.get(title) == item.share:
+            continue
+        levels[title] = item.share
+        x = f"{item.x:.3g}" if item.x >= LARGE else f"{item.x:g}"
+        yield f"| {title} | {x} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
     yield ""
     yield from (f"- {said(verdict)}" for verdict in results)
     yield ""

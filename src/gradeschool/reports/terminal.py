@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -14,9 +14,11 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
-from gradeschool.scoring.at_k import AtK, VoteScore
 from gradeschool.scoring.score import RunScore, ScorerResult
 from gradeschool.scoring.statistics import Interval
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.at_k import AtK, VoteScore
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut

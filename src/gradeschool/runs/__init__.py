@@ -1,1 +1,1 @@
-"""Run a plan: request what is missing, store what comes, resume, merge, verify."""
+"""Run a plan: request missing samples, store completions, resume, merge, verify."""

@@ -1,6 +1,6 @@
-"""A run through OpenAI's Batch API, at half the price within a day: submit, wait, collect.
+"""Run through OpenAI's Batch API, at half the price within a day: submit, wait, collect.
 
-What one session submitted, this or a later one collects.
+This or a later session collects the batches that a session submitted.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from gradeschool.runs.store import GroupWriter, RunStore
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
-# The server gave up on these requests; they did not fail and are sent again.
+# The server gave up on these requests; they are not failures and are sent again.
 UNANSWERED = ("batch_expired", "batch_cancelled")
-# OpenAI's limits, stayed under: 50,000 lines and 200 MB a file.
+# Below OpenAI's limits of 50,000 lines and 200 MB per file.
 MOST_LINES = 50_000
 MOST_BYTES = 190_000_000
 WINDOW = "24h"
 TRIES = 6
 WAIT_SECONDS = 2.0
 OVER = frozenset({"completed", "failed", "expired", "cancelled"})
-TAG = "gradeschool"  # the field of a batch's metadata that says what it holds
+TAG = "gradeschool"  # the field of a batch's metadata that identifies its requests
 LISTED = 100
 
 T = TypeVar("T")
@@ -46,8 +46,8 @@ T = TypeVar("T")
 class BatchRun:
     """Sends requests in batches and records the results.
 
-    The folder holds a file of the requests of each open batch, and batches.json with their ids:
-    another session collects what this one submitted. `stopping`: set to wait no longer.
+    The folder contains a file of requests for each open batch, and batches.json with the batch ids,
+    so that another session can collect them. `stopping`: set it to stop waiting.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class BatchRun:
         self._open: dict[str, str] = {}  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
-        """Submit what no open batch holds, then wait for all of them and record their results.
+        """Submit requests that are in no open batch, wait for all batches, record their results.
 
         Raises FatalModelError, StoreError.
         """
@@ -88,7 +88,7 @@ class BatchRun:
             raise FatalModelError(error.cause, f"the batches cannot be used: {error}") from error
 
     async def _adopt(self) -> None:
-        """Find the batches of earlier sessions, also a batch whose id was not stored in time."""
+        """Find the batches of earlier sessions, even one whose id was not stored in time."""
         stored = (self.store.read_json(STATE_FILE) or {}).get("open")
         ids = stored if isinstance(stored, Mapping) else {}
         for path in sorted(self.store.folder.glob("batch-*.jsonl")):
@@ -106,7 +106,7 @@ class BatchRun:
     async def _submit(self, requests: Sequence[Request]) -> None:
         for lines, is_chat in _files(self.endpoint, requests):
             body = b"".join(lines)
-            tag = secrets.token_hex(16)  # of this try: the same requests may be sent again later
+            tag = secrets.token_hex(16)  # new for each try: requests may be sent again
             self.store.write_file(self._file(tag).name, body)
             url = "/v1/chat/completions" if is_chat else "/v1/completions"
             batch = await self.server.submit(self._file(tag), tag, url)
@@ -131,11 +131,11 @@ class BatchRun:
                     self._take(line, by_key)
             target.unlink()
         self.writer.flush()
-        self.store.sync()  # only then may the batch be forgotten
+        self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
     def _take(self, line: bytes, by_key: Mapping[str, Request]) -> None:
-        """Record one line of results; a line that cannot be read leaves its sample unanswered."""
+        """Record one line of results; an unreadable line leaves its sample unanswered."""
         fields, fault = parse_line(line)
         fields = masked_values(fields)
         request = None if fault else by_key.get(str(fields.get("custom_id")))
@@ -186,7 +186,7 @@ def _keys(path: Path) -> list[str]:
 
 
 def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
-    """Return the body of a line of results, None for a request that the server gave up on."""
+    """Return the body of a line of results, None if the server gave up on the request."""
     error = fields.get("error")
     if isinstance(error, Mapping):
         if error.get("code") in UNANSWERED:
@@ -204,7 +204,7 @@ def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
 
 
 class BatchJob(NamedTuple):
-    """A batch as the server describes it; `files` hold its results, in no order."""
+    """A batch as the server describes it; `files` contain its results in any order."""
 
     id: str
     status: str
@@ -227,10 +227,10 @@ class BatchServer:
         self.endpoint = endpoint
 
     async def submit(self, path: Path, tag: str, url: str) -> BatchJob:
-        """Upload a file of requests to an address ("/v1/chat/completions"); start a batch of them.
+        """Upload a file of requests to an address ("/v1/chat/completions") and start a batch.
 
-        tag: what the batch is found by again. One of that tag that is there already, because an
-        earlier try was heard and its answer was lost, is taken instead of a second one.
+        tag: identifies the batch. If a batch with this tag exists, because the answer to an earlier
+        try was lost, it is returned and no second one is started.
         """
         file = await _patiently(lambda: self._upload(path))
         body = {"input_file_id": file, "endpoint": url, "completion_window": WINDOW,

@@ -1,4 +1,4 @@
-"""The cost of a run: prices, the estimate of what is missing, the budget."""
+"""The cost of a run: prices, the estimate for missing samples, the budget."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from gradeschool.models.base import Request
 from gradeschool.runs.plan import groups
 
 MILLION = 1_000_000
-CHARACTERS_A_TOKEN = 4  # of English text, roughly; only where no server has counted yet
+CHARACTERS_A_TOKEN = 4  # approximately, in English text; used until a server has counted
 TOKENS_A_MESSAGE = 4
-TYPICAL_ANSWER = 300  # tokens, without a limit and an earlier answer
+TYPICAL_ANSWER = 300  # tokens, if there is neither a limit nor an earlier answer
 ADVICE = "give IN/OUT in dollars per million tokens, as in 2.50/10"
 
 
 class Price(NamedTuple):
-    """Dollars for a million tokens of prompts and of completions."""
+    """Dollars per million tokens of prompts and of completions."""
 
     prompt: float
     completion: float
 
     def of(self, usage: Usage) -> float:
-        """Return the dollars for these tokens; what was not counted is free."""
+        """Return the dollars for these tokens; tokens without a count are free."""
         prompt, completion = (count or 0 for count in usage)
         return (prompt * self.prompt + completion * self.completion) / MILLION
 
 
 def parse_price(text: str, model: str) -> Price:
-    """Return the price that `--price` gives: "IN/OUT", or a JSON file of models and their prices.
+    """Return the price from `--price`: "IN/OUT", or a JSON file of models and their prices.
 
-    The file holds {"gpt-4.1-mini": [0.40, 1.60], ...}. Raises InputError.
+    The file has the form {"gpt-4.1-mini": [0.40, 1.60], ...}. Raises InputError.
     """
     if text.endswith(".json"):
         return _price(_entry(Path(text), model), f"the price of {model!r} in {text!r}")
@@ -71,7 +71,7 @@ def _price(pair: Any, what: str) -> Price:
 
 
 def tokens_of(prompt: Prompt) -> int:
-    """Return about how many tokens a prompt has; by its characters, without a tokenizer."""
+    """Return the approximate number of tokens of a prompt, from its characters."""
     if prompt.text is not None:
         return len(prompt.text) // CHARACTERS_A_TOKEN + 1
     texts = [message.content for message in prompt.messages] + [prompt.prefix or ""]
@@ -80,11 +80,11 @@ def tokens_of(prompt: Prompt) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The size of what is missing.
+    """The estimated size of the missing part of a run.
 
-    prompt_tokens are estimated from characters, or from what the server counted for earlier
-    prompts. completion_tokens: likely; most_completion_tokens: if every answer ran to its limit,
-    None without a limit.
+    prompt_tokens: estimated from characters, or from the server's counts for earlier prompts.
+    completion_tokens: likely; most_completion_tokens: if every answer reaches its limit, None
+    without a limit.
     """
 
     requests: int
@@ -95,11 +95,11 @@ class Estimate:
     measured: bool
 
     def cost(self, price: Price) -> float:
-        """Return the likely dollars."""
+        """Return the likely cost in dollars."""
         return price.of(Usage(self.prompt_tokens, self.completion_tokens))
 
     def most_cost(self, price: Price) -> float | None:
-        """Return the dollars if every answer ran to its limit."""
+        """Return the cost in dollars if every answer reaches its limit."""
         if self.most_completion_tokens is None:
             return None
         return price.of(Usage(self.prompt_tokens, self.most_completion_tokens))
@@ -110,7 +110,7 @@ def estimate(
 ) -> Estimate:
     """Return the estimate for the requests in `todo`, from the lengths of the answered ones.
 
-    choices: samples of a problem in one request, whose prompt is then paid once.
+    choices: samples of a problem in one request, which pays for the prompt once.
     """
     pairs = [(request, completion) for request, completion in answered if not completion.error]
     usages = [(request, completion.usage) for request, completion in pairs]
@@ -121,7 +121,7 @@ def estimate(
     factor = measured / guess if guess else 1.0
     limits = [request.decoding.max_tokens for request in todo]
     typical = [min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits]
-    # Tokens that were counted for several choices together are those of the first.
+    # Tokens counted for several choices together belong to the first.
     likely = [sum(written) / len(pairs)] * len(todo) if written else typical
     firsts = [group[0] for group in groups(todo, choices)]
     return Estimate(
@@ -135,11 +135,11 @@ def estimate(
 
 
 class Budget:
-    """The cost of a run so far, and whether it may cost more.
+    """The cost of a run so far, and its limit.
 
-    cost: dollars of earlier sessions, for so many `answers`. limit: dollars at which to stop, None
-    for never. expected: dollars for a request before there is an answer to learn from. `stopped`:
-    whether a request was refused.
+    cost: dollars of earlier sessions, for `answers` answers. limit: dollars at which to stop, None
+    for no limit. expected: dollars per request before the first answer. `stopped`: whether a
+    request was refused.
     """
 
     def __init__(
@@ -158,9 +158,9 @@ class Budget:
         self._answers += not completion.error
 
     def affordable(self, in_flight: int) -> bool:
-        """Return whether one more request fits, besides those in flight.
+        """Return whether the budget allows one more request beside those in flight.
 
-        Before the first answer, whose length shows what one costs, one request may be sent.
+        Before the first answer, whose length shows the cost, only one request may be sent.
         """
         if self.limit is None:
             return True

@@ -1,6 +1,6 @@
-"""Send requests to a model, as many at a time as helps, and again where that may help.
+"""Send requests to a model with the best concurrency, and retry failures.
 
-Every request ends as a completion: what the model wrote, or the error that stands for it.
+Every request ends as a completion: the model's text, or the error in its place.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
 from gradeschool.runs.plan import RequestGroup, groups
 
-# Connections: how many to begin with and to end with where the user names no number.
+# The first and the highest number of connections if the user sets none.
 FIRST_LIMIT = 16
 HIGHEST_LIMIT = 256
-WORTHWHILE_GAIN = 1.1  # more connections are kept where answers come this much faster
-SMALLEST_ROUND = 32  # answers that a rate is measured over, at least
-# Tries of a request in all, and of one with this cause. A refusal for lack of capacity costs
-# nothing, and passes; a reply that is no completion was paid for.
+WORTHWHILE_GAIN = 1.1  # more connections are kept if answers arrive this much faster
+SMALLEST_ROUND = 32  # minimum number of answers over which a rate is measured
+# Total tries of a request, and by cause. A refusal for lack of capacity costs nothing, and passes;
+# a reply that is not a completion was paid for.
 TRIES = 6
-# What failed inside a 200.
+# Failures inside a reply with status 200.
 NO_ANSWER = ("bad response", "server error", "aborted", "empty reply", "unknown ending")
 TRIES_OF = {"http 429": 12, "timeout": 3, **dict.fromkeys(NO_ANSWER, 3)}
-# A server that was never reached is not worth six tries for each of a thousand samples.
+# If a server was never reached, six tries for each of a thousand samples are pointless.
 UNREACHED_TRIES = 3
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
-# Retries of a run in all, those after a 429 apart: this many, and one for each two requests.
+# Total retries of a run, except after a 429: this many, plus one for every two requests.
 LEAST_RETRIES = 100
-# The run stops when so many problems failed one after the other and none was answered meanwhile.
+# The run stops after this many consecutive failed problems without an answer.
 FAILING_PROBLEMS = 20
 UNREACHED = "cannot connect"
 OVERLOADED = ("http 429", "http 503", "http 529")
@@ -46,11 +46,11 @@ Record = Callable[[Request, Completion], None]
 class ConcurrencyLimiter:
     """The number of requests that may be in flight, `limit`.
 
-    highest: a number that the user gave; the limit begins there and never passes it. None begins
-    with 16 and doubles up to 256 while a doubling makes answers come faster. A 429, a 5xx or a
-    timeout halves the limit, once for all requests that were in flight together; it then grows by
-    an eighth for each round of answers. A server's `Retry-After` holds up the request that got it,
-    with its place among those in flight, and no other: one enormous wish does not stop a run.
+    highest: the user's number; the limit starts there and never exceeds it. None starts with 16 and
+    doubles up to 256 while doubling makes answers arrive faster. A 429, a 5xx or a timeout halves
+    the limit, once for all requests in flight at that time; it then grows by an eighth for each
+    round of answers. A server's `Retry-After` delays only the request that got it, which still
+    counts as in flight, so that one very long wait does not stop a run.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ConcurrencyLimiter:
         self._begin_round()
 
     def succeeded(self) -> None:
-        """Count an answer; the limit may grow."""
+        """Count an answer; the limit may increase."""
         if self.limit == self.highest and not self._growing:
             return
         self._answers += 1
@@ -79,7 +79,7 @@ class ConcurrencyLimiter:
         self._begin_round()
 
     def overloaded(self, sent: float) -> None:
-        """Count a request, sent at that time by `clock`, that was too much for the server."""
+        """Count a request, sent at this time of `clock`, that overloaded the server."""
         if sent <= self._halved:
             return
         self.limit = max(1, self.limit // 2)
@@ -90,7 +90,7 @@ class ConcurrencyLimiter:
         self._answers, self._round, self._since = 0, self.limit, self.clock()
 
     def _try_more(self) -> None:
-        """Double the limit, or take back the last doubling and stay there."""
+        """Double the limit, or undo the last doubling and keep that limit."""
         if self._rate and not self._settled:  # answers to requests from before the doubling
             self._settled = True
             return
@@ -106,7 +106,7 @@ class ConcurrencyLimiter:
 
 
 class RetryPolicy:
-    """Decides which failures of a run of so many requests are tried again, and which end it."""
+    """Decides which failures in a run are retried, and which end the run."""
 
     def __init__(self, requests: int) -> None:
         self.budget = LEAST_RETRIES + requests // 2
@@ -131,7 +131,7 @@ class RetryPolicy:
         return self.budget >= 0
 
     def fatal(self, request: Request, error: ModelError) -> FatalModelError | None:
-        """Return why the run should stop now that a request has failed for good, else None."""
+        """Return why the run should stop after a request finally failed, else None."""
         if error.cause == UNREACHED and not self._reached:
             return FatalModelError(error.cause, f"{error}; is the server running?")
         if isinstance(error, TransientError) or error.cause.startswith("http "):
@@ -146,7 +146,7 @@ class RetryPolicy:
 
 @dataclass(slots=True)
 class InFlight:
-    """The state of a run: requests in flight, those that wait to be retried, the limit."""
+    """The state of a run: requests in flight, requests waiting for a retry, the limit."""
 
     sent: int = 0
     waiting: int = 0
@@ -154,12 +154,12 @@ class InFlight:
 
 
 class Dispatcher:
-    """Sends requests to a model, as many at a time as `limiter` allows; a run has one.
+    """Sends requests to a model with the concurrency that `limiter` allows; one per run.
 
     record: called once for each request, with its completion or its error. retrying: called before
-    each further try. run: the name that completions are stored under. affordable: called before
-    each request with the number in flight; where it returns False the request waits for one of
-    them, and with none in flight the run stops. `stop()` lets what is in flight end.
+    each retry. run: the name under which completions are stored. affordable: called before each
+    request with the number in flight; if it returns False, the request waits until one of them
+    ends, and with none in flight the run stops. `stop()` lets requests in flight end.
     """
 
     def __init__(
@@ -189,10 +189,10 @@ class Dispatcher:
         self.stopping.set()
 
     async def send_all(self, requests: Sequence[Request], choices: int = 1) -> None:
-        """Send all requests; return when all are recorded, or after `stop()`.
+        """Send all requests; return when all results are recorded, or after `stop()`.
 
-        choices: so many samples of a problem go into one request where only their number differs.
-        Raises FatalModelError, and whatever `record` raises (StoreError).
+        choices: number of samples of a problem per request, if they differ only in their number.
+        Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries = RetryPolicy(len(requests))
         pending = iter(groups(requests, choices if self._several is not None else 1))
@@ -207,8 +207,8 @@ class Dispatcher:
     async def send_in_bulk(self, model: BulkModel, requests: Sequence[Request]) -> None:
         """Give all requests to a model that answers them in its own order; record each result.
 
-        Return when all are recorded, or after `stop()`. Raises FatalModelError, and whatever
-        `record` raises.
+        Return when all are recorded, or after `stop()`. Raises FatalModelError, and any error of
+        `record`.
         """
         self._retries = RetryPolicy(len(requests))
         async with aclosing(model.answer_all(requests)) as batches:
@@ -240,13 +240,13 @@ class Dispatcher:
     async def _work(
         self, tasks: asyncio.TaskGroup, pending: Iterator[RequestGroup], most: int
     ) -> None:
-        """Send one group after another until there is none, or too many workers."""
+        """Send one group after another until there are no more groups, or too many workers."""
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
             in_flight = self.in_flight.sent + self.in_flight.waiting
             if self.affordable is not None and not self.affordable(in_flight):
                 if in_flight == 0:
                     self.stop()
-                break  # a request in flight starts workers when it ends, and knows more
+                break  # a request in flight starts workers when it ends, with newer counts
             group = next(pending, ())  # one iterator, shared by all workers
             if not group:
                 break
@@ -259,7 +259,7 @@ class Dispatcher:
         self._workers -= 1
 
     async def _complete(self, group: RequestGroup) -> list[Completion]:
-        """Return the completions of the first requests of a group; none if the run is stopped."""
+        """Return the completions of the first requests of a group; () if the run is stopped."""
         tries = 0
         while True:
             if self.stopping.is_set():
@@ -293,7 +293,7 @@ class Dispatcher:
                 return [completed(request, reply, self.run) for request, reply in pairs]
 
     def _failed(self, group: RequestGroup, error: ModelError) -> list[Completion]:
-        """Return the error as the completion of each request; none where it ends the run."""
+        """Return the error as the completion of each request; [] if it ends the run."""
         fatal = self._retries.fatal(group[0], error)
         if fatal is not None:
             self._give_up(fatal)
@@ -306,7 +306,7 @@ class Dispatcher:
         self.stop()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before another try, or until the run is stopped."""
+        """Wait before a retry, or until the run is stopped."""
         self.in_flight.waiting += 1
         with suppress(TimeoutError):
             await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
@@ -314,17 +314,17 @@ class Dispatcher:
 
 
 def is_overload(error: TransientError) -> bool:
-    """Return whether an error means that there are too many requests.
+    """Return whether an error means that the server has too many requests.
 
-    Others (a 500, a timeout) may come from one request that never works, time and again.
+    Other errors (a 500, a timeout) may come repeatedly from one request that never works.
     """
     return error.cause in OVERLOADED or error.retry_after is not None
 
 
 def wait_before(tries: int, retry_after: float | None) -> float:
-    """Return the seconds to wait after `tries` failures: the server's wish, else doubling.
+    """Return the seconds to wait after `tries` failures: as the server asks, else doubling.
 
-    Both are randomised, so that requests that failed together do not come back together.
+    Both are randomised, so that requests that failed together are not retried together.
     """
     if retry_after is not None:
         return retry_after * random.uniform(1.0, 1.1)  # noqa: S311  (spreads load, guards nothing)
@@ -333,7 +333,7 @@ def wait_before(tries: int, retry_after: float | None) -> float:
 
 
 def completed(request: Request, reply: Reply, run: str) -> Completion:
-    """Return the completion that a reply holds."""
+    """Return the completion in a reply."""
     return Completion(
         key=request.key,
         problem_id=request.problem.id,
@@ -351,7 +351,7 @@ def completed(request: Request, reply: Reply, run: str) -> Completion:
 
 
 def failed(request: Request, error: ModelError, run: str) -> Completion:
-    """Return the completion that stands for a request without an answer."""
+    """Return the completion for a request without an answer."""
     return Completion(
         key=request.key,
         problem_id=request.problem.id,

@@ -1,4 +1,4 @@
-"""One evaluation from plan to results: request what is missing, store it, score it."""
+"""One evaluation from plan to results: request missing samples, store and score them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from gradeschool.verdict import Outcome
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """How the requests of a run are sent; it changes neither their content nor the results.
+    """How the requests of a run are sent; changes neither their content nor the results.
 
-    connections: the most requests in flight, None to find out what helps. choices: samples of a
-    problem in one request (`n`). batch: use the Batch API. price: what tokens cost. max_cost:
-    dollars at which to stop.
+    connections: maximum number of requests in flight, None to adapt it. choices: samples of a
+    problem per request (`n`). batch: use the Batch API. price: of tokens. max_cost: dollars at
+    which to stop.
     """
 
     connections: int | None = None
@@ -48,9 +48,9 @@ class RequestOptions:
 class Evaluation:
     """The end of a session of a run.
 
-    curve: maj@k and pass@k by the headline scorer, () for one sample a problem. cost: dollars of
-    all stored completions, None without a price. over_budget: it stopped at `max_cost`.
-    other_models: by which other models the server says that it answered, "" for none.
+    curve: maj@k and pass@k by the headline scorer, () for one sample per problem. cost: dollars for
+    all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
+    other_models: other models that answered according to the server, "" for none.
     """
 
     folder: Path
@@ -75,12 +75,13 @@ async def evaluate(
     progress: RunProgress,
     version: str,
 ) -> Evaluation:
-    """Run a plan in a folder; samples that are stored there already are not requested again.
+    """Run a plan in a folder; stored samples are not requested again.
 
-    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after what is in
-    flight, a second one at once; either leaves a resumable folder. A server that does not continue
-    the answer that the protocol begins ends the run before anything is sent. Raises StoreError,
-    InputError, and before anything is sent MissingExtraError for a scorer without its library.
+    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
+    requests in flight, a second signal immediately; both leave a resumable folder. The run ends
+    before anything is sent if the protocol begins the answer and the server does not continue it.
+    Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
+    without its library.
     """
     scorers = scorers_of(plan)
     started = monotonic()
@@ -109,7 +110,7 @@ async def evaluate(
 
 
 class _Session:
-    """What a session of a run has in common: the store, the budget, the dispatcher."""
+    """The shared state of a session of a run: the store, the budget, the dispatcher."""
 
     def __init__(
         self,
@@ -141,7 +142,7 @@ class _Session:
         progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion to be stored, and count what it cost."""
+        """Queue a completion for storing, and count its cost."""
         self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)
@@ -156,7 +157,7 @@ class _Session:
         ])  # fmt: skip
 
     def interrupt(self) -> None:
-        """Stop after what is in flight; at the second call at once."""
+        """Stop after the requests in flight, at the second call immediately."""
         if self.dispatcher.stopping.is_set() and self._task is not None:
             self._task.cancel()
             return
@@ -164,7 +165,7 @@ class _Session:
         self.progress.stopping()
 
     async def request_missing(self) -> None:
-        """Request what is missing and store it; raises FatalModelError, StoreError."""
+        """Request and store missing samples; raises FatalModelError, StoreError."""
         async with self.writer:
             if self.options.batch:
                 from gradeschool.runs.batch import BatchRun
@@ -181,7 +182,7 @@ class _Session:
                 await self.dispatcher.send_all(self.todo, self.options.choices)
 
     def finish(self, seconds: float) -> Evaluation:
-        """Score what is stored and write the results."""
+        """Score the stored completions and write the results."""
         written = write_results(
             self.plan,
             self.model.name,

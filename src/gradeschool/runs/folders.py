@@ -1,4 +1,4 @@
-"""Run folders: check every row, key, digest and score of one; merge several of one run."""
+"""Verify a run folder (rows, keys, digests, scores); merge several folders of one run."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ REWRITE = "the command of the run writes it again"
 
 
 class RunFinding(NamedTuple):
-    """A fact about a run; a fault is one that should not be so."""
+    """A fact about a run; `fault`: whether it is an error."""
 
     fault: bool
     text: str
 
 
 def verify(folder: Path) -> list[RunFinding]:
-    """Return what is known of a run folder, faults first; nothing is changed.
+    """Return the findings about a run folder, faults first; changes nothing.
 
-    Checked: rows are whole, keys are those of the prompts as they are rendered today, no key has
-    two different texts, protocol and data have the digests of run.json, and
-    results.json is what the run's own scorers make of the stored completions. Raises InputError
-    where there is no run.
+    It checks that rows are complete, that keys match the prompts as rendered today, that no key has
+    two different texts, that protocol and data have the digests in run.json, and that results.json
+    equals the scores of the stored completions under the run's scorers. Raises InputError if there
+    is no run.
     """
     manifest = read_manifest(folder)
     rows = list(read_completions(folder / COMPLETIONS_FILE))
@@ -71,7 +71,7 @@ def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[RunFinding]:
     changed = [number for number, _ in bad if number not in torn]
     mending = "eval moves them to quarantine and requests them again"
     if torn:
-        yield RunFinding(True, f"{len(torn)} rows are not whole: {_some(torn)}; {mending}")
+        yield RunFinding(True, f"{len(torn)} rows are incomplete: {_some(torn)}; {mending}")
     if changed:
         text = f"{len(changed)} rows were changed after they were stored: {_some(changed)}"
         yield RunFinding(True, f"{text}; {mending}")
@@ -108,7 +108,7 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
     if difference is not None:
         name, before, now = difference
         setting, _, key = name.partition(" ")
-        text = f"the {setting} of today is another: {f'{key} ' if key else ''}{now}, not {before}"
+        text = f"the {setting} has changed: {f'{key} ' if key else ''}{now}, not {before}"
         yield RunFinding(True, text)
         return
     yield from _keys(plan, str(manifest.get("model")), completions)
@@ -137,10 +137,10 @@ def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterat
         yield RunFinding(True, f"{len(unknown)} rows belong to no problem of the dataset: "
                             f"{_some(list(dict.fromkeys(unknown)))}")  # fmt: skip
     if wrong:
-        yield RunFinding(True, f"{len(wrong)} rows have a key that is not that of their request: "
+        yield RunFinding(True, f"{len(wrong)} rows have a key that does not match their request: "
                             f"{_some(wrong)}")  # fmt: skip
     if not unknown and not wrong:
-        yield RunFinding(False, f"{len(completions)} keys recomputed, all as stored")
+        yield RunFinding(False, f"{len(completions)} keys recomputed, all match")
 
 
 def _results(
@@ -152,16 +152,16 @@ def _results(
         return
     stored = results.get("completions_file")
     if not isinstance(stored, dict) or not isinstance(stored.get("bytes"), int):
-        yield RunFinding(True, "results.json does not say which completions it is of")
+        yield RunFinding(True, "results.json does not say which completions it covers")
         return
     if fingerprint(folder / COMPLETIONS_FILE, stored["bytes"]) != stored:
-        yield RunFinding(True, "completions.jsonl is not what results.json was made of: "
+        yield RunFinding(True, "completions.jsonl does not match results.json: "
                             "rows were changed or removed since")  # fmt: skip
     elif (folder / COMPLETIONS_FILE).stat().st_size > stored["bytes"]:
         yield RunFinding(False, "rows were added since results.json was written; "
                              "the command of the run brings it up to date")  # fmt: skip
     else:
-        yield RunFinding(False, f"results.json is of these {len(completions)} rows (SHA-256)")
+        yield RunFinding(False, f"results.json covers these {len(completions)} rows (SHA-256)")
         yield from _scores(manifest, results, completions)
 
 
@@ -180,10 +180,10 @@ def _scores(
 def _wrong_scores(
     manifest: Mapping[str, Any], results: Mapping[str, Any], completions: Sequence[Completion]
 ) -> str:
-    """Return what is wrong with the scores of a results.json, "" for nothing.
+    """Return what is wrong with the scores in results.json, "" if nothing is.
 
-    completions: all stored rows, in order. "" too for a run whose protocol or dataset is another
-    today. Raises InputError where they cannot be loaded, MissingExtraError for a scorer.
+    completions: all stored rows, in order. Returns "" also if the run's protocol or dataset has
+    changed since. Raises InputError if they cannot be loaded, MissingExtraError for a scorer.
     """
     plan = plan_of(manifest)
     if differing(manifest, {**manifest, **facts_of(plan)}) is not None:
@@ -193,7 +193,7 @@ def _wrong_scores(
     if written.keys() != set(plan.protocol.scorers):
         others = ", ".join(written) or "no scorer"
         own = ", ".join(plan.protocol.scorers)
-        return f"results.json is by {others}, the run's own are {own}; {REWRITE}"
+        return f"results.json has scores by {others}, the run's scorers are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
     run = run_of("", requests, _counting(completions))
     for scorer, score in (
@@ -201,12 +201,12 @@ def _wrong_scores(
     ):
         if written[scorer] != score:
             field = _differing_field(written[scorer], score)
-            return f"results.json is not what {scorer} makes of these rows: {field}; {REWRITE}"
+            return f"results.json does not match {scorer} on these rows: {field}; {REWRITE}"
     return ""
 
 
 def _counting(completions: Sequence[Completion]) -> dict[str, Completion]:
-    """Return the row of each key that counts: the last that is no error, else the last."""
+    """Return the row that counts for each key: the last one without an error, else the last."""
     answered = {row.key: row for row in completions if not row.error}
     return {row.key: row for row in completions} | answered
 
@@ -240,7 +240,7 @@ def _some(values: list[Any]) -> str:
 
 
 class MergedRun(NamedTuple):
-    """Counts of rows: kept (one for each key), dropped (the others), torn; and the new score."""
+    """Counts of rows: kept (one per key), dropped (the others), torn; and the new score."""
 
     kept: int
     dropped: int
@@ -249,11 +249,11 @@ class MergedRun(NamedTuple):
 
 
 def merge(folders: Sequence[Path], output: Path) -> MergedRun:
-    """Write the runs of these folders as one into a new folder, with its results.
+    """Merge the runs of these folders into a new folder, with results.
 
-    One row for each key is kept: the first that is no error, else the first. The folders must be
-    of one model, protocol, dataset and decoding; StoreError says what differs. Raises InputError
-    where `output` is not empty.
+    One row per key is kept: the first one without an error, else the first. The folders must have
+    the same model, protocol, dataset and decoding; StoreError says what differs. Raises InputError
+    if `output` is not empty.
     """
     if output.exists() and any(output.iterdir()):
         raise InputError(f"{str(output)!r} is not empty; give a new folder with -o")
@@ -264,7 +264,7 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
             name, before, after = difference
             raise StoreError(
                 f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
-                f"{before} and {after}; merge runs that are alike"
+                f"{before} and {after}; merge runs with the same settings"
             )
     rows, count, torn = _rows(folders)
     fields = _joined(manifests)
@@ -279,7 +279,7 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
 
 
 def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]], int, int]:
-    """Return the row to keep for each key, and how many rows there were and how many torn."""
+    """Return the row to keep for each key, and the numbers of all rows and of torn rows."""
     kept: dict[str, tuple[bytes, Completion]] = {}
     count = torn = 0
     for folder in folders:
@@ -297,9 +297,7 @@ def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]],
 def _count(fields: dict[str, Any], name: str) -> int:
     count = fields.get(name, 0)
     if type(count) is not int:
-        raise StoreError(
-            f"run.json is not as gradeschool wrote it: {name} is {count!r}; restore it"
-        )
+        raise StoreError(f"run.json was changed or damaged: {name} is {count!r}; restore it")
     return count
 
 

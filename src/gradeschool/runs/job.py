@@ -1,7 +1,7 @@
-"""One evaluation as a user describes it, and the plan, model and folder that it needs.
+"""An evaluation as the user describes it, and its plan, model and folder.
 
-The command line, a configuration file and `gradeschool.evaluate` all describe an evaluation by an
-`EvalJob`; `prepare` checks it before anything is fetched or sent.
+The command line, configuration files and `gradeschool.evaluate` all make an `EvalJob`; `prepare`
+checks it before anything is fetched or sent.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
 
 DEFAULT_PROTOCOL = "zero-shot/chat"
-# The model of the package was trained only on questions and annotated solutions.
+# The shipped model was trained only on questions and annotated solutions.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *NATIVE, "transformers", "vllm", "llama.cpp", "recorded")
-MOST_PART = 60  # characters of each part of a folder's name
+MOST_PART = 60  # maximum number of characters in each part of a folder's name
 
 
 @dataclass(frozen=True, slots=True)
 class EvalJob:
-    """What to evaluate, and how; the fields are the options of `gradeschool eval`.
+    """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
-    protocol, dataset: "" takes the model's usual protocol, and the protocol's dataset. temperature,
-    max_tokens, seed: None takes the protocol's. calculator: None turns it on for `tiny` alone.
-    connections: the most requests in flight, None to find out what helps. choices: samples in one
-    request. timeout: seconds for one request. price: dollars per million tokens, "2.50/10".
+    protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset.
+    temperature, max_tokens, seed: None selects the protocol's. calculator: None turns it on for
+    `tiny` only. connections: maximum number of requests in flight, None to adapt it. choices:
+    samples per request. timeout: seconds per request. price: dollars per million tokens, "2.50/10".
     engine: "local" or "ray". output: the run folder, None for `default_folder`.
     """
 
@@ -75,13 +75,13 @@ class EvalJob:
 
     @property
     def calculates(self) -> bool:
-        """Return whether the results of annotations are inserted while the model writes."""
+        """Return whether the calculator is used while the model writes."""
         return self.model == BUILT_IN if self.calculator is None else self.calculator
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedJob:
-    """A job that is ready to run: nothing has been sent yet."""
+    """A job that is ready to run; nothing has been sent yet."""
 
     job: EvalJob
     plan: RunPlan
@@ -91,18 +91,18 @@ class PreparedJob:
 
 
 def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
-    """Check a job, load its problems and make its model.
+    """Check a job, load its problems and create its model.
 
-    model: the model to use in place of the one that `job.model` names, such as a Python function.
-    Raises InputError for settings that contradict each other or name nothing, before a dataset is
-    fetched; DataError for a dataset that cannot be had; MissingExtraError for an engine.
+    model: replaces the model named by `job.model`, for example by a Python function. Raises
+    InputError for contradictory or unknown settings, before a dataset is fetched; DataError if the
+    dataset is not available; MissingExtraError for an engine.
     """
     protocol = get_protocol(job.protocol_name)
     _check(job, protocol)
     decoding = decoding_of(protocol, job.samples, job.temperature, job.max_tokens, job.seed)
     workers, name = workers_of(job.engine, job.processes), job.dataset or protocol.dataset
     settings = (job.timeout, job.calculates, workers)
-    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
+    if not is_here(name):  # raises errors of model and price before the dataset is fetched
         _price(job, model or choose_model(job.model, (), name, *settings))
     plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
     answering = model or choose_model(job.model, plan.problems, plan.dataset.name, *settings)
@@ -123,7 +123,7 @@ def _check(job: EvalJob, protocol: Protocol) -> None:
     provider = job.model.strip().partition("/")[0]
     if provider in NATIVE and not protocol.is_chat:
         raise InputError(
-            f"{provider} answers chats alone, and {protocol.name} is a completion protocol; give "
+            f"{provider} answers only chats, and {protocol.name} is a completion protocol; give "
             "another -p"
         )
     if job.max_cost is not None and job.price is None:
@@ -145,7 +145,7 @@ def decoding_of(
     max_tokens: int | None,
     seed: int | None,
 ) -> Decoding:
-    """Return the protocol's decoding, changed by settings that are not None.
+    """Return the protocol's decoding with the settings that are not None.
 
     Raises InputError for several samples at temperature 0.
     """
@@ -161,7 +161,7 @@ def decoding_of(
 
 
 def workers_of(engine: str, processes: int | None) -> Workers | None:
-    """Return the processes that run a model, or None for this process."""
+    """Return the worker processes for a model, or None for this process."""
     from functools import partial
 
     if engine == "ray":
@@ -176,9 +176,9 @@ def workers_of(engine: str, processes: int | None) -> Workers | None:
 
 
 def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:
-    """Return the settings that differ from the protocol's, each with (value, protocol's value).
+    """Return the settings that differ from the protocol's, as (value, protocol's value).
 
-    decoding: as run.json holds it.
+    decoding: as in run.json.
     """
     usual = {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)}
     return {
@@ -189,10 +189,10 @@ def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tupl
 
 
 def default_folder(job: EvalJob, plan: RunPlan) -> Path:
-    """Return the run folder where none is given: runs/MODEL_PROTOCOL_DATASET.
+    """Return the default run folder: runs/MODEL_PROTOCOL_DATASET.
 
-    Settings that differ from the protocol's follow, so that they do not share a folder; the same
-    command finds the same folder again.
+    Settings that differ from the protocol's are appended, so that different settings have different
+    folders and the same command finds its folder again.
     """
     decoding = {**asdict(plan.decoding), "stop": list(plan.decoding.stop)}
     changed = [

@@ -1,6 +1,6 @@
-"""The plan of a run: every sample of every problem, in order, each under its key; and run.json.
+"""The plan of a run: every sample of every problem in order, with its key; and run.json.
 
-run.json holds the settings, so that a later command can tell whether it is the same run.
+run.json contains the settings, so that a later command can check whether it is the same run.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from gradeschool.protocols.registry import get_protocol
 
 RequestGroup = Sequence[Request]
 SCHEMA = 1
-# These never change in a run; the number of problems and of samples may grow.
+# These never change in a run; the numbers of problems and samples may increase.
 FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """The settings of a run: protocol, problems of its dataset, decoding, samples a problem."""
+    """The settings of a run: protocol, problems of its dataset, decoding, samples per problem."""
 
     protocol: Protocol
     dataset: Dataset
@@ -40,7 +40,7 @@ class RunPlan:
     samples: int
 
     def requests(self, identity: str) -> list[Request]:
-        """Return the requests to the model of that identity, problem by problem."""
+        """Return the requests to the model with this identity, problem by problem."""
         return [
             Request(
                 key=request_key(identity, prompt, self.decoding, sample),
@@ -59,9 +59,9 @@ class RunPlan:
         return self.problems == self.dataset.problems[: len(self.problems)]
 
     def _prompts(self) -> Iterable[Prompt]:
-        """Return the prompts of the problems; they are those of a run over the whole dataset.
+        """Return the prompts of the problems, the same as in a run over the whole dataset.
 
-        Few-shot examples may be drawn anew for each problem of the dataset, in order.
+        Few-shot examples may be drawn for each problem of the dataset in order.
         """
         shots = self.shots.problems if self.shots else ()
         if self.is_prefix:
@@ -73,7 +73,7 @@ class RunPlan:
 
 
 def check_samples(decoding: Decoding, samples: int) -> None:
-    """Raise InputError for several samples by greedy decoding, which would all be the same."""
+    """Raise InputError for several samples with greedy decoding, which would all be the same."""
     if samples > 1 and decoding.temperature == 0:
         raise InputError(
             f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
@@ -85,8 +85,8 @@ def make_plan(
 ) -> RunPlan:
     """Return the plan of a run over the first `limit` problems (None: all).
 
-    Raises InputError where the protocol's few-shot examples cannot be loaded, or where several
-    samples are to be decoded greedily, which would all be the same.
+    Raises InputError if the protocol's few-shot examples cannot be loaded, or for several samples
+    with greedy decoding.
     """
     check_samples(decoding, samples)
     shots = load_dataset(protocol.shots) if protocol.shots else None
@@ -95,12 +95,12 @@ def make_plan(
 
 
 def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
-    """Return the requests whose keys are not among the answered ones."""
+    """Return the requests whose keys are not answered."""
     return [request for request in requests if request.key not in answered]
 
 
 def groups(requests: Sequence[Request], most: int) -> list[RequestGroup]:
-    """Return the requests, in order, in groups that fit into one request with `n`."""
+    """Return the requests in order, in groups that one request with `n` can answer."""
     grouped: list[list[Request]] = []
     for request in requests:
         last = grouped[-1] if grouped else []
@@ -120,8 +120,8 @@ def groups(requests: Sequence[Request], most: int) -> list[RequestGroup]:
 def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
     """Return the SHA-256 of model identity, rendered prompt, decoding and sample index, in hex.
 
-    Another model, prompt, temperature or sample never shares a key, so that what is stored is
-    never used for anything else.
+    Different models, prompts, temperatures or samples never share a key, so that a stored
+    completion is never used for another request.
     """
     facts = [
         identity,
@@ -144,10 +144,10 @@ def make_manifest(
     folder: Path,
     repairs: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the fields of run.json; they hold no API key, and no path but the dataset's.
+    """Return the fields of run.json; they contain no API key, and no path except the dataset's.
 
-    repairs: what this session mended in the folder; all of them stay in run.json. Raises StoreError
-    where `earlier`, the present run.json of `folder`, is of another run.
+    repairs: made by this session in the folder; run.json keeps all of them. Raises StoreError if
+    `earlier`, the present run.json of `folder`, is of another run.
     """
     schema = (earlier or {}).get("schema", SCHEMA)
     if schema != SCHEMA:
@@ -184,7 +184,7 @@ def make_manifest(
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
-    """Return protocol, dataset, shots and decoding as run.json holds them."""
+    """Return protocol, dataset, shots and decoding for run.json."""
     return {
         "protocol": {
             "name": plan.protocol.name,
@@ -199,7 +199,7 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
 
 
 class ChangedSetting(NamedTuple):
-    """A setting by which two runs differ, and its value in each, in words."""
+    """A setting in which two runs differ, with both values in words."""
 
     name: str
     first: str
@@ -207,9 +207,9 @@ class ChangedSetting(NamedTuple):
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> ChangedSetting | None:
-    """Return the first setting that makes two run.json those of different runs, or None.
+    """Return the first setting that makes two run.json files those of different runs, or None.
 
-    Of a setting of several fields, such as decoding, the field alone that differs.
+    For a setting with several fields, such as decoding, only the differing field is returned.
     """
     for name in FIXED:
         before, after = first.get(name), second.get(name)
@@ -230,9 +230,9 @@ def _words(value: object) -> str:
 
 
 def plan_of(fields: Mapping[str, Any]) -> RunPlan:
-    """Return the plan of a run.json, with today's protocol and dataset of these names.
+    """Return the plan of a run.json, with the current protocol and dataset of these names.
 
-    Raises StoreError where the fields are not those of a run.json, UnknownNameError, DataError.
+    Raises StoreError if the fields are not those of a run.json, UnknownNameError, DataError.
     """
     try:
         protocol = get_protocol(fields["protocol"]["name"])
@@ -249,6 +249,6 @@ def plan_of(fields: Mapping[str, Any]) -> RunPlan:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StoreError(
-            f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "
+            f"run.json was changed or damaged ({error!s} is missing or of the wrong type); "
             "restore it, or run the evaluation again"
         ) from error

@@ -1,4 +1,4 @@
-"""The runs of a profile: one model on an original set and on sets that vary its problems."""
+"""The runs of a profile: one model on an original set and on variations of its problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradeschool.runs.plan import plan_of
 from gradeschool.scoring.profile import SeedIndex
 
 SETS = ("gsm8k", "gsm-symbolic", "gsm-plus:mini", "gsm-hard", "fresh:1")
-# The model of the package was trained on fresh problems, and needs no download.
+# The shipped model was trained on fresh problems, which need no download.
 BUILT_IN_SETS = (
     "fresh:1",
     *(f"fresh:1:test-{changed}" for changed in ("numbers", "templates", "structures")),
@@ -29,17 +29,17 @@ def profile_jobs(
 ) -> list[PreparedJob]:
     """Return the checked jobs of a profile, the original first.
 
-    job: its dataset and output are not used; its limit is of each set, see `choose_problems`. sets:
-    the original and at least one other; () takes SETS. parent: the folder of the run folders. A
-    folder that holds other problems of the same set keeps them in its plan. Raises InputError and
-    what `runs.job.prepare` raises.
+    job: its dataset and output are not used; its limit applies to each set, see `choose_problems`.
+    sets: the original and at least one other; () means SETS. parent: the folder of the run folders.
+    If a folder has other problems of the same set, they stay in its plan. Raises InputError and the
+    errors of `runs.job.prepare`.
     """
     sets = tuple(dict.fromkeys(sets or (BUILT_IN_SETS if job.model == BUILT_IN else SETS)))
     if len(sets) < 2:
-        raise InputError(f"only one set is given: {sets[0]!r}; give the original, then the others")
+        raise InputError(f"only one set: {sets[0]!r}; give the original, then the others")
     by_name = {
         name: prepare(replace(job, dataset=name, limit=None, output=None), model)
-        for name in sorted(sets, key=lambda name: not is_here(name))  # refused, then fetched
+        for name in sorted(sets, key=lambda name: not is_here(name))  # local ones first
     }
     jobs = [by_name[name] for name in sets]
     chosen = choose_problems([work.plan.problems for work in jobs], job.limit)
@@ -47,7 +47,7 @@ def profile_jobs(
 
 
 def _over(work: PreparedJob, problems: Sequence[Problem], parent: Path | None) -> PreparedJob:
-    """Return a job over some of its problems, and those that its folder holds already."""
+    """Return a job over some of its problems, and those that are already in its folder."""
     folder = work.folder if parent is None else parent / work.folder.name
     ids = {problem.id for problem in problems}
     if manifest := manifest_of(folder):
@@ -62,11 +62,11 @@ def _over(work: PreparedJob, problems: Sequence[Problem], parent: Path | None) -
 def choose_problems(
     sets: Sequence[Sequence[Problem]], limit: int | None
 ) -> list[tuple[Problem, ...]]:
-    """Return at most `limit` problems of each set, chosen so that as many pairs as can be remain.
+    """Return at most `limit` problems of each set, chosen to keep as many pairs as possible.
 
-    sets: the original first. Of the original those problems that the most sets vary; of a set that
-    varies them one variation of each, then a second one, of other kinds for other problems. Of a
-    set of other problems the first.
+    sets: the original first. From the original, the problems with variations in the most sets are
+    taken; from a set of variations, one of each problem, then a second one, with kinds in turn;
+    from a set of other problems, the first ones.
     """
     if limit is None:
         return [tuple(problems) for problems in sets]
@@ -84,7 +84,7 @@ def choose_problems(
 
 
 def _variations(index: SeedIndex, problems: Sequence[Problem]) -> dict[str, list[Problem]]:
-    """Return the variations of each original problem, by its id."""
+    """Return the variations of each original problem by its id."""
     variations: defaultdict[str, list[Problem]] = defaultdict(list)
     for problem in problems:
         if (seed := index.find(problem)) is not None:
@@ -95,7 +95,7 @@ def _variations(index: SeedIndex, problems: Sequence[Problem]) -> dict[str, list
 def _spread_over(
     seeds: Sequence[str], variations: dict[str, list[Problem]], limit: int
 ) -> tuple[Problem, ...]:
-    """Return one variation of each seed, then another; the first one is of a kind in turn."""
+    """Return one variation of each seed, then another one; the kinds of the first take turns."""
     places = {
         seed: place for place, seed in enumerate(seed for seed in seeds if seed in variations)
     }

@@ -1,4 +1,4 @@
-"""The progress callback of a run."""
+"""The progress callbacks of a run."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ class EndedSample(NamedTuple):
 
 
 class RunProgress:
-    """Called as a run goes on; this one ignores everything."""
+    """Called during a run; this class ignores all calls."""
 
     def watch(self, in_flight: InFlight, budget: Budget | None, died: str) -> None:
-        """Take the run's own counters, which may be read at any time.
+        """Set the run's counters, which may be read at any time.
 
         budget: None without a price. died: the process that died in this folder before, or "".
         """
 
     def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
-        """Take the number of samples of the run, and how many of them are stored already.
+        """Set the number of samples in the run, and how many are already stored.
 
-        repairs: what was wrong with the folder and is put right by requesting samples again.
+        repairs: what was wrong with the folder; the samples are requested again.
         """
 
     def ended(self, samples: Sequence[EndedSample]) -> None:
-        """Count samples that ended."""
+        """Count finished samples."""
 
     def retry(self) -> None:
-        """Count a request that is tried again."""
+        """Count a retried request."""
 
     def stopping(self) -> None:
-        """Note that nothing more is sent and that the requests in flight are awaited."""
+        """Note that no more requests are sent and that those in flight are awaited."""
 
     def note(self, text: str) -> None:
         """Show a message: a batch was submitted, or its status."""
 
 
 class SeveralProgress(RunProgress):
-    """Calls several progress callbacks, one behind the other."""
+    """Calls several progress callbacks in order."""
 
     def __init__(self, *callbacks: RunProgress) -> None:
         self.callbacks = callbacks

@@ -1,4 +1,4 @@
-"""The results of a run: results.json, and the answers files that published scripts write."""
+"""The results of a run: results.json, and the answers files of published scripts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from gradeschool.scoring.table import ScoredTable, ScorerSet
 
 
 class WrittenResults(NamedTuple):
-    """The score of what is stored, and the curve over k by its headline scorer."""
+    """The score of the stored completions, and the curve over k by the headline scorer."""
 
     score: RunScore
     curve: tuple[AtK, ...]
 
 
 def scorers_of(plan: RunPlan) -> ScorerSet:
-    """Return the scorers of a protocol, ready to judge; raises MissingExtraError."""
+    """Return the scorers of a protocol, ready for use; raises MissingExtraError."""
     return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
 
 
@@ -45,9 +45,9 @@ def write_results(
     budget: Budget | None = None,
     seconds: float = 0.0,
 ) -> WrittenResults:
-    """Score what is stored and write results.json and the protocol's answers file.
+    """Score the stored completions; write results.json and the protocol's answers file.
 
-    name: the run's, for people. scorers: see `scorers_of`. seconds: the time of this session.
+    name: of the run, for people. scorers: see `scorers_of`. seconds: duration of this session.
     """
     run = run_of(name, requests, store.completions)
     score, curve, fields = summarise(
@@ -65,7 +65,7 @@ def write_results(
 
 
 def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:
-    """Return the samples of a run for scoring; requests that are not answered are left out."""
+    """Return the samples of a run for scoring, without unanswered requests."""
     samples = []
     for row, request in enumerate(requests, start=1):
         completion = completions.get(request.key)
@@ -86,10 +86,9 @@ def summarise(
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    scorers: the protocol's, the headline first; they remember texts that they judged before.
-    The curve is empty for one sample a problem. `failures` counts the causes under the headline
-    scorer, as `gradeschool explain` does; `answered_by` how often each model name came with an
-    answer.
+    scorers: of the protocol, the headline first; they cache verdicts. The curve is empty for one
+    sample per problem. `failures` counts the causes under the headline scorer, like `gradeschool
+    explain`; `answered_by` counts the model names in replies.
     """
     table = ScoredTable(run, scorers)
     score = score_table(table)
@@ -123,7 +122,7 @@ def _cause(completion: Completion) -> str:
 def answers_file(
     template: str, model: str, requests: Sequence[Request], completions: Mapping[str, Completion]
 ) -> tuple[str, bytes]:
-    """Return the name and content of the answers file that a published script writes.
+    """Return the name and content of the answers file of a published script.
 
     Rows `{"question_id": "0001", "question", "answer"}`, one for each answered problem.
     """

@@ -1,4 +1,4 @@
-"""The folder of a run: completions appended as they come, a lock, files written whole."""
+"""The folder of a run: a lock, completions appended as they arrive, files written atomically."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ LOCK_FILE = "run.lock"
 APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 SYNC_SECONDS = 1.0
-# Answers to requests that were sent together come together; handling stored rows waits so long.
+# Seconds to wait before handling stored rows: answers to requests sent together arrive together.
 PAUSE_SECONDS = 0.02
-# So many are handled in one turn of the event loop: about a millisecond where they are scored.
+# Rows handled in one turn of the event loop: about a millisecond if they are scored.
 HANDLED_A_TURN = 16
 Answered = tuple[Request, Completion]
 
@@ -44,11 +44,11 @@ Answered = tuple[Request, Completion]
 class RunStore:
     """A run folder, opened by one process at a time; a context manager.
 
-    `completions` holds what is stored, by key: the last row of a key that is no error, else its
-    last row. Rows that are not as they were stored, torn or changed, are moved to quarantine.jsonl;
-    `repairs` says so, and whether rows are missing that results.json counted.
-    `died` names the process that locked the folder before and did not end in order, "" for none.
-    Raises StoreError where the folder cannot be used or another process has locked it.
+    `completions` contains the stored rows by key: the last row without an error, else the last row.
+    Torn or changed rows are moved to quarantine.jsonl; `repairs` reports them, and whether rows
+    that results.json counted are missing. `died` names the process that locked the folder and did
+    not end cleanly, "" for none. Raises StoreError if the folder cannot be used or another process
+    has locked it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,7 +61,7 @@ class RunStore:
         self._unsynced = False
 
     def __enter__(self) -> RunStore:
-        """Create the folder, lock it and read what is there."""
+        """Create the folder, lock it and read its rows."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.died = self._lock.take()
@@ -94,7 +94,7 @@ class RunStore:
             self._close()
 
     def append(self, lines: Sequence[bytes], completions: Sequence[Completion]) -> None:
-        """Append rows in one write; they survive the death of this process from here on."""
+        """Append rows in one write; from then on they survive a crash of this process."""
         assert self._file is not None, "the store is used outside its context"  # noqa: S101
         try:
             rest = memoryview(b"".join(lines))
@@ -106,9 +106,9 @@ class RunStore:
         self._remember(completions)
 
     def sync(self) -> None:
-        """Sync the rows to disk: they survive the death of the machine from here on.
+        """Sync the rows to disk; from then on they survive a crash of the machine.
 
-        May be called by another thread. Raises StoreError where the folder was removed meanwhile.
+        May be called from another thread. Raises StoreError if the folder was removed meanwhile.
         """
         if self._file is None or not self._unsynced:
             return
@@ -125,11 +125,11 @@ class RunStore:
             )
 
     def read_json(self, name: str) -> dict[str, Any] | None:
-        """Return the object in a JSON file of the folder, None where there is no such file."""
+        """Return the object in a JSON file of the folder, None if there is no such file."""
         return read_json(self.folder / name)
 
     def write_json(self, name: str, fields: Mapping[str, Any]) -> None:
-        """Write a JSON file that is there whole or not at all."""
+        """Write a JSON file atomically."""
         self.write_file(name, (json.dumps(fields, indent=2) + "\n").encode())
 
     def write_file(self, name: str, body: bytes) -> None:
@@ -154,10 +154,10 @@ class RunStore:
                 self.completions[completion.key] = completion
 
     def _recover(self) -> None:
-        """Read the completions; move rows that are not as they were stored into quarantine.
+        """Read the completions; move torn or changed rows into quarantine.
 
-        Raises StoreError where rows of an older version, which have no digest, were changed: which
-        ones is not known.
+        Raises StoreError if rows of an older version, which have no digest, were changed, because
+        it is unknown which ones.
         """
         path = self.folder / COMPLETIONS_FILE
         removed = not _has_counted_rows(path, self.read_json(RESULTS_FILE))
@@ -173,7 +173,7 @@ class RunStore:
                 self._remember([completion])
         if removed and not sealed:
             raise StoreError(
-                f"{str(path)!r} is not what results.json was made of: rows were changed or removed "
+                f"{str(path)!r} does not match results.json: rows were changed or removed "
                 "since, and rows of this older run have no digest; restore the file, or give "
                 "another folder with -o"
             )
@@ -183,7 +183,7 @@ class RunStore:
         elif removed and not bad:
             self._repaired("rows that results.json counted were removed or moved")
         if torn:
-            self._repaired("the last row was not whole")
+            self._repaired("the last row was incomplete")
         if not bad:
             return
         number = open_regular(self.folder / QUARANTINE_FILE, APPEND)
@@ -198,7 +198,7 @@ class RunStore:
 
 
 def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
-    """Return whether a file begins with the rows that results.json was made of, if there is one."""
+    """Return whether a file begins with the rows that results.json was made from, if it exists."""
     stored = (results or {}).get("completions_file")
     if not isinstance(stored, Mapping) or not isinstance(size := stored.get("bytes"), int):
         return True
@@ -206,10 +206,10 @@ def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
 
 
 class FolderLock:
-    """An exclusive lock (flock) on a folder; its file names the process and host that took it.
+    """An exclusive lock (flock) on a folder; its file names the process and host that hold it.
 
-    The system takes the lock from a process that dies, however it dies, so that a lock is never
-    stale; the name that stays in the file shows that the process did not end in order.
+    The system releases the lock when the process dies in any way, so a lock is never stale. The
+    name that remains in the file shows that the process did not end cleanly.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -217,9 +217,9 @@ class FolderLock:
         self._file: BinaryIO | None = None
 
     def take(self) -> str:
-        """Lock the folder; return the process that died while it had the lock, "" for none.
+        """Lock the folder; return the process that died with the lock, "" for none.
 
-        Raises StoreError where another process has it, OSError where there are no locks.
+        Raises StoreError if another process has the lock, OSError if locks are not supported.
         """
         number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
         file = os.fdopen(number, "r+b")
@@ -245,9 +245,9 @@ class FolderLock:
     def release(self) -> None:
         """Unlock the folder, if it was locked."""
         if self._file is not None:
-            with suppress(OSError):  # a disk that became read-only
+            with suppress(OSError):  # the disk became read-only
                 self._file.truncate(0)
-            self._file.close()  # which unlocks it
+            self._file.close()  # unlocks it
             self._file = None
 
 
@@ -262,7 +262,7 @@ class GroupWriter:
     All rows that are added in one turn of the event loop go into one write, in the next turn. A
     little later they are given to `stored`, some at a time: handling a row takes longer than
     sending the next request, which must not wait for it. The disk is synced once a second, in a
-    thread, so that a slow one delays no answer. A disk that fails ends the block with StoreError.
+    thread, so that a slow disk delays no answer. A disk failure ends the block with StoreError.
     """
 
     def __init__(self, store: RunStore, stored: Callable[[Sequence[Answered]], None]) -> None:
@@ -291,7 +291,7 @@ class GroupWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write the rows that are queued, however the block ended, and hand them on."""
+        """Write the queued rows, however the block ended, and pass them on."""
         for task in self._running:
             task.cancel()
         try:
@@ -326,7 +326,7 @@ class GroupWriter:
             await asyncio.to_thread(self._store.sync)
 
     def flush(self) -> None:
-        """Write the rows that are queued."""
+        """Write the queued rows."""
         rows, self._rows = self._rows, []
         if rows:
             lines = [to_line(completion, request.problem.question) for request, completion in rows]

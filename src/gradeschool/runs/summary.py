@@ -18,16 +18,16 @@ from gradeschool.formats.own_run import (
     read_manifest,
 )
 
-# A model on a server: its identity has an address. What runs here cannot be another model.
+# The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
-DEEPEST = 4  # folders below the one that is listed
+DEEPEST = 4  # levels of folders below the listed one
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run folder: its run.json, its results.json (None before the end of a session), counts.
+    """One run folder: run.json, results.json (None before the end of a session), and counts.
 
-    answered, failed: samples by their last state. torn: rows that are not whole.
+    answered, failed: samples by their last state. torn: incomplete rows.
     """
 
     folder: Path
@@ -39,28 +39,28 @@ class RunSummary:
 
     @property
     def planned(self) -> int:
-        """Return how many samples the run has when it is complete, 0 where run.json is damaged."""
+        """Return the number of samples in the complete run, 0 if run.json is damaged."""
         counts = (self.manifest.get("problems"), self.manifest.get("samples"))
         problems, samples = (count if type(count) is int else 0 for count in counts)
         return problems * samples
 
     @property
     def figures(self) -> dict[str, Mapping[str, Any]]:
-        """Return the figures of the scorers that judged anything, the headline first."""
+        """Return the figures of the scorers with verdicts, the headline first."""
         scorers = (self.results or {}).get("scorers")
         named = scorers.items() if isinstance(scorers, Mapping) else ()
         return {str(name): figures for name, figures in named if _has_accuracy(figures)}
 
     @property
     def headline(self) -> Mapping[str, Any] | None:
-        """Return the figures of the headline scorer, None before there are any."""
+        """Return the figures of the headline scorer, None if there are none yet."""
         scorers = (self.results or {}).get("scorers")
         first = next(iter(scorers), "") if isinstance(scorers, Mapping) else ""
         return self.figures.get(first)
 
     @property
     def other_models(self) -> str:
-        """Return who answered in the place of the model that was asked for, "" for nobody."""
+        """Return the models that answered instead of the requested one, "" for none."""
         return other_models(
             str(self.manifest.get("model")), (self.results or {}).get("answered_by")
         )
@@ -87,10 +87,10 @@ def _has_accuracy(figures: Any) -> bool:
 
 
 def other_models(identity: str, answered_by: Any) -> str:
-    """Return by which models a server says that it answered, "" where it is the one asked for.
+    """Return other models that answered according to the server, "" for none.
 
-    identity: the model's, as run.json has it. answered_by: answers by name, as results.json has
-    them. A dated snapshot of the model ("gpt-4o-2024-08-06") is that model, and so is a path to it.
+    identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
+    dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
     """
     name = identity.partition(" at ")[0].partition(" on several servers ")[0]
     name = name.removesuffix(" with the calculator")
@@ -110,7 +110,7 @@ def _is_named(model: str, name: str) -> bool:
 
 
 def summary_of(folder: Path) -> RunSummary:
-    """Return the summary of a run folder; raises InputError where it is none."""
+    """Return the summary of a run folder; raises InputError for any other folder."""
     manifest = read_manifest(folder)
     failed_by_key: dict[str, bool] = {}
     torn = 0
@@ -135,7 +135,7 @@ def summary_of(folder: Path) -> RunSummary:
 
 
 def find_runs(folder: Path) -> Iterator[Path]:
-    """Yield the run folders in a folder, itself included, sorted; raises InputError for none."""
+    """Yield the run folders in a folder, or the folder itself, sorted; raises InputError."""
     if not folder.is_dir():
         raise InputError(f"{str(folder)!r} is not a folder; give the one with your runs")
     for depth in range(DEEPEST + 1):

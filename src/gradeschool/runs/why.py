@@ -1,7 +1,7 @@
-"""Why an accuracy is not the expected one: the missing points by cause, with evidence and a test.
+"""Explain a gap to an expected accuracy: missing points by cause, with evidence and a test.
 
-From the run alone (`causes_of_gap`): what its texts, its settings and its size show. Beside the run
-that has the expected score (`causes_of_difference`): what differs, by `runs/diff`.
+`account_of_gap` uses only the run: its texts, settings and size. `account_of_difference` also uses
+a run with the expected score, and finds the differences with `runs/diff`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from statistics import median
 from typing import Any
 
 from gradeschool.answers.extractor import extract_final_answer
-from gradeschool.answers.failures import Failure, form_of, is_right, looks_cut
+from gradeschool.answers.failures import Failure, is_right
+from gradeschool.answers.regions import form_of, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.problem import MARKER
@@ -30,13 +31,13 @@ from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome
 
 LEAST_POINTS = 0.05
-# A share of the completions above which a form of theirs is worth a line.
+# Minimum share of completions for a form to be reported.
 NOTABLE = 0.02
-SHORT_WORDS = 6  # a median below this: the model answers without working
+SHORT_WORDS = 6  # a lower median means that the model answers without working
 ROLES = re.compile(r"(?m)^(?:<\|im_start\|>)?(?:user|assistant|human|system)\b:?", re.IGNORECASE)
 FULL_PRECISION = re.compile(r"(?i)b?f(?:loat)?(?:16|32)\b")
 
-# Causes; the test names them too.
+# Causes; the tests name them too.
 RUN_ON, TRUNCATED, TEMPLATE, EXTRACTION = "run-on", "truncation", "chat template", "extraction"
 EMPTY, NO_WORKING, FORMAT = "empty completions", "no working", "few-shot format"
 LABELS, CHANGED, PRECISION = "labels", "changed settings", "precision"
@@ -46,9 +47,9 @@ PROBLEMS, SCORER, STOP = "problems", "scorer", "stop strings"
 
 @dataclass(frozen=True, slots=True)
 class GapCause:
-    """One cause of missing points. points: what it accounts for; None where only a test can tell.
+    """One cause of missing points. points: its share; None if only a test can tell.
 
-    most: points is the most that it can account for. command: tests or mends it; "" for nothing.
+    most: `points` is an upper limit. command: tests or fixes the cause; "" if there is none.
     """
 
     name: str
@@ -66,7 +67,8 @@ class GapCause:
 class GapAccount:
     """The missing points of a run and their causes, those with the most points first.
 
-    expected, accuracy: shares. interval: of the accuracy, 95 %. within_chance: it holds `expected`.
+    expected, accuracy: shares. interval: of the accuracy, 95 %. within_chance: it contains
+    `expected`.
     """
 
     scorer: str
@@ -83,12 +85,12 @@ class GapAccount:
 
     @property
     def within_chance(self) -> bool:
-        """Whether the 95 % interval holds the expected accuracy."""
+        """Whether the 95 % interval contains the expected accuracy."""
         return self.interval[0] <= self.expected <= self.interval[1]
 
     @property
     def rest(self) -> float:
-        """Return the missing points that no measured cause accounts for."""
+        """Return the missing points without a measured cause."""
         return self.missing - sum(c.points for c in self.causes if c.points and not c.most)
 
     def as_json(self) -> dict[str, Any]:
@@ -114,10 +116,10 @@ def account_of_gap(
     labels: LabelChanges,
     place: str,
 ) -> GapAccount:
-    """Return where the points to an expected accuracy are missing, by the run alone.
+    """Return the causes of the points missing to an expected accuracy, from the run alone.
 
-    manifest: its run.json, {} where there is none. labels: the disputed ones of its dataset
-    (`datasets.platinum.disputed`). place: the run as a command line names it.
+    manifest: its run.json, {} if there is none. labels: the disputed labels of its dataset
+    (`datasets.platinum.disputed`). place: the run as named on a command line.
     """
     facts = _RunFacts(run, scorer, labels, place)
     named = [
@@ -159,7 +161,7 @@ class _RunFacts:
 
 
 def _of_texts(facts: _RunFacts) -> list[GapCause]:
-    """Return what the texts of the misses show."""
+    """Return the causes that the texts of the misses show."""
     causes = Counter(cause for _, cause in facts.missed if cause)
     run_on = causes[Side.MISSED, Failure.RUN_ON]
     unread = sum(n for (side, _), n in causes.items() if side is Side.MISSED) - run_on
@@ -188,7 +190,7 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
     if len(cut) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             TRUNCATED, facts.points(len(cut) * share),
-            f"{len(cut):,} misses were cut before their answer; as many would be right as of the "
+            f"{len(cut):,} misses were cut before their answer; as many may be right as among the "
             "others", "evaluate again with a larger --max-tokens", most=True,
         ))  # fmt: skip
     if len(empty) >= NOTABLE * len(facts.samples):
@@ -201,7 +203,7 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
 
 
 def _is_cut(sample: Sample) -> bool:
-    """Whether a completion ends before its answer; not one that ran on behind it."""
+    """Whether a completion ends before its answer, and did not run on after it."""
     question = sample.problem.question if sample.problem else ""
     if form_of(sample.text, sample.finish, question).ran_on:
         return False
@@ -211,7 +213,7 @@ def _is_cut(sample: Sample) -> bool:
 
 
 def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
-    """Return what the form of the texts shows of the prompt: template, working, format."""
+    """Return the causes in the prompt that the texts show: template, working, format."""
     missed = [sample for sample, cause in facts.missed if cause is None or cause[0] is Side.TEXT]
     marked = [s for s in missed if SPECIAL.search(s.text) or ROLES.search(s.text)]
     named = []
@@ -235,7 +237,7 @@ def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
 
 
 def _of_labels(facts: _RunFacts) -> list[GapCause]:
-    """Return what other labels would change: those of GSM8K-Platinum."""
+    """Return the points that the labels of GSM8K-Platinum would change."""
     if not facts.disputed:
         return []
     revised = sum(
@@ -255,7 +257,7 @@ def _of_labels(facts: _RunFacts) -> list[GapCause]:
 def _of_settings(
     facts: _RunFacts, manifest: Mapping[str, Any], protocol: Protocol | None
 ) -> list[GapCause]:
-    """Return the settings that can cost points, whose share only a second run can tell."""
+    """Return the settings that can cost points; only a second run can measure how many."""
     named = []
     decoding = _mapping(manifest, "decoding")
     changed = overrides(decoding, protocol) if protocol and decoding else {}
@@ -280,7 +282,7 @@ def _of_settings(
 
 
 def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None:
-    """Return the cause where examples end in "#### N" and the completions do not."""
+    """Return the cause if examples end in "#### N" and the completions do not."""
     if protocol is None or not protocol.shots or not facts.samples:
         return None
     marked = sum(MARKER in sample.text for sample in facts.samples) / len(facts.samples)
@@ -293,7 +295,7 @@ def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None
     )  # fmt: skip
 
 
-# What a step of `runs/diff` is called here, and the settings that explain it.
+# The names of the steps of `runs/diff` here, and the settings that explain them.
 OF_STEPS = {
     diff_steps.SET: (PROBLEMS, (names.DATASET, names.SAMPLES)),
     diff_steps.LABELS: (LABELS, (names.LABELS, names.DATASET, names.DIGEST)),
@@ -309,9 +311,9 @@ OF_TEXTS = (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION
 
 
 def account_of_difference(difference: RunDifference, commands: Sequence[str]) -> GapAccount:
-    """Return where the points of A to B are missing: A is the run, B has the expected score.
+    """Return the causes of the points missing from A to B: A is the run, B has the expected score.
 
-    commands: A and B as a command line names them.
+    commands: A and B as named on a command line.
     """
     differing = {field.name: field for field in difference.fields if field.state == DIFFERS}
     place_a, place_b = commands

@@ -1,4 +1,4 @@
-"""Several samples of a problem: maj@k by a vote over answers, pass@k, published votes."""
+"""Several samples of a problem: maj@k by a vote over answers, pass@k, and published votes."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ INVALID = "[invalid]"
 
 
 class Ballot(NamedTuple):
-    """One sample's vote: the answer as the scorer compares it, None where it read none."""
+    """One sample's vote: the answer as the scorer compares it, None if there was no answer."""
 
     answer: str | None
     correct: bool
 
 
 class Majority(NamedTuple):
-    """The outcome of one vote; `answer` is None where nobody voted.
+    """The outcome of one vote; `answer` is None if no sample voted.
 
-    tied: another answer had as many votes; the one that was seen first won.
+    tied: another answer had as many votes; the answer with the earliest vote won.
     """
 
     answer: str | None
@@ -43,11 +43,11 @@ class Majority(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AtK:
-    """What k samples of a problem are worth, over the problems that have at least k.
+    """The results of k samples per problem, over the problems that have at least k.
 
     maj: share of votes of k won by a right answer; each problem's samples are split into groups of
-    k, in order, and each group votes. pass_any: chance that one of k samples is right. ties,
-    silent: shares of the votes that were tied, and in which no sample had an answer. Intervals are
+    k, in order, and each group votes. pass_any: probability that one of k samples is right. ties,
+    silent: shares of the votes that were tied, and of those without any answer. Intervals are
     clustered by problem.
     """
 
@@ -75,7 +75,7 @@ class AtK:
 
 
 def pass_at_k(n: int, correct: int, k: int) -> Fraction:
-    """Return the chance that k of n samples, drawn without replacement, hold a right one.
+    """Return the probability that k of n samples, drawn without replacement, include a right one.
 
     1 - C(n - correct, k) / C(n, k), in exact integers: the unbiased estimator of Chen et al. 2021
     (arXiv:2107.03374, section 2.1). Raises InputError unless 0 <= correct <= n and 1 <= k <= n.
@@ -86,10 +86,10 @@ def pass_at_k(n: int, correct: int, k: int) -> Fraction:
 
 
 def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
-    """Return the most frequent answer; of several, the one whose first vote came first.
+    """Return the most frequent answer; in a tie, the one whose first vote came first.
 
-    A sample without an answer does not vote, unless `invalid_votes`: then "[invalid]" is an answer
-    like another, as lm-eval's majority_vote counts it, and wrong where it wins.
+    A sample without an answer does not vote, unless `invalid_votes` is set: then "[invalid]" is an
+    answer like any other, as in lm-eval's majority_vote, and wrong if it wins.
     """
     cast = [
         ballot if ballot.answer is not None else Ballot(INVALID, False)
@@ -108,7 +108,7 @@ def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
 def ballots_of(table: ScoredTable, scorer: int = 0) -> dict[str, list[Ballot]]:
     """Return the ballots of each problem under a scorer, in the order of its samples.
 
-    Samples that failed, and texts on which the published scorer itself fails, cast none.
+    Failed samples, and texts on which the published scorer itself fails, cast no ballot.
     """
     numbered: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
     for sample, problem, verdicts in zip(
@@ -170,9 +170,9 @@ def _mean(shares: Sequence[Fraction]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class VoteScore:
-    """What one vote makes of one run: one verdict a problem.
+    """The result of one vote on one run: one verdict per problem.
 
-    no_answer counts the problems whose winner was no answer; they are as wrong as the others.
+    no_answer: the number of problems whose winner was no answer; these count as wrong.
     ci95: Wilson interval of the accuracy.
     """
 
@@ -206,7 +206,7 @@ class VoteScore:
 def elections(run: Run, vote: Vote) -> dict[str, Verdict]:
     """Return the verdict of every problem of a run, by id.
 
-    A sample that failed casts no ballot. Raises InputError where a problem has too few samples.
+    A failed sample casts no ballot. Raises InputError if a problem has too few samples.
     """
     texts: dict[str, list[tuple[int, str]]] = {}
     problems: dict[str, Problem] = {}
@@ -238,9 +238,9 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
 def votes_on(
     paths: Sequence[Path], names: Sequence[str], dataset: str | None, warn: Callable[[str], None]
 ) -> list[VoteScore]:
-    """Return the score of every run of the files under every vote of these names.
+    """Return the score of every run of the files under every one of the named votes.
 
-    The texts of a file are in memory while it votes. Raises UnknownNameError, InputError.
+    The texts of a file are in memory during its votes. Raises UnknownNameError, InputError.
     """
     from gradeschool.scoring.sources import load_runs  # not for `eval`, which reads no files
 

@@ -1,7 +1,7 @@
-"""Why a verdict is what it is: the text by the answer extractor, the scorer against both.
+"""Causes of verdicts: the text according to the answer extractor, and the scorer against both.
 
 A scorer misses for one of three reasons: the text gives no right answer, the text is right and the
-scorer does not see it, or something failed. And it may accept what the text does not say.
+scorer overlooks it, or something failed. It may also accept an answer that the text does not give.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OF_SCORERS = {
     Near.AFFIX: Failure.AFFIX,
     Near.SAME: Failure.UNIT_KEPT,
 }
-# Wrong answers of these kinds may be right by another label.
+# Wrong answers of these kinds may be right under another label.
 OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
 
 
@@ -46,7 +46,7 @@ CORRECT_BY_GUESS = "correct, but guessed"
 
 
 class Side(StrEnum):
-    """Where the cause lies."""
+    """Where a cause lies."""
 
     TEXT = "no right answer"
     MISSED = "right answer missed"
@@ -55,20 +55,20 @@ class Side(StrEnum):
 
 
 class VerdictCause(NamedTuple):
-    """The cause of one verdict, and on which side it lies."""
+    """The cause of one verdict, and the side on which it lies."""
 
     side: Side
     cause: Cause
 
     def __str__(self) -> str:
-        """Return both in words that can be counted: "right answer missed: comma split"."""
+        """Return both as words that can be counted: "right answer missed: comma split"."""
         if self.side in (Side.TEXT, Side.SYSTEM):
             return self.cause.failure.value
         return f"{self.side.value}: {self.cause.failure.value}"
 
 
 class View(NamedTuple):
-    """What the answer extractor reads in a completion; cause: why it is not right, else None."""
+    """The answer that the extractor reads in a completion; cause: why it is not right, or None."""
 
     text: str
     gold: str
@@ -78,13 +78,13 @@ class View(NamedTuple):
 
 
 def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChanges:
-    """Return the disputed labels that may be why completions of a run are not right.
+    """Return the disputed labels that may explain why completions of a run are not right.
 
-    changes: disputed problems by id, with the gold that GSM8K-Platinum gives them, None for those
-    that it removed. A removed problem says something about a strong run only: a weak one answers
-    it wrong as it does the others. Whether a run is strong (`suspects.STRONG`) is measured by the
-    answer extractor on other problems: at most MOST_MEASURED samples, spread over the run; with
-    fewer than FEWEST_MEASURED nothing is left out.
+    changes: disputed problems by id, with their gold in GSM8K-Platinum, None if it removed them. A
+    removed problem is evidence only for a strong run: a weak one misses it like the others. Whether
+    a run is strong (`suspects.STRONG`) is measured by the answer extractor on other problems: on at
+    most MOST_MEASURED samples, spread over the run. With fewer than FEWEST_MEASURED, no label is
+    left out.
     """
     samples = [
         sample
@@ -107,7 +107,7 @@ def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChang
 def view(
     text: str, problem: Problem, finish: str | None, changes: Mapping[str, Problem | None]
 ) -> View:
-    """Look at a completion once, for any number of scorers.
+    """Analyse a completion once, for any number of scorers.
 
     finish: the server's finish reason. changes: disputed labels (`label_changes`).
     """
@@ -120,7 +120,7 @@ def view(
 
 
 def explain_verdict(sample_view: View, verdict: Verdict) -> VerdictCause | None:
-    """Return the cause of a verdict; None where the scorer is right and so is the text."""
+    """Return the cause of a verdict; None if both scorer and text are right."""
     if verdict.outcome is Outcome.ERROR:
         return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
     right = is_right(sample_view.reading, sample_view.gold)
@@ -132,12 +132,12 @@ def explain_verdict(sample_view: View, verdict: Verdict) -> VerdictCause | None:
 
 
 def provider_error(message: str) -> VerdictCause:
-    """Return the cause of a completion that never came."""
+    """Return the cause of a missing completion."""
     return VerdictCause(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
 
 
 def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:
-    """Return the label as the cause where it is disputed and nothing in the text is."""
+    """Return the label as the cause if it is disputed and nothing in the text explains the miss."""
     if other is not None and same_answer(reading.value, other.gold):
         evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
         return Cause(Failure.SUSPECTED_LABEL, evidence)
@@ -150,32 +150,32 @@ def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> 
 
 
 def _missed(sample_view: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
-    """Say why a scorer does not see an answer that is there."""
+    """Return why a scorer misses an answer that is in the text."""
     answer, there = verdict.answer, (reading.start, reading.end)
     if answer is None:
         evidence = f"the text says {reading.value} ({reading.how}), where the scorer does not look"
         return Cause(Failure.FORMAT_MISSING, evidence, there)
     read = clip(answer.value)
     if _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
     if _same_place(answer, there):
         failure = _relation(answer.value, sample_view, reading) or Failure.UNIT_KEPT
         return Cause(
-            failure, f"the text says {reading.value}, the scorer makes {read!r} of it", there
+            failure, f"the text says {reading.value}, the scorer turns it into {read!r}", there
         )
     evidence = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
     return Cause(Failure.OTHER_NUMBER, evidence, there)
 
 
 def _accepted(sample_view: View, verdict: Verdict) -> Cause:
-    """Say how a scorer comes to accept what the text does not say."""
+    """Return why a scorer accepts an answer that the text does not give."""
     answer, reading = verdict.answer, sample_view.reading
     read = clip(answer.value) if answer else ""
     if answer is not None and _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
     if reading is None:
         why = f": {sample_view.cause.failure.value}" if sample_view.cause else ""
-        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted, the text states none{why}")
+        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted; no answer is stated{why}")
     there = (reading.start, reading.end)
     same = answer is not None and near(answer.value, reading.value) is Near.SAME
     if answer is None or same or _same_place(answer, there):
@@ -196,7 +196,7 @@ def _ran_on(sample_view: View, answer: Answer) -> bool:
 
 
 def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
-    """Tell whether a scorer read the characters that the reader read, or some of them."""
+    """Return whether a scorer read the characters of the extractor's answer, or part of them."""
     if answer.span is None:
         return True
     start, end = answer.span
@@ -213,7 +213,7 @@ def _relation(value: str, sample_view: View, reading: ExtractedAnswer) -> Failur
 class ExplainedSample(NamedTuple):
     """A sample with its verdicts and the cause of each, in the order of the scorers.
 
-    A completion that never came has no verdicts, one cause and no view.
+    A missing completion has no verdicts, one cause and no view.
     """
 
     sample: Sample
@@ -227,8 +227,8 @@ def explained_samples(
 ) -> Iterator[ExplainedSample]:
     """Yield the samples of a table that have a problem with their causes, in file order.
 
-    Every place that shows causes takes them from here. changes: disputed labels (`label_changes`).
-    disagreements: only samples on which the scorers' outcomes are not all the same.
+    The only source of causes for all reports. changes: disputed labels (`label_changes`).
+    disagreements: only samples on which the scorers' outcomes differ.
     """
     verdicts_of_samples = table.each_verdicts()
     for sample in table.run.samples:
@@ -245,18 +245,18 @@ def explained_samples(
         yield ExplainedSample(sample, verdicts, causes, sample_view)
 
 
-Causes = dict[str, int]  # by cause, the most frequent first
+Causes = dict[str, int]  # counts by cause, the most frequent first
 
 
 def count_causes(causes: Iterable[VerdictCause | None]) -> Causes:
-    """Return how often each cause occurs, None left out: misses, wrong acceptances and errors."""
+    """Return the count of each cause, without None: misses, wrong acceptances and errors."""
     return dict(Counter(str(cause) for cause in causes if cause is not None).most_common())
 
 
 def count_headline_causes(table: ScoredTable, changes: LabelChanges) -> Causes:
-    """Return what `count_causes` returns for `explained_samples` under the first scorer alone.
+    """Return the result of `count_causes` on `explained_samples` for the first scorer only.
 
-    Only a completion that is not correct, or not right, is judged a second time for its verdict.
+    A completion is judged a second time, for its verdict, only if it is not correct or not right.
     """
     scorer, outcomes = table.scorers.scorers[0], iter(table.outcomes)
     causes: list[VerdictCause | None] = []
@@ -279,7 +279,7 @@ def causes_in_files(
 ) -> dict[tuple[str, str], dict[str, Causes]]:
     """Return the causes by (file, run) and scorer. Raises InputError, DataError.
 
-    Warns of no rows that cannot be used: scoring the same files does.
+    Does not warn of unusable rows: scoring the same files does.
     """
     from gradeschool.scoring.sources import load_runs, sources  # not for `eval`: it reads no files
 
@@ -295,8 +295,8 @@ def causes_in_files(
 def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> dict[str, Causes]:
     """Return the causes by scorer, as `count_causes` does, and CORRECT_BY_GUESS.
 
-    The last counts correct verdicts on texts that state and conclude nothing: so much of an
-    accuracy rests on guesses.
+    The latter counts correct verdicts on texts that state and conclude nothing: the part of an
+    accuracy that rests on guesses.
     """
     explained = list(explained_samples(table, changes))
     counted = {}
@@ -308,10 +308,10 @@ def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> 
 
 
 def is_guess(explained: ExplainedSample, scorer: int) -> bool:
-    """Tell whether a scorer's correct verdict rests on a guess (`answers.rests_on_guess`)."""
+    """Return whether a scorer's correct verdict rests on a guess (`answers.rests_on_guess`)."""
     shown = explained.view
     return shown is not None and not explained.causes[scorer] and rests_on_guess(shown.reading)
 
 
 def _silently(message: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""

@@ -1,9 +1,9 @@
 """Scoring Parquet files on Ray Data: read and scored in Ray's tasks, counted here in file order.
 
-What counts, repeats and is wrong with a row is decided by the code that decides it for files on one
-machine, so that the scores are the same. With a local Ray or one at RAY_ADDRESS, whose machines
-need gradeschool too. A task answers with some bytes a completion and never with its text: chunks of
-scored rows, packed, each with the number of its stretch, by which they are put in file order.
+The same code as for files on one machine decides which rows count, repeat others or are unusable,
+so that the scores are the same. Uses a local Ray or the cluster at RAY_ADDRESS, whose machines need
+gradeschool too. A task returns some bytes for each completion, never its text: packed chunks of
+scored rows, each with the number of its row range, by which they are put in file order.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from gradeschool.scoring.sources import DEFAULT_DATASET, sources
 from gradeschool.scoring.stream import FileScorer, Part
 from gradeschool.scoring.table import ScoredRow
 
-STRETCH_ROWS = 32_768  # a task has about as many, or one row group where that has more
-CHUNK_ROWS = 16_384  # completions that are packed together
+STRETCH_ROWS = 32_768  # rows of a task, about; or one row group if it has more
+CHUNK_ROWS = 16_384  # completions packed together
 FOOTERS_AT_ONCE = 16
-STRETCH, LAST, PACKED = "stretch", "last", "packed"  # the columns that tasks answer with
+STRETCH, LAST, PACKED = "stretch", "last", "packed"  # the columns that tasks return
 
 
 class RowGroupRange(NamedTuple):
@@ -50,7 +50,7 @@ class RowGroupRange(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Packed completions of a stretch, the last of it or not; one stretch has one or more."""
+    """Packed completions of a row range, and whether they are its last; each range has some."""
 
     stretch: int
     last: bool
@@ -58,9 +58,9 @@ class Chunk(NamedTuple):
 
 
 def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRange]:
-    """Divide files into stretches of about `size` rows, in the order of the files.
+    """Divide files into row ranges of about `size` rows, in the order of the files.
 
-    Reads the footers alone. Raises InputError for a file that is no Parquet file.
+    Reads only the footers. Raises InputError for a file that is not a Parquet file.
     """
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         group_sizes = list(pool.map(_group_sizes, parts))
@@ -91,7 +91,7 @@ def _divided(sizes: Sequence[int], size: int) -> Iterator[tuple[int, list[int]]]
 
 @contextmanager
 def opened(path: str) -> Iterator[Any]:
-    """Open a Parquet file at a path or address. Raises InputError, while it is read too."""
+    """Open a Parquet file at a path or address. Raises InputError, also while it is read."""
     import pyarrow as arrow
     from pyarrow import fs, parquet
 
@@ -108,7 +108,7 @@ def opened(path: str) -> Iterator[Any]:
 
 
 class OnRay:
-    """Scores stretches of files; each of Ray's processes makes the scorers ready once."""
+    """Scores row ranges of files; each Ray process creates the scorers once."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class OnRay:
         self.options = current_options()
 
     def __call__(self, numbers: Any) -> Iterator[Any]:
-        """Yield tables of one `Chunk` a row for the stretches whose numbers are in a table."""
+        """Yield tables of one `Chunk` per row for the row ranges whose numbers are in a table."""
         import pyarrow as arrow
 
         for number in numbers.column(0).to_pylist():
@@ -158,7 +158,7 @@ class OnRay:
 
 
 def _with_last(chunks: Iterator[list[ScoredRow]]) -> Iterator[tuple[bool, list[ScoredRow]]]:
-    """Yield each with whether it is the last; there is one at least."""
+    """Yield each item with whether it is the last; there is at least one."""
     before = next(chunks)
     for chunk in chunks:
         yield False, before
@@ -178,7 +178,7 @@ def _file_scorer(dataset: Dataset, scorers: tuple[str, ...]) -> FileScorer:
 
 
 def packed(rows: Sequence[ScoredRow]) -> bytes:
-    """Return completions as a compressed Arrow stream, each word once."""
+    """Return completions as a compressed Arrow stream that stores each word once."""
     import pyarrow as arrow
     from pyarrow import ipc
 
@@ -205,7 +205,7 @@ def packed(rows: Sequence[ScoredRow]) -> bytes:
 
 
 def unpacked(whole: bytes) -> list[ScoredRow]:
-    """Return the completions that `packed` was given."""
+    """Return the completions from the output of `packed`."""
     from pyarrow import ipc
 
     with ipc.open_stream(whole) as stream:
@@ -226,7 +226,7 @@ def _values(column: Any) -> list[Any]:
 
 SUFFIX = ".parquet"
 WILD = re.compile(r"[*\[]")
-# Tasks answer with about a megabyte each: Ray need not hold many before they are counted.
+# Tasks return about a megabyte each: Ray need not store many before they are counted.
 BLOCK_BYTES = 8 * 2**20
 STORE_BYTES = 256 * 2**20
 
@@ -235,7 +235,7 @@ STORE_BYTES = 256 * 2**20
 class ClusterSource:
     """One table in Parquet files.
 
-    parts: absolute paths or addresses (s3://, gs://, hdfs://). shown: what messages call them.
+    parts: absolute paths or addresses (s3://, gs://, hdfs://). shown: their names in messages.
     """
 
     name: str
@@ -293,7 +293,7 @@ def _listing(name: str) -> tuple[Any, str, str]:
     from pyarrow import fs
 
     base, _, last = name.rpartition("/")
-    if WILD.search(last):  # which no address may hold
+    if WILD.search(last):  # not allowed in an address
         return *fs.FileSystem.from_uri(base), last
     system, path = fs.FileSystem.from_uri(name)
     if system.get_file_info(path).type == fs.FileType.Directory:
@@ -303,10 +303,10 @@ def _listing(name: str) -> tuple[Any, str, str]:
 
 
 def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> Iterator[Part]:
-    """Yield what the scorers make of every completion, in the order of the files.
+    """Yield the scored rows of every completion, in the order of the files.
 
-    Raises InputError where a file cannot be read, MissingExtraError without ray, GradeschoolError
-    where Ray gives up.
+    Raises InputError if a file cannot be read, MissingExtraError without ray, and GradeschoolError
+    if Ray fails.
     """
     try:
         import ray
@@ -325,7 +325,7 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
 
 @contextmanager
 def _running(ray: Any) -> Iterator[None]:
-    """Join the Ray that runs, or run one on this machine for as long as it takes."""
+    """Connect to a running Ray, or start one on this machine for the block."""
     ours = not ray.is_initialized()
     if ours:
         here = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
@@ -351,7 +351,7 @@ def _running(ray: Any) -> Iterator[None]:
 
 @contextmanager
 def _quiet(context: Any) -> Iterator[None]:
-    """Have small blocks come back in about the order of the tasks, without bars of progress."""
+    """Make Ray return small blocks in about the order of the tasks, without progress bars."""
     options = context.execution_options
     before = options.preserve_order, context.enable_progress_bars, context.target_max_block_size
     options.preserve_order, context.enable_progress_bars = True, False
@@ -363,7 +363,7 @@ def _quiet(context: Any) -> Iterator[None]:
 
 
 def _scored_chunks(ray: Any, work: OnRay) -> Iterator[Chunk]:
-    """Yield what the tasks answer, one task for each stretch."""
+    """Yield the results of the tasks, one task for each row range."""
     tasks = len(work.stretches)
     if not tasks:
         return
@@ -375,9 +375,9 @@ def _scored_chunks(ray: Any, work: OnRay) -> Iterator[Chunk]:
 
 
 def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Yield chunks stretch by stretch, whatever the order of the stretches when they come.
+    """Yield chunks range by range, whatever the order in which ranges arrive.
 
-    The chunks of one stretch come in their order. What is early waits, packed.
+    The chunks of one range arrive in order. A chunk that is early waits, packed.
     """
     early: defaultdict[int, list[Chunk]] = defaultdict(list)
     due = 0

@@ -1,4 +1,4 @@
-"""Runs compared problem by problem: under one scorer, or one run under two scorers."""
+"""Compares runs problem by problem: under one scorer, or one run under two scorers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SHOWN_IDS = 5
 class Outcomes:
     """One run under one scorer, by problem id.
 
-    unjudged: samples that are errors, left out. misses: how many samples of a problem are wrong, by
-    a kind of miss; {} where nobody counted them.
+    unjudged: number of error samples, which are left out. misses: number of wrong samples of a
+    problem, by kind of miss; {} if not counted.
     """
 
     run: str
@@ -56,12 +56,12 @@ class Outcomes:
 def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     """Return the outcomes of a run by problem; errors are counted and left out.
 
-    Raises InputError where the scorer can judge no completion.
+    Raises InputError if the scorer can judge no completion.
     """
     tallies = table.tallies(scorer)
     if not tallies:
         raise InputError(
-            f"the run {table.run.name!r} holds no completion that "
+            f"the run {table.run.name!r} contains no completion that "
             f"{table.scorers.names[scorer]!r} can judge"
         )
     problems = {problem.id: problem for problem in table.problems() if problem.id in tallies}
@@ -81,11 +81,11 @@ class Change(NamedTuple):
 class Comparison:
     """One run against the first; every difference is `run` minus `baseline`, -1..1.
 
-    n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: of those
-    problems alone. p_holm: p corrected for the number of comparisons made. p_unpaired: the test
-    that ignores the pairing, for comparison with tools that have no other. detectable: the smallest
-    true difference that this many problems find with 80 % power. needed: problems that would find
-    the difference seen with that power.
+    n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: on those
+    problems only. p_holm: p corrected for the number of comparisons. p_unpaired: the test that
+    ignores the pairing, for comparison with tools that have no other. detectable: the smallest true
+    difference that this many problems detect with 80 % power. needed: the number of problems that
+    would detect the observed difference with that power.
     """
 
     baseline: str
@@ -115,9 +115,9 @@ class Comparison:
 
 
 def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
-    """Return runs with only those problems that every one of them holds.
+    """Return runs restricted to the problems that all of them contain.
 
-    They stay as they are where there is none: `compare` says so.
+    They are unchanged if there is no such problem: `compare` reports it.
     """
     shared = set.intersection(*(set(run_outcomes.tallies) for run_outcomes in outcomes))
     if not shared:
@@ -134,15 +134,15 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
 def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -> list[Comparison]:
     """Compare every run with the first, paired by problem.
 
-    common: compare on the problems that both hold where the sets differ. Raises InputError where
-    they differ without it, and where an id means two problems.
+    common: compare on the common problems if the sets differ. Raises InputError if they differ
+    without it, and if an id means two problems.
     """
     first = outcomes[0]
     return _corrected([_paired(first, other, common, seed) for other in outcomes[1:]])
 
 
 def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
-    """Compare every run with the first as if their problems had nothing in common."""
+    """Compare every run with the first as if they shared no problems."""
     return _corrected([_unpaired(outcomes[0], other) for other in outcomes[1:]])
 
 
@@ -211,7 +211,7 @@ def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, Pair]:
         _require_same_set(a, b)
     if not shared:
         raise InputError(
-            f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them so"
+            f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them anyway"
         )
     return {id: Pair(*a.tallies[id], *b.tallies[id]) for id in shared}
 
@@ -239,14 +239,14 @@ def _require_same_set(a: Outcomes, b: Outcomes) -> None:
     ]
     raise InputError(
         f"the runs judge different problems: {' and '.join(sides)}; give --common to compare the "
-        f"{len(a.tallies.keys() & b.tallies.keys())} that both have, or --unpaired"
+        f"{len(a.tallies.keys() & b.tallies.keys())} common ones, or --unpaired"
     )
 
 
 def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]:
     """Return the comparison of each run with each earlier one, by their places (later, earlier).
 
-    p_holm is corrected for all pairs. Raises InputError where runs judge different problems.
+    p_holm is corrected for all pairs. Raises InputError if runs judge different problems.
     """
     compared = {
         (later, earlier): comparison
@@ -261,7 +261,7 @@ def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]
 
 
 def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
-    """Tell whether intervals need no resampling: one sample of each problem."""
+    """Return whether intervals need no resampling, as with one sample of each problem."""
     return all(
         tally.judged == 1 for run_outcomes in outcomes for tally in run_outcomes.tallies.values()
     )
@@ -271,10 +271,10 @@ def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
 class ScoreDelta:
     """One run under two scorers.
 
-    n: completions that both scorers judge (an error of either is no verdict). before, after: how
-    many each calls correct. lost, gained: correct under the first alone, under the second alone.
-    interval: 95 %, of the difference in accuracy. p: two-sided, of the exact McNemar test where
-    each problem has one sample, else by problem (`scoring.statistics`). test: which it was.
+    n: completions that both scorers judge (an error of either is no verdict). before, after: number
+    that each calls correct. lost, gained: correct only under the first, only under the second.
+    interval: 95 %, of the difference in accuracy. p: two-sided, of the exact McNemar test if each
+    problem has one sample, else by problem (`scoring.statistics`). test: its name.
     """
 
     run: str
@@ -332,7 +332,7 @@ def score_delta(table: ScoredTable, before: int = 0, after: int = 1) -> ScoreDel
 
 
 def _scorer_pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
-    """Return what each problem's samples are under either scorer."""
+    """Return the samples of each problem under both scorers."""
     counts: dict[str, list[int]] = {}
     for problem, before, after in verdicts:
         count = counts.setdefault(problem, [0, 0, 0])
@@ -358,10 +358,9 @@ def check(
 ) -> list[Threshold]:
     """Return the thresholds that each run must meet.
 
-    at_least: what the accuracy itself must reach, as a share. margin: points by which a run may be
-    worse than the first; met only where the whole 95 % interval of the difference is above that
-    (non-inferiority at 2.5 %, one-sided). With a margin, the first run is the baseline and has no
-    threshold.
+    at_least: the accuracy to reach, as a share. margin: points by which a run may be worse than the
+    first; met only if the whole 95 % interval of the difference is above that (non-inferiority at
+    2.5 %, one-sided). With a margin, the first run is the baseline and has no threshold.
     """
     thresholds = []
     if at_least is not None:
@@ -390,13 +389,13 @@ def gate(
     margin: float,
     failures: int = 0,
 ) -> list[Threshold]:
-    """Return what a build must meet against the last good run, which is the first.
+    """Return the thresholds of a build against the last good run, which is the first.
 
-    It fails if it is worse and chance explains that at less than 5 % (one-sided; McNemar's test
-    where each problem has one sample; corrected for several runs), so one in twenty equal builds
-    fails at most. Samples that failed are a threshold of their own and never count as wrong: those
-    without a verdict, or problems that only the good run has, `failures` of them are accepted. The
-    text says whether a loss of `margin` points is excluded, and how many problems that takes.
+    It fails if it is worse and the one-sided p is below 5 % (McNemar's test if each problem has one
+    sample; corrected for several runs), so at most one in twenty equal builds fails. Failed samples
+    have a threshold of their own and never count as wrong: up to `failures` samples without a
+    verdict, or problems that only the good run has, are accepted. The text says whether a loss of
+    `margin` points is excluded, and how many problems that takes.
     """
     good = outcomes[0]
     thresholds = []
@@ -417,7 +416,7 @@ def gate(
 
 
 def _needed_for(comparison: Comparison, margin: float) -> str:
-    """Return in words how many problems exclude a loss of that many points; "" where unknown."""
+    """Return in words how many problems exclude a loss of that many points; "" if unknown."""
     changes = (*comparison.gained, *comparison.lost)
     squares = sum((change.after - change.before) ** 2 for change in changes)
     if not (squares and margin and comparison.n):

@@ -1,4 +1,4 @@
-"""Completions with what each scorer read in them, the verdicts, and the causes."""
+"""Completions with each scorer's extracted answer, the verdicts, and the causes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Case(NamedTuple):
     """One completion, its verdicts in the order of the scorers, and the cause of each.
 
-    A cause is None where the scorer agrees with the answer extractor. A completion that never came
-    has no verdicts, and one cause.
+    A cause is None if the scorer agrees with the answer extractor. A missing completion has no
+    verdicts and one cause.
     """
 
     run: str
@@ -34,19 +34,20 @@ class Case(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return the outcomes in a word that can be counted: "correct / wrong"."""
+        """Return the outcomes as one text that can be counted: "correct / wrong"."""
         return " / ".join(verdict.outcome.value for verdict in self.verdicts)
 
     @property
     def failed(self) -> bool:
-        """Whether there is nothing to judge: no completion came, or every scorer failed on it."""
+        """True if there is nothing to judge: no completion, or every scorer failed on it."""
         return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
     @property
     def group(self) -> str:
-        """Return the causes in words that can be counted; "" where there is none.
+        """Return the causes as words that can be counted; "" if there is none.
 
-        Of several scorers those are named that err; where none does, why the text is not right.
+        With several scorers, names those that err; if none does, the cause why the text is not
+        right.
         """
         if len(self.causes) == 1:
             return str(self.causes[0] or "")
@@ -68,8 +69,8 @@ def cases(
     """Yield every completion with its verdicts and causes, in file order.
 
     changes: disputed labels by the name of the run (`label_changes`). disagreements: only
-    completions on which the scorers' outcomes are not all the same. Rows without a problem are
-    left out; loading the file counts them.
+    completions on which the scorers' outcomes differ. Rows without a problem are left out;
+    loading the file counts them.
     """
     for run in runs:
         table, labels = scored_table(run, scorers), changes.get(run.name, {})
@@ -80,10 +81,10 @@ def cases(
 
 
 def by_group(explained: Sequence[Case]) -> list[list[Case]]:
-    """Return the cases group by group, the most frequent first, each in file order.
+    """Return the cases in groups, the largest first, each in file order.
 
-    Completions are alike in their causes, and in their outcomes where there are several scorers;
-    ties are in the order of the file.
+    A group has the same causes and, with several scorers, the same outcomes. Ties are in the order
+    of the file.
     """
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in explained:
@@ -93,5 +94,5 @@ def by_group(explained: Sequence[Case]) -> list[list[Case]]:
 
 
 def counts(explained: Sequence[Case]) -> dict[str, int]:
-    """Return how many cases each cause has, the most frequent first."""
+    """Return the number of cases of each cause, the most frequent first."""
     return dict(Counter(case.group for case in explained).most_common())

@@ -1,7 +1,7 @@
-"""Notes on completions beside the verdicts: their form, and verdicts under other labels.
+"""Notes on completions besides the verdicts: their form, and verdicts under other labels.
 
-Notes are bytes: first the form (1, 2, 4, 8 for its fields; NO_FORM where there is no text), then
-what GSM8K-Platinum changes: REMOVED, or the outcomes under its gold, or nothing.
+Notes are bytes: first the form (1, 2, 4, 8 for its fields; NO_FORM if there is no text), then
+the changes of GSM8K-Platinum: REMOVED, or the outcomes under its gold, or nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gradeschool.answers.failures import NAMES, TextForm
+from gradeschool.answers.regions import NAMES, TextForm
 
 NO_FORM = 255
 REMOVED = b"\xff"
@@ -19,7 +19,7 @@ Counts = Counter[tuple[str, bytes]]
 
 
 class Forms(NamedTuple):
-    """Completions of each form; n: those whose form is known. One may have several."""
+    """Counts of completions by form; n: those whose form is known. One may have several forms."""
 
     n: int
     empty: int
@@ -28,7 +28,7 @@ class Forms(NamedTuple):
     thinking: int
 
     def named(self) -> list[tuple[str, int]]:
-        """Return each form's name and count, those of no completion left out."""
+        """Return the name and count of each form that occurs."""
         return [(name, n) for name, n in zip(NAMES, self[1:], strict=True) if n]
 
     def as_json(self) -> dict[str, int]:
@@ -37,7 +37,7 @@ class Forms(NamedTuple):
 
 
 def notes_of(form: TextForm | None, other: bytes | None) -> bytes:
-    """Write notes; other: outcomes under another gold, b"" if there is none, None where removed."""
+    """Write notes; other: outcomes under another gold, b"" if there is none, None if removed."""
     bits = NO_FORM
     if form is not None:
         bits = form.empty + 2 * form.truncated + 4 * form.ran_on + 8 * form.thinking
@@ -45,14 +45,14 @@ def notes_of(form: TextForm | None, other: bytes | None) -> bytes:
 
 
 def words_of(notes: bytes) -> str:
-    """Write the form in words for a table: "truncated, run-on"; "unknown" where it is not known."""
+    """Write the form in words for a table: "truncated, run-on", or "unknown"."""
     if not notes or notes[0] == NO_FORM:
         return "unknown"
     return ", ".join(name for index, name in enumerate(NAMES) if notes[0] >> index & 1)
 
 
 def notes_from(words: str) -> bytes:
-    """Read back what `words_of` writes. Raises ValueError for other words."""
+    """Parse the output of `words_of`. Raises ValueError for other words."""
     if words == "unknown":
         return b""
     named = words.split(", ") if words else []
@@ -60,7 +60,7 @@ def notes_from(words: str) -> bytes:
 
 
 def forms_of(counts: Noted) -> Forms | None:
-    """Count forms; None where none is known, as in tables of verdicts."""
+    """Count forms; None if no form is known, as in tables of verdicts."""
     by_form: Counter[int] = Counter()
     for (_, _, notes), count in counts.items():
         if notes and notes[0] != NO_FORM:
@@ -74,7 +74,7 @@ def forms_of(counts: Noted) -> Forms | None:
 
 
 def official(counts: Noted) -> Counts:
-    """Return the completions of each (problem, outcomes) under the labels as they are."""
+    """Return the completions of each (problem, outcomes) under the original labels."""
     completions: Counts = Counter()
     for (problem, outcomes, _), count in counts.items():
         completions[problem, outcomes] += count
@@ -82,7 +82,7 @@ def official(counts: Noted) -> Counts:
 
 
 def platinum(counts: Noted) -> Counts | None:
-    """Return the same under the labels of GSM8K-Platinum; None where it changes nothing."""
+    """Return the same under the labels of GSM8K-Platinum; None if it changes nothing."""
     completions: Counts = Counter()
     changed = False
     for (problem, outcomes, notes), count in counts.items():

@@ -1,4 +1,4 @@
-"""One text, one gold answer, one scorer."""
+"""Judges one text against one gold answer with one scorer."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def judge(
 
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
     or a Problem. scorer: a name from `gradeschool protocols list`; rule: its old name, until 0.2.0.
-    Raises UnknownNameError for another scorer, MissingExtraError for one that calls a library that
-    is not installed, and InputError for a gold that is none or a text that is no str; never raises
-    because of what a text says.
+    Raises UnknownNameError for another scorer, MissingExtraError if its library is not installed,
+    and InputError for an unusable gold or a text that is not a str; never raises because of the
+    content of a text.
     """
     if rule:
-        import warnings  # no other use needs it
+        import warnings  # no other code here needs it
 
         warnings.warn("rule= is now scorer=", DeprecationWarning, stacklevel=2)
         scorer = rule
@@ -46,19 +46,19 @@ def judge(
 
 
 def problem_of(gold: str | int | Mapping[str, str]) -> Problem:
-    """Return the problem of a gold answer; raises InputError for one that holds no number."""
+    """Return the problem of a gold answer; raises InputError for a gold without a number."""
     if isinstance(gold, Mapping):
         if not isinstance(gold.get("answer"), str):
             raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
         gold = gold["answer"]
     try:
         text = str(gold)
-    except ValueError as error:  # Python refuses to write out integers of more than 4,300 digits
+    except ValueError as error:  # Python refuses to write integers of more than 4,300 digits
         raise InputError(
             "the gold is an integer too long to be written; give it as text"
         ) from error
     if text.strip() and not DIGIT.search(text) and not any(char.isnumeric() for char in text):
         raise InputError(
-            f"the gold {clip(text)!r} holds no number; give the number or a solution with it"
+            f"the gold {clip(text)!r} contains no number; give the number or a solution with it"
         )
     return Problem.from_gold(text)

@@ -1,4 +1,4 @@
-"""Which problem a sample belongs to, and whether its text is about that problem."""
+"""Finds the problem of a sample, and checks whether its text is about that problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TELLING = 40  # characters of a question
 
 
 class QuestionPlace(NamedTuple):
-    """A problem whose question stands in a text, what follows it, and how many words that has."""
+    """A problem whose question is in a text, the text after it, and the number of its words."""
 
     problem: Problem
     rest: str
@@ -38,7 +38,7 @@ class Matcher:
         self.problems = problems
         self.name = name
         self.by_id = {problem.id: problem for problem in problems}
-        # Of the rows of another dataset some are kept: an index means one of those rows.
+        # Of the rows of another dataset, some are kept: an index refers to those rows.
         self.by_row = {
             problem.meta["row"]: problem for problem in problems if "row" in problem.meta
         }
@@ -46,39 +46,39 @@ class Matcher:
 
     @cached_property
     def topics(self) -> Topics:
-        """What each problem is about."""
+        """The topics of all problems."""
         return Topics(self.problems)
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """The place of each problem among the problems, by its id."""
+        """The position of each problem among the problems, by its id."""
         return {problem.id: index for index, problem in enumerate(self.problems)}
 
     def row_of(self, index: int) -> int:
-        """Return the number of the row that an index in a file means for a problem."""
+        """Return the row number that an index in a file means for a problem."""
         return int(self.problems[index].meta.get("row", index))
 
     def names(self, reference: Reference) -> bool:
-        """Tell whether a reference, counted from 0 or from 1, names one of these problems."""
+        """Return whether a reference, counted from 0 or from 1, names one of these problems."""
         return any(self.counted_from(base, reference) is not None for base in (0, 1))
 
     def counted_from(self, base: int, reference: Reference) -> Problem | None:
-        """Return the problem of the dataset that a file means whose numbers begin with `base`."""
+        """Return the problem of the dataset that a file with numbers from `base` refers to."""
         try:
             problem = self.find(reference.counted_from(base))
         except InputError:
             return None
-        return problem if problem.id in self.index else None  # else the file carries it
+        return problem if problem.id in self.index else None  # else the file contains it
 
     def find(self, reference: Reference) -> Problem:
-        """Return the problem that a row means; InputError says why there is none."""
+        """Return the problem that a row refers to; raises InputError if there is none."""
         question, answer = reference.question, reference.answer
         named = self._by_name(reference)
         if named is not None and question is None:
             return named
         by_question = None if question is None else self.by_question.get(_squeeze(question))
         if question is not None and answer is not None:
-            # Another harness numbers its documents in its own way.
+            # Another harness may number its documents differently.
             return by_question or _own_problem(reference, question, answer)
         if question is not None and by_question is None:
             by_question = self._asked_in(reference, question)
@@ -115,7 +115,7 @@ class Matcher:
         return None if is_other else place.problem
 
     def asked_in(self, text: str) -> QuestionPlace | None:
-        """Return the last question of the dataset that stands in a text."""
+        """Return the last question of the dataset that occurs in a text."""
         words = list(WORD.finditer(text))
         spelled = [word[0].lower() for word in words]
         for start in range(len(words) - OPENING, -1, -1):
@@ -138,7 +138,7 @@ class Matcher:
         return openings
 
     def match(self, sample: FileSample) -> tuple[FileSample, Problem | None, str]:
-        """Return a sample without its prompt, its problem, or None and why there is none."""
+        """Return a sample without its prompt, and its problem, or None and the reason."""
         if sample.fault:
             return sample, None, sample.fault
         try:
@@ -167,7 +167,7 @@ class Matcher:
         if reference.position is not None:
             index = clip(str(reference.position))
             if self.by_row:
-                return f"has the index {index}, a row that {self.name!r} does not hold; {ADVICE}"
+                return f"has the index {index}, a row that {self.name!r} does not contain; {ADVICE}"
             return f"has the index {index}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
         if reference.question is not None:
             question = clip(reference.question)
@@ -177,16 +177,16 @@ class Matcher:
 
 
 def _is_another(problem: Problem, question: str) -> bool:
-    """Tell whether a row's question is neither a part of the problem's nor a prompt around it.
+    """Return whether a row's question is neither part of the problem's nor a prompt around it.
 
-    A short one tells nothing: some files cut questions off.
+    A short question proves nothing: some files truncate questions.
     """
     theirs, ours = _squeeze(question), _squeeze(problem.question)
     return len(theirs) >= TELLING and theirs not in ours and ours not in theirs
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
-    """Build the problem that a file carries with it, of a dataset that we do not hold."""
+    """Build the problem that a file contains itself, of a dataset that is not available."""
     text = answer if MARKER in answer else f"{MARKER} {answer}"
     names = (reference.id, reference.position, reference.order)
     named = next((name for name in names if name is not None), None)
@@ -201,26 +201,26 @@ def _squeeze(question: str) -> str:
     return " ".join(question.split())
 
 
-# What texts are about: ids that are shifted, permuted or of another dataset
+# The topics of texts, for ids that are shifted, permuted or of another dataset.
 
 WORD = re.compile(r"\w+")
-OPENING = 6  # words by which a question is looked up in a prompt
-LONGEST_INSTRUCTION = 60  # words behind the question of a prompt
+OPENING = 6  # words used to look up a question in a prompt
+LONGEST_INSTRUCTION = 60  # words after the question of a prompt
 WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 READ = 6000  # characters of a text; base models run on into further questions
-ABOUT = 0.35  # share of a question's words, by weight, from which a text is about it
-ABOUT_ANOTHER = 0.45  # the same in another dataset, which may be larger
-VAGUE = 0.15  # mean share of the closest questions in any dataset of texts that are about nothing
-NEAR = (0, 1, -1, 2, -2)  # shifts that are looked at first, and cheaply
-ENOUGH = 8  # texts; fewer show nothing
+ABOUT = 0.35  # weighted share of a question's words from which a text is about it
+ABOUT_ANOTHER = 0.45  # the same for another dataset, which may be larger
+VAGUE = 0.15  # mean share of the closest questions for texts that are about no problem
+NEAR = (0, 1, -1, 2, -2)  # shifts that are tried first, at little cost
+ENOUGH = 8  # texts; fewer prove nothing
 SHOWN_ROWS = 3  # of a file whose columns were guessed
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
 CLEAR = 4.0  # standard deviations between two counts of matching texts
 
 
 class TextTopic(NamedTuple):
-    """What a text is about: its words and last number, with how its row names the problem."""
+    """The topic of a text: its words and last number, and how its row refers to the problem."""
 
     row: int
     reference: Reference
@@ -269,9 +269,9 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
-    """Return what finds out how a file names the problems of a dataset.
+    """Return a function that determines how a file refers to the problems of a dataset.
 
-    is_chosen: the user chose the dataset, so that golds in the file do not take its place.
+    is_chosen: the user chose the dataset, so that golds in the file do not replace it.
     """
 
     def examine(samples: Sequence[FileSample], guessed: bool) -> Naming:
@@ -295,7 +295,7 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
 
 
 def _by_gold(samples: Sequence[FileSample], matcher: Matcher, file: str, is_chosen: bool) -> Naming:
-    """Find out whether rows that hold golds are of the dataset, or problems of their own."""
+    """Determine whether rows with golds belong to the dataset, or are problems of their own."""
     if not samples:
         return Naming()
     matched = [(sample, matcher.match(sample)[1]) for sample in samples]
@@ -334,9 +334,9 @@ def _has_gold(problem: Problem, sample: FileSample) -> bool:
 
 
 def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Naming:
-    """Find out whether rows that name no problem stand in the order of the dataset.
+    """Determine whether rows that name no problem are in the order of the dataset.
 
-    Raises InputError where neither their texts nor their order show the problems.
+    Raises InputError if neither their texts nor their order show the problems.
     """
     if sum(matcher.asked_in(sample.text) is not None for sample in samples) > len(samples) / 2:
         return Naming()  # the texts begin with the prompt
@@ -363,18 +363,18 @@ def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming)
 
 
 def _tells(sample: FileSample) -> bool:
-    """Tell whether a sample names its problem by a number alone; by a question it is certain."""
+    """Return whether a sample names its problem only by a number; a question would be certain."""
     reference = sample.reference
     named = reference.number is not None and reference.question is None
     return named and not sample.fault and not sample.error
 
 
 def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Naming:
-    """Return the number of the first problem in a file's ids, from what its texts are about.
+    """Return the number of the first problem in a file's ids, inferred from its texts.
 
-    samples: some of the file's, which name their problems by numbers alone. Raises InputError,
-    with the evidence, where the texts are about other problems than their ids say and it is not
-    certain which are meant.
+    samples: some of the file's, which name their problems only by numbers. Raises InputError, with
+    the evidence, if the texts are about other problems than their ids say and it is uncertain which
+    problems are meant.
     """
     texts = _topics(samples)
     if _fits(texts, matcher):
@@ -386,7 +386,7 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Namin
     shifted, only, kept = matching[shift], others[shift], own - matching[shift]
     is_whole = len(only) - len(kept) >= CLEAR * math.sqrt(len(only) + len(kept) + 1)
     chance = max(len(texts) for other, texts in others.items() if other != shift)
-    if not is_whole:  # an answer that is one too large may be a wrong answer
+    if not is_whole:  # an answer that is too large by 1 may be a wrong answer
         only = {index for index in only if len(texts[index].words) >= TELLING_WORDS}
     if not is_whole and len(only) < max(ENOUGH, 0.15 * len(texts), 4 * chance):
         _refuse_other_problems(texts, matcher, file)
@@ -426,9 +426,9 @@ def _last_number(text: str) -> str:
 
 
 def _fits(texts: Sequence[TextTopic], matcher: Matcher) -> bool:
-    """Tell whether nearly all texts are about their own problem rather than about one beside it.
+    """Return whether nearly all texts are about their own problem rather than a neighbour.
 
-    Looks at the questions of these problems alone, which takes milliseconds.
+    Compares only the questions of these problems, which takes milliseconds.
     """
     own = beaten = 0
     words: dict[str, frozenset[str]] = {}
@@ -461,7 +461,7 @@ def _shifts(texts: Sequence[TextTopic], matcher: Matcher) -> list[int]:
 
 
 def _matching(texts: Sequence[TextTopic], matcher: Matcher, shift: int) -> set[int]:
-    """Return which texts are about the problem that many before the one they name."""
+    """Return which texts are about the problem `shift` places before the one they name."""
     problems = (matcher.counted_from(shift, text.reference) for text in texts)
     return {
         index
@@ -475,7 +475,7 @@ def _matching(texts: Sequence[TextTopic], matcher: Matcher, shift: int) -> set[i
 
 
 def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: str) -> None:
-    """Raise InputError where most texts are about other problems, of this dataset or another."""
+    """Raise InputError if most texts are about other problems, of this dataset or another."""
     texts = [text for text in texts if len(text.words) >= TELLING_WORDS]
     if len(texts) < ENOUGH:
         return
@@ -484,7 +484,7 @@ def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: s
     for name, topics in _topics_here(matcher):
         closest = [topics.best(text.words) for text in texts]
         if name == matcher.name and sum(share for _, share in closest) < VAGUE * len(texts):
-            return  # about nothing: no other dataset need be looked at
+            return  # about no problem: there is no need to try other datasets
         shares = zip(closest, own, strict=True)
         least = ABOUT if name == matcher.name else ABOUT_ANOTHER
         count = sum(share >= least and share >= 1.5 * mine for (_, share), mine in shares)
@@ -515,7 +515,7 @@ def _own_share(text: TextTopic, matcher: Matcher) -> float:
 
 
 def _topics_here(matcher: Matcher) -> Iterator[tuple[str, Topics]]:
-    """Yield the dataset itself, then the others that need not be fetched."""
+    """Yield the dataset itself, then the others that are available without a fetch."""
     yield matcher.name, matcher.topics
     for name, source in SOURCES.items():
         if name != matcher.name and source.layout == "gsm8k" and is_here(name):

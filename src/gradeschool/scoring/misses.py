@@ -1,7 +1,7 @@
-"""What the misses of a run consist of: arithmetic, distraction, format, or how it was reasoned.
+"""Kinds of misses of a run: format, arithmetic, distraction or reasoning.
 
-Every miss is of one kind, so the kinds' shares sum to the share of misses, and what a loss consists
-of sums to the loss.
+Every miss has one kind, so the shares of the kinds sum to the share of misses, and the changes of
+the kinds sum to a loss.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from gradeschool.verdict import Outcome
 class MissKind(StrEnum):
     """Kinds of misses.
 
-    FORMAT: the right answer is there and the scorer misses it, or no answer is (cut off, empty, a
-    refusal). ARITHMETIC: a step is false ("12 * 34 = 418"), or the answer is rounded. DISTRACTION:
-    a step uses a number of the question that the reference solution does not need. REASONING: the
-    rest.
+    FORMAT: the right answer is there and the scorer misses it, or there is no answer (cut off,
+    empty, a refusal). ARITHMETIC: a step is false ("12 * 34 = 418"), or the answer is rounded.
+    DISTRACTION: a step uses a number of the question that the reference solution does not need.
+    REASONING: all others.
     """
 
     ARITHMETIC = "arithmetic"
@@ -73,9 +73,9 @@ def _kind(cause: VerdictCause | None, region: Region, unneeded: frozenset[str]) 
 
 
 def unneeded_numbers(problem: Problem) -> frozenset[str]:
-    """Return the numbers, in digits, of a question that its reference solution does not hold.
+    """Return the numbers of a question, in digits, that its reference solution does not contain.
 
-    Empty where the solution has no steps: then nobody knows what is needed.
+    Empty if the solution has no steps, since the needed numbers are then unknown.
     """
     solution = problem.solution.rpartition(MARKER)[0]
     if not any(True for _ in quantities(solution)):
@@ -86,7 +86,7 @@ def unneeded_numbers(problem: Problem) -> frozenset[str]:
 
 
 def _uses(text: str, numbers: frozenset[str]) -> bool:
-    """Tell whether a step of a text computes with one of these numbers."""
+    """Return whether a step of a text computes with one of these numbers."""
     return bool(numbers) and any(
         token.kind == "num" and _value(token.text.replace(",", "")) in numbers
         for equation in equations(text)

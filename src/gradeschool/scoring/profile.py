@@ -1,9 +1,9 @@
 """Whether a score on GSM8K survives a change of numbers, wording or language.
 
-The same model on an original set and on variations of its problems: every variation is paired with
-the problem that it varies (`Problem.meta["seed"]`), and problems are the unit of every interval. A
-set of other problems is compared without pairs. What a loss consists of is counted by the kinds of
-misses (`scoring.misses`).
+Compares a model on an original set with the same model on variations of its problems. Each
+variation is paired with the problem that it varies (`Problem.meta["seed"]`), and problems are the
+unit of every interval. A set of other problems is compared without pairs. `scoring.misses` counts
+the kinds of misses behind a loss.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gradeschool.scoring.table import Tally
 # Facts about a variation by which the problems of a set are grouped.
 GROUPED_BY = ("perturbation",)
 LEVEL = 0.05
-# Sets and perturbations that change a problem and leave it as difficult as it was.
+# Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
 FRESH = "fresh"
-TOO_WIDE = 10.0  # points: a loss that a model which knows nothing by heart does not have
+TOO_WIDE = 10.0  # points: a loss that a model without memorised problems does not have
 
 
 class InstanceSpread(NamedTuple):
@@ -39,7 +39,7 @@ class InstanceSpread(NamedTuple):
 
 
 class LossPart(NamedTuple):
-    """How much more often one kind of miss happens than on the original, as a share; 95 %."""
+    """The change of one kind of miss against the original, as a share, with its 95 % interval."""
 
     kind: str
     share: float
@@ -50,10 +50,10 @@ class LossPart(NamedTuple):
 class ProfileEntry:
     """One set, or a group of its problems, against the original.
 
-    group: the value of the fact that groups them, "" for the whole set. problems: variations that
-    were judged. comparison: original as baseline, by seed problem; its n is 0 where the problems
-    vary none of the original's. p_holm is corrected for all entries of a profile. parts: what the
-    difference consists of, they sum to its negative; () where no misses were counted.
+    group: the value of the fact that groups them, "" for the whole set. problems: number of judged
+    variations. comparison: original as baseline, by seed problem; n is 0 if the problems vary none
+    of the original's. p_holm is corrected for all entries of a profile. parts: the changes by kind
+    of miss, which sum to the negative of the difference; () if no misses were counted.
     """
 
     run: str
@@ -70,7 +70,7 @@ class ProfileEntry:
 
     @property
     def is_lower(self) -> bool:
-        """Whether the accuracy is significantly lower than on the original."""
+        """True if the accuracy is significantly lower than on the original."""
         return self.comparison.p_holm < LEVEL and self.comparison.difference < 0
 
     def as_json(self) -> dict[str, Any]:
@@ -98,14 +98,14 @@ class ProfileEntry:
 def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry]:
     """Compare a model's run on every other set with its run on the original, under one scorer.
 
-    Entries come in the order of the runs, a whole set before its groups. Raises InputError where no
+    Entries come in the order of the runs, a whole set before its groups. Raises InputError if no
     set varies a problem of the original, unless that is a set of fresh problems.
     """
     seeds = SeedIndex(original.problems)
     entries = [entry for other in others for entry in _entries(original, seeds, other)]
     if not _is_fresh(original) and not any(entry.comparison.n for entry in entries):
         raise InputError(
-            "no run asks a variation of a problem of the first run; give the run on gsm8k first, "
+            "no run has a variation of a problem of the first run; give the run on gsm8k first, "
             "then those on gsm-plus, gsm-symbolic, gsm-hard, mgsm:LANG or gsm8k-platinum"
         )
     corrected = holm([entry.comparison.p for entry in entries])
@@ -116,7 +116,7 @@ def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry
 
 
 def sentence(entry: ProfileEntry, original: str) -> str:
-    """Say what an entry shows, with nothing that its interval does not support."""
+    """Return a sentence on an entry that says no more than its interval supports."""
     pair = entry.comparison
     same = f"the same {pair.n:,} problems as" if pair.n else "other problems,"
     if entry.is_lower:
@@ -141,16 +141,16 @@ def points(share: float, ci95: Interval) -> str:
 
 
 def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
-    """Say what a profile shows as a whole: first what problems as difficult as the original show.
+    """Return the conclusions of a profile, problems as difficult as the original first.
 
-    Of whole sets that lose, what the loss consists of; nothing of a part whose interval holds 0.
+    For whole sets that lose, names the kinds of misses whose interval excludes 0.
     """
     losses = (_loss_in_words(entry) for entry in entries if entry.is_lower and not entry.group)
     return [_of_equal_problems(original, entries), *filter(None, losses)]
 
 
 def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> str:
-    """Say whether the model is worse where only numbers or words are others."""
+    """Return whether the model is worse if only numbers or words change, as a sentence."""
     equal = [entry for entry in entries if {entry.run, entry.group} & AS_DIFFICULT]
     if lower := [entry for entry in equal if entry.is_lower]:
         names = ", ".join(
@@ -187,7 +187,7 @@ def _is_fresh(outcomes: Outcomes) -> bool:
 
 
 def _loss_in_words(entry: ProfileEntry) -> str:
-    """Say what a loss consists of, "" where no part is sure."""
+    """Describe the parts of a loss, "" if no part is significant."""
     sure = sorted((part for part in entry.parts if part.ci95.low > 0), key=lambda part: -part.share)
     parts = ", ".join(f"{part.kind} {points(part.share, part.ci95)[1:]}" for part in sure)
     loss = -100 * entry.comparison.difference
@@ -213,7 +213,7 @@ class SeedIndex:
         self.by_question = {_key(problem.question): id for id, problem in problems.items()}
 
     def find(self, problem: Problem) -> str | None:
-        """Return the id of the original problem, None where there is none."""
+        """Return the id of the original problem, None if there is none."""
         seed = problem.meta.get("seed", problem.meta.get("row", ""))
         if seed in self.problems:
             return seed
@@ -280,14 +280,14 @@ def _by_seed(outcomes: Outcomes, seeds: Mapping[str, str], base: Outcomes) -> Ou
 
 
 def _of_kind(outcomes: Outcomes, kind: str) -> Outcomes:
-    """Return outcomes in which the misses of one kind are what is counted."""
+    """Return outcomes that count the misses of one kind."""
     misses = outcomes.misses.get(kind, {})
     tallies = {id: Tally(misses.get(id, 0), tally.judged) for id, tally in outcomes.tallies.items()}
     return replace(outcomes, tallies=tallies)
 
 
 def _spread(outcomes: Outcomes) -> InstanceSpread | None:
-    """Return the accuracy over instances, None for a set that has no instances of templates."""
+    """Return the accuracy over instances, None for a set without instances of templates."""
     counts: dict[str, list[int]] = {}
     for id, tally in outcomes.tallies.items():
         if instance := outcomes.problems[id].meta.get("instance"):

@@ -1,4 +1,4 @@
-"""Samples with their problems: what a score is made of, and messages about unusable rows."""
+"""Samples with their problems, the basis of every score, and messages about unusable rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNUSABLE = "cannot be used"
 
 @dataclass(slots=True)
 class _Kind:
-    """Messages of one kind about one run; `first` holds the earliest, with their order."""
+    """Messages of one kind about one run; `first` contains the earliest, with their order."""
 
     count: int = 0
     first: list[tuple[int, str]] = field(default_factory=list)
@@ -43,9 +43,9 @@ class Notes:
     def add(
         self, kind: str, message: Callable[[], str], run: str = "", unnumbered: bool = False
     ) -> None:
-        """Note something about a row of a run; the message is only made where it may be shown.
+        """Note something about a row of a run; the message is formatted only if it may be shown.
 
-        unnumbered: the row does not number its sample, so that `tell` may be asked to pass it over.
+        unnumbered: the row has no sample number, so that `tell` may skip the message.
         """
         runs = self._kinds.setdefault(kind, defaultdict(_Kind))
         notes = runs[run, unnumbered]
@@ -55,7 +55,7 @@ class Notes:
             notes.first.append((self._order, message()))
 
     def only_fault(self, source: str) -> InputError:
-        """Return the error of a file without one usable row: what is wrong with the first."""
+        """Return the error for a file without a usable row: the fault of the first row."""
         groups = self._kinds.get(UNUSABLE, {}).values()
         count = sum(group.count for group in groups)
         if not count:
@@ -66,9 +66,9 @@ class Notes:
         return InputError(f"no row of {source!r} can be used: {message}{others}")
 
     def tell(self, warn: Warn, sampled: Collection[str] = ()) -> None:
-        """Hand on the first messages of each kind and the number of the others.
+        """Pass on the first messages of each kind, and the number of the others.
 
-        sampled: runs whose rows without a number are samples, of which there is nothing to say.
+        sampled: runs whose rows without a number are samples, which need no message.
         """
         for kind, runs in self._kinds.items():
             groups = [
@@ -83,47 +83,65 @@ class Notes:
                 warn(f"... and {more} more rows of this kind ({kind})")
 
 
-GAP = 1024  # sample numbers that are further ahead than this are kept in a dictionary
-SORTED = 2**16  # more texts of one problem than this are kept in a set
+GAP = 1024  # larger gaps between sample numbers are stored in a dictionary
+SORTED = 2**16  # more texts of one problem than this are stored in a set
 
 
 class Placement(NamedTuple):
-    """The number of a sample, or of the earlier sample whose text it repeats to the letter."""
+    """The number of a sample, or that of the earlier sample with exactly the same text."""
 
     number: int
     repeats: bool
 
 
+FIRST = Placement(0, False)
+
+
 class Repeats:
-    """The samples of a file so far: their texts' digests by run, problem and number."""
+    """The samples of a file so far: the digests of their texts by run, problem and number."""
 
     def __init__(self) -> None:
-        self._samples: defaultdict[tuple[str, str], _Samples] = defaultdict(_Samples)
+        # Of a problem with no other sample than number 0: its digest, and whether it is numbered.
+        self._single: dict[tuple[str, str], tuple[int, bool]] = {}
+        self._several: dict[tuple[str, str], _Samples] = {}
 
     def place(self, run: str, problem: str, sample: int | None, digest: int) -> Placement:
         """Return where a completion belongs, and remember it.
 
-        A number that another text has already gives the next one that is free. A row without a
-        number is tried as number 0.
+        If another text already has its number, it gets the next free number. A row without a number
+        is tried as number 0.
         """
-        samples = self._samples[run, problem]
+        key = run, problem
+        samples = self._several.get(key)
+        if samples is None:
+            if not sample and key not in self._single:
+                self._single[key] = digest, sample is not None
+                return FIRST
+            samples = self._several[key] = _Samples()
+            if key in self._single:
+                first, is_numbered = self._single.pop(key)
+                samples.place(0, first)
+                samples.unnumbered += not is_numbered
         samples.unnumbered += sample is None
         return samples.place(sample or 0, digest)
 
     def sampled_runs(self) -> set[str]:
-        """Return the runs that leave samples without numbers and have several of most problems.
+        """Return the runs whose samples have no numbers and that have several of most problems.
 
-        Their samples may repeat each other: a model that is asked twice may say the same.
+        Their samples may repeat each other: a model may give the same text twice.
         """
         several: dict[str, list[bool]] = defaultdict(list)
-        for (run, _), samples in self._samples.items():
+        for (run, _), (_, is_numbered) in self._single.items():
+            if not is_numbered:
+                several[run].append(False)
+        for (run, _), samples in self._several.items():
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
         return {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
 
 
 class _Samples:
-    """The samples of one problem in one run. A digest of 0 is a number that is free."""
+    """The samples of one problem in one run. A digest of 0 marks a free number."""
 
     __slots__ = ("digests", "ends", "far", "texts", "unnumbered")
 
@@ -131,12 +149,12 @@ class _Samples:
         self.texts = array("Q")
         self.far: dict[int, int] | None = None  # beyond the array, and negative numbers
         self.digests: array[int] | set[int] | None = None  # all digests, once a number was taken
-        self.ends: dict[int, int] | None = None  # first free number found behind a taken one
+        self.ends: dict[int, int] | None = None  # the first free number after a taken one
         self.unnumbered = 0
 
     def place(self, number: int, digest: int) -> Placement:
         if number == len(self.texts) and self.digests is None and self.far is None:
-            self.texts.append(digest)  # as almost all do
+            self.texts.append(digest)  # the usual case
             return Placement(number, False)
         taken = self._at(number)
         if not taken:
@@ -155,7 +173,7 @@ class _Samples:
         return near or (self.far.get(number, 0) if self.far else 0)
 
     def _find(self, digest: int, start: int, end: int) -> int | None:
-        """Return the number in [start, end) that has a text."""
+        """Return the number in [start, end) of a text."""
         far = self.far.items() if self.far else ()
         for number, text in far:
             if text == digest and start <= number < end:
@@ -192,7 +210,7 @@ class _Samples:
         return index < len(self.digests) and self.digests[index] == digest
 
     def _end(self, number: int) -> int:
-        """Return the first free number behind a taken one."""
+        """Return the first free number after a taken one."""
         self.ends = self.ends or {}
         end = self.ends.get(number, number + 1)
         while self._at(end):
@@ -202,7 +220,7 @@ class _Samples:
 
 
 class Sample(NamedTuple):
-    """One completion of one problem; problem is None and error is set where there is no text."""
+    """One completion of one problem; without a text, problem is None and error is set."""
 
     problem: Problem | None
     sample: int
@@ -216,8 +234,8 @@ class Sample(NamedTuple):
 class Run:
     """The samples of one run, in the order of the file; `faults` counts unusable rows.
 
-    dataset: the name of the one that its problems are of, OWN_PROBLEMS for the file's own, "" for
-    none that is known.
+    dataset: the name of the dataset of its problems, OWN_PROBLEMS for the file's own, "" if
+    unknown.
     """
 
     name: str
@@ -236,12 +254,12 @@ OWN_PROBLEMS = "the file's own problems"
 def collect(
     recordings: Iterable[FileSample], matcher: Matcher, source: str, warn: Warn
 ) -> list[Run]:
-    """Group recorded completions by run and find their problems.
+    """Group stored completions by run and find their problems.
 
-    A row that cannot be used is a sample with an error, told to `warn` with its number. A row that
-    repeats another one to the letter is counted once; one that gives the same sample another text
-    is kept as a further sample. Rows that do not number their samples may repeat each other where
-    most problems of their run have several. Raises InputError where no row can be used.
+    An unusable row is a sample with an error, and its row number is passed to `warn`. A row that
+    repeats another exactly is counted once; a row that gives the same sample another text is kept
+    as a further sample. Rows without sample numbers may repeat each other if most problems of their
+    run have several. Raises InputError if no row is usable.
     """
     notes, repeats = Notes(), Repeats()
     runs: dict[str, Run] = {}
@@ -275,7 +293,7 @@ def collect(
 def _fill(
     places: Iterable[tuple[Run, Sample, FileSample, Placement | None]], sampled: Collection[str]
 ) -> None:
-    """Put the samples into their runs: repetitions only where a run is sampled."""
+    """Put the samples into their runs; repeated texts are kept only if a run is sampled."""
     counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
     for run, sample, recorded, place in places:
         if sample.problem is not None and recorded.sample is None and run.name in sampled:
@@ -286,7 +304,7 @@ def _fill(
 
 
 def digest(text: str) -> int:
-    """Return 64 bits of a text's SHA-256, never 0: whether two texts of a problem are the same."""
+    """Return 64 bits of a text's SHA-256, never 0: equal texts of a problem have equal digests."""
     whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(whole[:8], "little") or 1
 
@@ -300,7 +318,7 @@ def note_place(
         kind, message = (
             "repeats a row",
             lambda: (
-                f"{where} repeats sample {place.number} of problem {problem!r} to the letter; "
+                f"{where} repeats sample {place.number} of problem {problem!r} exactly; "
                 "counted once"
             ),
         )
@@ -308,7 +326,7 @@ def note_place(
         kind, message = (
             "a further sample",
             lambda: (
-                f"{where} holds problem {problem!r} of run {run!r} again, with another text; "
+                f"{where} contains problem {problem!r} of run {run!r} again, with another text; "
                 f"counted as sample {place.number}"
             ),
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradeschool.answers.failures import form_of
+from gradeschool.answers.regions import form_of
 from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScoredTable
@@ -15,11 +15,11 @@ from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScoredTable
 
 @dataclass(frozen=True, slots=True)
 class ScorerResult:
-    """What one scorer makes of one run.
+    """The result of one scorer on one run.
 
-    accuracy: correct / (correct + wrong + no_answer): errors are not in it, they stand beside it.
-    ci95: Wilson interval, by problem where problems have several samples. Where nothing was judged
-    neither says anything: JSON has null.
+    accuracy: correct / (correct + wrong + no_answer); errors are excluded and reported separately.
+    ci95: Wilson interval, clustered by problem if problems have several samples. If nothing was
+    judged, both are undefined, and null in JSON.
     """
 
     scorer: str
@@ -32,7 +32,7 @@ class ScorerResult:
 
     @property
     def judged(self) -> int:
-        """Return how many completions the scorer judged: all but the errors."""
+        """Return the number of completions that the scorer judged: all except the errors."""
         return self.correct + self.wrong + self.no_answer
 
     def as_json(self) -> dict[str, Any]:
@@ -51,9 +51,9 @@ class ScorerResult:
 class RunScore:
     """The scores of one run; n counts its completions, errors included.
 
-    forms: how many are empty, cut off or run on, None where it is not known. platinum: the scores
-    under the labels of GSM8K-Platinum, None where it disputes none of the run's problems.
-    samples: the fewest and the most completions of a problem, None where all have as many.
+    forms: numbers of completions that are empty, cut off or run on, None if unknown. platinum: the
+    scores under the labels of GSM8K-Platinum, None if it changes none of the run's problems.
+    samples: the fewest and the most completions of a problem, None if all have equally many.
     """
 
     run: str
@@ -87,7 +87,7 @@ def score_table(table: ScoredTable) -> RunScore:
 
 
 def score_noted(run: str, n: int, counts: Noted, scorers: Sequence[str]) -> RunScore:
-    """Return the score of a run with all that the notes on its completions add."""
+    """Return the score of a run, including the results of the notes on its completions."""
     score = score_counts(run, n, official(counts), scorers)
     other = platinum(counts)
     if other is not None:
@@ -132,7 +132,7 @@ def score_counts(
 def _count_samples(
     column: bytes, problems: Sequence[int], weights: Sequence[int]
 ) -> tuple[list[int], Interval]:
-    """Return the counts of each outcome, and the interval, where problems have one sample each."""
+    """Return the counts of each outcome, and the interval, if problems have one sample each."""
     counts = [column.count(outcome) for outcome in range(len(OUTCOMES))]
     return counts, wilson(counts[CORRECT], len(column) - counts[ERROR])
 
@@ -140,7 +140,7 @@ def _count_samples(
 def _count_clusters(
     column: bytes, problems: Sequence[int], weights: Sequence[int]
 ) -> tuple[list[int], Interval]:
-    """Return the same where problems have several samples."""
+    """Return the same if problems have several samples."""
     counts = [0] * len(OUTCOMES)
     correct = [0] * (max(problems, default=-1) + 1)
     judged = correct.copy()

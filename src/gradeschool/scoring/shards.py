@@ -1,8 +1,8 @@
-"""Tables of verdicts on disk (JSONL, Parquet), whole or a shard for each of several machines.
+"""Tables of verdicts on disk (JSONL, Parquet), complete or one shard for each machine.
 
-A table has a row for every completion and a column for every scorer. It holds the rows of the file
-as they are: which of them repeat another, and which number an unnumbered sample has, is decided
-when they are counted (`totals.FileTally`), here or when tables are joined again.
+A table has a row for every completion and a column for every scorer. Its rows are those of the
+file: repeated rows, and the numbers of unnumbered samples, are determined when rows are counted
+(`totals.FileTally`), here or when tables are joined again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gradeschool.scorer import clip
 from gradeschool.scoring.forms import notes_from, words_of
 from gradeschool.scoring.table import ERROR, OUTCOMES, ScoredRow
 
-# shard: "I/N", empty where the rows are all. source: what the user gave. file, part: the file's
-# name and its place, from 1, among those that were scored. digest: 64 bits of the text's SHA-256.
+# shard: "I/N", empty for a complete table. source: as the user gave it. file, part: the file's name
+# and its position, from 1, among the scored files. digest: 64 bits of the text's SHA-256.
 # form: empty, truncated, run-on, unfinished thinking, or none of them.
 FIELDS = (
     *("shard", "source", "file", "part", "row"),
@@ -38,7 +38,7 @@ REMEMBERED = 100_000
 
 
 class FilePlace(NamedTuple):
-    """Where completions come from: the fields of a row that its file and shard share."""
+    """The place of completions: the fields that all rows of a file and shard share."""
 
     shard: str
     source: str
@@ -47,24 +47,24 @@ class FilePlace(NamedTuple):
 
 
 class VerdictWriter(Protocol):
-    """A format of the table."""
+    """A writer for one format of the table."""
 
     def write(self, place: FilePlace, rows: Sequence[ScoredRow]) -> None:
         """Append completions."""
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Write buffered rows."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 def verdict_table(path: Path, scorers: Sequence[str]) -> AbstractContextManager[VerdictWriter]:
-    """Return a context that writes a table of verdicts, whole when it ends without an error.
+    """Return a context that writes a table of verdicts, atomically when it ends without an error.
 
-    Raises InputError where the file is there already or its name ends in neither .jsonl nor
-    .parquet; entering the context raises it where the file cannot be written, and
-    MissingExtraError for Parquet without pyarrow.
+    Raises InputError if the file exists already or its name ends in neither .jsonl nor .parquet;
+    entering the context raises it if the file cannot be written, and MissingExtraError for Parquet
+    without pyarrow.
     """
     if path.suffix not in (".jsonl", ".parquet"):
         raise InputError(
@@ -92,7 +92,7 @@ class _Jsonl:
     def __init__(self, file: IO[bytes], scorers: Sequence[str]) -> None:
         self._file = file
         self._scorers = scorers
-        self._verdicts: dict[bytes, str] = {}  # rows have few different outcomes in all
+        self._verdicts: dict[bytes, str] = {}  # rows have few different outcomes
 
     def write(self, place: FilePlace, rows: Sequence[ScoredRow]) -> None:
         shared = f"{json.dumps(place._asdict())[:-1]}, "
@@ -191,16 +191,16 @@ class _Parquet:
 
 
 def _storable(value: Any) -> Any:
-    r"""Write lone surrogates, which are no UTF-8, as "\ud800"."""
+    r"""Write lone surrogates, which UTF-8 cannot encode, as "\ud800"."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value
 
 
 def read_table(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
-    """Return the scorers of a table of verdicts, and its rows in order; none where it is empty.
+    """Return the scorers of a table of verdicts, and its rows in order; none if it is empty.
 
-    Raises InputError where the file is no table of verdicts.
+    Raises InputError if the file is not a table of verdicts.
     """
     rows = read_rows(path)
     first = next(rows, None)
@@ -209,7 +209,7 @@ def read_table(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, S
     scorers = tuple(name for name in first.fields if name not in FIELDS)
     if first.fault or not scorers or len(first.fields) != len(scorers) + len(FIELDS):
         raise InputError(
-            f"{str(path)!r} is no table of verdicts; give tables that `gradeschool score -o` wrote"
+            f"{str(path)!r} is not a table of verdicts; give tables from `gradeschool score -o`"
         )
     return scorers, (_row_of(row, scorers, path) for row in chain([first], rows))
 
@@ -259,10 +259,10 @@ class Shard:
         return shard
 
     def selects(self, file: int) -> Callable[[int], bool]:
-        """Return which rows of a file are in the shard, by number.
+        """Return a function that selects the rows of a file in the shard, by row number.
 
-        Row r of file f, both counted from 1, is in shard (r + f - 2) mod N + 1: files of one row
-        are shared out too.
+        Row r of file f, both counted from 1, is in shard (r + f - 2) mod N + 1, so that files of
+        one row are distributed too.
         """
         first = self.index - file + 1
         return lambda row: (row - first) % self.count == 0
@@ -275,18 +275,17 @@ class Shard:
 def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
     """Return the scorers and the rows of the tables of all shards, in the order of the files.
 
-    Raises InputError where the tables are of different scorers, or a shard is missing or there
-    twice.
+    Raises InputError if the tables have different scorers, or a shard is missing or occurs twice.
     """
     tables = [(path, *read_table(path)) for path in paths]
     written = [(path, scorers) for path, scorers, _ in tables if scorers]
     if not written:
-        raise InputError(f"{', '.join(repr(str(path)) for path in paths)} hold no verdicts")
+        raise InputError(f"{', '.join(repr(str(path)) for path in paths)} contain no verdicts")
     path, scorers = written[0]
     for other, theirs in written:
         if theirs != scorers:
             raise InputError(
-                f"{str(other)!r} and {str(path)!r} hold the verdicts of different scorers; "
+                f"{str(other)!r} and {str(path)!r} contain the verdicts of different scorers; "
                 "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
@@ -299,7 +298,7 @@ def _order(row: tuple[FilePlace, ScoredRow]) -> tuple[int, int]:
 
 
 class _Complete:
-    """Sees to it that every shard is there, once; a shard without rows has an empty table."""
+    """Checks that every shard occurs exactly once; a shard without rows has an empty table."""
 
     def __init__(self, tables: int) -> None:
         self.tables = tables
@@ -316,7 +315,7 @@ class _Complete:
                 last = row[0].shard
                 if self.files.setdefault(last, path) is not path:
                     raise InputError(
-                        f"{str(self.files[last])!r} and {str(path)!r} hold the same rows "
+                        f"{str(self.files[last])!r} and {str(path)!r} contain the same rows "
                         f"(shard {last or 'of all'}); give each shard once"
                     )
             yield row

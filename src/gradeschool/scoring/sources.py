@@ -1,4 +1,4 @@
-"""What commands are given: files, run folders, tables in several files, FILE#RUN; scorers."""
+"""Input arguments of commands: files, run folders, tables in several files, FILE#RUN; scorers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gradeschool.scoring.samples import OWN_PROBLEMS, Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
-PARTS = ("*.parquet", "*.arrow")  # of a folder that is one table
+PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 TEST_SPLIT = "test"
 
 
@@ -39,9 +39,9 @@ TEST_SPLIT = "test"
 class Source:
     """One table of completions.
 
-    name: as the user gave it. parts: its files in order, one for all but tables in several files.
-    run: the name of the run of rows that name none. only: the one run that is meant, "" for all.
-    is_chosen: whether the user chose the dataset.
+    name: as the user gave it. parts: its files in order; one, except for tables in several files.
+    run: the run of rows that name none. only: the one selected run, "" for all. is_chosen: whether
+    the user chose the dataset.
     """
 
     name: str
@@ -53,11 +53,11 @@ class Source:
 
 
 def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
-    """Return the tables of these names, each with the dataset that it is scored against.
+    """Return the tables of these names, each with the dataset to score it against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
-    are one table; with "#RUN" behind it, one run of several. dataset: a name or path; None takes
-    the run folder's own, else GSM8K's test split. Raises InputError, DataError.
+    form one table; "#RUN" after it selects one run. dataset: a name or path; None means the run
+    folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
     tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
     check_sources(names, dataset)
@@ -74,7 +74,7 @@ OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 
 
 def _brings(parts: Sequence[Path], dataset: str) -> bool:
-    """Tell whether files hold a gold for every row, so that nothing need be fetched."""
+    """Return whether files contain a gold for every row, so that no dataset is needed."""
     if is_here(dataset):
         return False
     with closing(sample_batches(parts[0])) as batches:
@@ -97,9 +97,9 @@ def check_sources(
 ) -> None:
     """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
 
-    Files are looked into only where their dataset has to be fetched; elsewhere reading them says
-    the same a moment later. check_runs raises InputError for run names that do not do; it is called
-    if every file was looked into.
+    Files are inspected only if their dataset has to be fetched; otherwise reading them gives the
+    same error immediately after. check_runs raises InputError for unsuitable run names; it is
+    called if every file was inspected.
     """
     tables = [(name, *files_of(name, dataset)) for name in names]
     chosen: list[str] = []
@@ -121,7 +121,7 @@ def check_sources(
 
 
 def parted(spec: str) -> tuple[str, str]:
-    """Part FILE#RUN at the first "#" behind which a file ends; either may hold others."""
+    """Split FILE#RUN at the first "#" where a file name ends; both parts may contain others."""
     if _exists(spec):
         return spec, ""
     marks = [place for place, character in enumerate(spec) if character == "#"]
@@ -138,9 +138,9 @@ def _exists(name: str) -> bool:
 
 
 def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
-    """Return the error of a file that holds other runs than the one that is meant."""
+    """Return the error for a file that does not contain the selected run."""
     names = ", ".join(repr(f"{file}#{name}") for name in runs)
-    return InputError(f"{file!r} holds no run {run!r}; it holds {names}")
+    return InputError(f"{file!r} contains no run {run!r}; it contains {names}")
 
 
 def run_of(name: str) -> str:
@@ -168,7 +168,7 @@ def _parts(name: str) -> tuple[Path, ...]:
 
 
 def _table_in(folder: Path) -> tuple[Path, ...]:
-    """Return the Parquet or Arrow files of a folder, or of the split inside that it must mean.
+    """Return the Parquet or Arrow files of a folder, or of the only possible split inside it.
 
     `datasets` saves a folder of Arrow files, or one such folder for each split.
     """
@@ -179,7 +179,7 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
     tables = {path: parts for path, parts in inside.items() if parts}
     if len(tables) > 1 and folder / TEST_SPLIT not in tables:
         names = ", ".join(repr(str(path)) for path in tables)
-        raise InputError(f"{str(folder)!r} holds several tables; give one of {names}")
+        raise InputError(f"{str(folder)!r} contains several tables; give one of {names}")
     return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
 
 
@@ -189,9 +189,9 @@ ALL = "all"
 def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
     """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
 
-    FILE#RUN stands for one run of several. All texts are in memory, as who shows or compares them
-    needs; `score_sources` does without. dataset: a name or path; None takes the run folder's own,
-    else GSM8K's test split. Raises InputError, DataError.
+    FILE#RUN selects one run of several. All texts are in memory, for display and comparison;
+    `score_sources` does without. dataset: a name or path; None means the run folder's own, else
+    GSM8K's test split. Raises InputError, DataError.
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
@@ -208,10 +208,10 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
 def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names.
 
-    None stands for every scorer that reads a text of this dataset by itself, in microseconds; "all"
-    for those of other datasets too, and those that call a library (milliseconds a completion) where
-    its extra is installed. Raises UnknownNameError, and MissingExtraError for a scorer by name
-    whose extra is not installed.
+    None means every scorer for this dataset that needs no library (microseconds per text); "all"
+    adds those of other datasets, and those that call a library (milliseconds per text) if its extra
+    is installed. Raises UnknownNameError, and MissingExtraError for a named scorer whose extra is
+    not installed.
     """
     if not names:
         scorers = all_scorers().values()
@@ -225,7 +225,7 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
 
 
 def common_dataset(files: Sequence[str], dataset: str | None) -> str | None:
-    """Return the dataset that is named, else that of the run folders if they have one in common."""
+    """Return the named dataset, else the one that all run folders have in common, if any."""
     if dataset is not None:
         return dataset
     datasets = {dataset_of(Path(parted(file)[0])) for file in files}
@@ -236,7 +236,7 @@ DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
 class SourceRun(NamedTuple):
-    """A run with the file or folder it stands in and what its run.json says, {} where none."""
+    """A run with its file or folder, and the content of its run.json, {} if there is none."""
 
     run: Run
     path: Path
@@ -249,11 +249,11 @@ def choose_runs(
     warn: Callable[[str], None],
     check_runs: CheckRuns | None = None,
 ) -> list[SourceRun]:
-    """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
+    """Return the runs selected by FILE or FILE#RUN arguments, under distinct names.
 
-    A file is read once, however many of its runs are named. check_runs raises InputError for run
-    names that do not do, where possible before a dataset is fetched. Raises InputError for a run
-    that a file does not hold.
+    A file is read once, however many of its runs are selected. check_runs raises InputError for
+    unsuitable run names, if possible before a dataset is fetched. Raises InputError for a run that
+    a file does not contain.
     """
     specs = list(dict.fromkeys(specs))
     check_sources(specs, dataset, check_runs)
@@ -276,7 +276,7 @@ def choose_runs(
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:
-    """Put the path behind names that several runs share."""
+    """Append the path to names that several runs share."""
     names = [source_run.run.name for source_run in chosen]
     for source_run, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
@@ -284,9 +284,9 @@ def _name_apart(chosen: Sequence[SourceRun]) -> None:
 
 
 def headline_scorer(manifests: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Return the scorer that runs are headed by: their protocols' own where they agree.
+    """Return the headline scorer of runs: that of their protocols, if they agree.
 
-    Recordings without a protocol, and runs of several, are read by the answer extractor.
+    The answer extractor is used for samples without a protocol, and for runs that disagree.
     """
     own = {scorer_of(manifest) for manifest in manifests}
     if len(own) == 1 and (scorer := own.pop() or "") in names:
@@ -295,7 +295,7 @@ def headline_scorer(manifests: Sequence[Mapping[str, Any]], names: Sequence[str]
 
 
 def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the different protocols that runs were asked under; of recordings none is known."""
+    """Return the different protocols of runs; sample files without a manifest have none."""
     named = (manifest.get("protocol") for manifest in manifests)
     return list(
         dict.fromkeys(str(protocol.get("name")) for protocol in named if isinstance(protocol, dict))
@@ -303,7 +303,7 @@ def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def check_labels(datasets: Sequence[Dataset]) -> None:
-    """Raise InputError where a dataset has no labels of GSM8K-Platinum."""
+    """Raise InputError if a dataset has no labels of GSM8K-Platinum."""
     for dataset in datasets:
         platinum_changes(dataset.problems, dataset.name)
 
@@ -311,7 +311,7 @@ def check_labels(datasets: Sequence[Dataset]) -> None:
 def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
     """Return runs with the golds of GSM8K-Platinum, without the problems that it removed.
 
-    Raises InputError where the dataset is not the official test split of GSM8K.
+    Raises InputError if the dataset is not the official test split of GSM8K.
     """
     changes = platinum_changes(dataset.problems, dataset.name)
     return [replace(run, samples=list(_samples(run.samples, changes))) for run in runs]

@@ -1,9 +1,8 @@
 """Intervals and tests: an accuracy, a mean over problems, two runs on the same problems.
 
-Samples of one problem are no independent trials, so intervals are clustered by problem. Two runs
-that answered the same problems are compared pair by pair: a problem is hard for both or easy for
-both, and pairing takes that out of the noise. On the same data an unpaired test needs about twice
-the difference.
+Samples of one problem are not independent trials, so intervals are clustered by problem. Two runs
+on the same problems are compared in pairs: a problem is hard for both or easy for both, and pairing
+removes that variation. On the same data an unpaired test needs about twice the difference.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Interval(NamedTuple):
 def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     """Return the Wilson score interval of a proportion.
 
-    correct: successes, 0..n. n: trials; n = 0 knows nothing and gives (0, 1). Source: Wilson 1927,
+    correct: successes, 0..n. n: trials; n = 0 gives (0, 1). Source: Wilson 1927,
     JASA 22:209; checked against scipy's `binomtest(...).proportion_ci(method="wilson")`.
     """
     if n <= 0:
@@ -45,7 +44,7 @@ def wilson(correct: float, n: float, z: float = Z95) -> Interval:
 def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
     """Return the Wilson interval of an accuracy over problems with one or several samples each.
 
-    clusters: (correct, n) for each problem. Samples of one problem are no independent trials: n is
+    clusters: (correct, n) for each problem. Samples of one problem are not independent trials: n is
     divided by the design effect, the ratio of the clustered to the simple variance (Kish 1965), at
     least 1. With one sample a problem this is the plain Wilson interval.
     """
@@ -65,10 +64,10 @@ def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
 def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:
     """Return the Wilson interval of a mean of shares in [0, 1], one for each problem.
 
-    As many trials are counted as a proportion of the same mean would need for the same standard
-    error: at least one for each problem, at most `most`, the disjoint groups of samples that the
-    shares are means over. Where every problem is right, or every one wrong, the samples tell
-    nothing about the spread between problems: one trial a problem, as in `clustered_wilson`.
+    The number of trials is the one that a proportion with the same mean and standard error would
+    have: at least one for each problem, at most `most`, the number of disjoint groups of samples
+    behind the shares. If all problems are right, or all wrong, the samples do not show the spread
+    between problems, and each problem counts as one trial, as in `clustered_wilson`.
     """
     count = len(shares)
     mean = min(1.0, float(sum(shares) / count))
@@ -82,13 +81,13 @@ def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) ->
 
 NORMAL = NormalDist()
 RESAMPLES = 4000
-# Steps that the exact sign-flip test may take; above, its normal approximation is used.
+# Maximum number of steps of the exact sign-flip test; above it, its normal approximation is used.
 MOST_STEPS = 3_000_000
 BISECTIONS = 60
 
 
 class Pair(NamedTuple):
-    """One problem in two runs: right answers of so many samples, each n at least 1."""
+    """One problem in two runs: right answers and number of samples in each, n at least 1."""
 
     right_a: int
     n_a: int
@@ -97,7 +96,7 @@ class Pair(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Return the share that b has right minus that of a, -1..1."""
+        """Return the share of right samples in b minus that in a, -1..1."""
         return self.right_b / self.n_b - self.right_a / self.n_a
 
 
@@ -111,7 +110,7 @@ class PairedTest(NamedTuple):
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the exact two-sided p value of McNemar's test (binomial, no correction).
 
-    only_a, only_b: problems that one run alone has right. Source: McNemar 1947, Psychometrika
+    only_a, only_b: problems that only one run has right. Source: McNemar 1947, Psychometrika
     12:153; equal to scipy's `binomtest(only_a, only_a + only_b)`.
     """
     n = only_a + only_b
@@ -125,15 +124,15 @@ def mean_difference(pairs: Sequence[Pair]) -> float:
 
 
 def is_single(pairs: Sequence[Pair]) -> bool:
-    """Tell whether every problem has one sample in both runs."""
+    """Return whether every problem has one sample in both runs."""
     return all(pair.n_a == pair.n_b == 1 for pair in pairs)
 
 
 def paired_test(pairs: Sequence[Pair]) -> PairedTest:
-    """Return whether the difference may be chance.
+    """Return the test of whether the difference may be chance.
 
-    One sample a problem: exact McNemar. Several: the sign-flip test of the problems' differences,
-    of which McNemar is the case of one sample; exact where that is feasible, else normal.
+    One sample per problem: exact McNemar. Several: the sign-flip test of the problems' differences,
+    which McNemar's equals for one sample; exact if feasible, else normal.
     """
     if is_single(pairs):
         only_a = sum(pair.right_a > pair.right_b for pair in pairs)
@@ -150,7 +149,7 @@ def paired_test(pairs: Sequence[Pair]) -> PairedTest:
 
 
 def _sign_flips(steps: Sequence[int]) -> float:
-    """Return the share of sign patterns whose sum is at least as far from 0 as the one seen."""
+    """Return the share of sign patterns whose sum is at least as far from 0 as the observed one."""
     sums = {0: 1.0}
     for step in steps:
         flipped: dict[int, float] = {}
@@ -168,10 +167,10 @@ def two_sided(z: float) -> float:
 
 
 def paired_interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[Interval, str]:
-    """Return the 95 % interval of `mean_difference` and how it was got, in words.
+    """Return the 95 % interval of `mean_difference` and its method, in words.
 
-    One sample a problem: Tango's score interval, which is right for few flips too. Several: the
-    bootstrap over problems, never narrower than what problems without any flip would tell.
+    One sample per problem: Tango's score interval, which is also accurate for few flips. Several:
+    the bootstrap over problems, never narrower than the interval for problems without any flip.
     """
     n = len(pairs)
     if is_single(pairs):
@@ -189,7 +188,7 @@ def paired_bootstrap(
     """Return the percentile interval of the mean difference over resampled problems.
 
     Problems are drawn with replacement, each with all its samples in both runs: samples of one
-    problem are no independent trials. The same seed gives the same interval.
+    problem are not independent trials. The same seed gives the same interval.
     """
     if not pairs:
         return Interval(-1.0, 1.0)
@@ -212,7 +211,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def tango(gained: int, lost: int, n: int, z: float = Z95) -> Interval:
     """Return the score interval of a difference of paired proportions, (gained - lost) / n.
 
-    gained, lost: problems of n that changed to right, and from right. Source: Tango 1998,
+    gained, lost: problems out of n that changed to right, and from right. Source: Tango 1998,
     Statistics in Medicine 17:891, equations 3 and 4.
     """
     if n <= 0:
@@ -237,7 +236,7 @@ def _tango_score(gained: int, lost: int, n: int, delta: float) -> float:
     linear = (2 * n - gained + lost) * delta - gained - lost
     constant = -lost * delta * (1 - delta)
     root = sqrt(max(0.0, linear * linear - 8 * n * constant))
-    chance = (root - linear) / (4 * n)  # of a loss, the likeliest where the difference is delta
+    chance = (root - linear) / (4 * n)  # the likeliest probability of a loss, given delta
     variance = n * (2 * chance + delta * (1 - delta))
     if variance <= 0:
         return 0.0 if abs(distance) < 1e-12 else float("inf")
@@ -253,11 +252,11 @@ class Unpaired(NamedTuple):
 
 
 def unpaired(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Unpaired:
-    """Compare two runs as if their problems had nothing in common: (right, n) by problem.
+    """Compare two runs as if they shared no problems: (right, n) by problem.
 
     Interval: Newcombe's (1998, Statistics in Medicine 17:873, method 10) of the two Wilson
     intervals, clustered by problem. p: the pooled z test of two proportions, over the problems'
-    shares where there are several samples; what tools without a paired test apply to pairs too.
+    shares if there are several samples. Tools without a paired test apply it to pairs too.
     """
     shares_a, shares_b = ([right / n for right, n in clusters] for clusters in (a, b))
     if not (shares_a and shares_b):
@@ -290,12 +289,12 @@ POWER = 0.8
 
 
 def spread(pairs: Sequence[Pair]) -> float:
-    """Return the mean squared difference; with one sample a problem, the share that flipped."""
+    """Return the mean squared difference; with one sample per problem, the share that flipped."""
     return sum(pair.difference**2 for pair in pairs) / len(pairs) if pairs else 0.0
 
 
 def paired_power(n: int, discordance: float, difference: float) -> float:
-    """Return the chance that a true difference is found at the 5 % level, two-sided.
+    """Return the probability that a true difference is detected at the 5 % level, two-sided.
 
     n: problems. discordance: `spread` of the pairs, at least difference squared. Source: Connor
     1987, Biometrics 43:207 (normal approximation of McNemar's test).
@@ -311,9 +310,9 @@ def paired_power(n: int, discordance: float, difference: float) -> float:
 
 
 def minimum_detectable(n: int, discordance: float, power: float = POWER) -> float | None:
-    """Return the smallest difference that n problems find with this power, None where none is.
+    """Return the smallest difference that n problems detect with this power, None if there is none.
 
-    The share of problems that flip is taken to be what it is; a difference cannot exceed it.
+    Assumes that the share of problems that flip stays the same; a difference cannot exceed it.
     """
     low, high = 0.0, min(discordance, 1.0)
     if paired_power(n, discordance, high) < power:
@@ -328,7 +327,7 @@ def minimum_detectable(n: int, discordance: float, power: float = POWER) -> floa
 
 
 def problems_needed(discordance: float, difference: float, power: float = POWER) -> int | None:
-    """Return how many problems would find a true difference of this size, None for no size."""
+    """Return how many problems would detect a true difference of this size, None for size 0."""
     size = abs(difference)
     if not size or discordance <= 0:
         return None
@@ -338,9 +337,9 @@ def problems_needed(discordance: float, difference: float, power: float = POWER)
 
 
 def problems_for_margin(discordance: float, margin: float, power: float = POWER) -> int:
-    """Return how many problems exclude a loss of `margin` (a share) between runs that are equal.
+    """Return how many problems exclude a loss of `margin` (a share) between equal runs.
 
-    Excluded means that the 95 % interval of the difference lies above -margin. discordance: the
+    Excluded means that the 95 % interval of the difference is above -margin. discordance: the
     share of problems that flip between the two runs.
     """
     return ceil(((Z95 + NORMAL.inv_cdf(power)) / margin) ** 2 * discordance)

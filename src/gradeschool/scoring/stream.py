@@ -1,4 +1,4 @@
-"""Scoring files of any length: read a batch, score it, forget it; in this process or in several."""
+"""Scores files of any length in batches, in this process or in several, without storing texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradeschool.answers.failures import form_of
+from gradeschool.answers.regions import form_of
 from gradeschool.answers.shared import BATCH
 from gradeschool.datasets.load import Dataset
 from gradeschool.datasets.platinum import disputed
@@ -32,8 +32,8 @@ from gradeschool.signals import ignore_interrupts
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-AHEAD = 2  # batches for each other process: one that it scores, one that waits
-MOST_WAITING = 16  # batches for each process that are scored and wait for one before them
+AHEAD = 2  # batches for each other process: one being scored, one waiting
+MOST_WAITING = 16  # batches for each process that are scored and wait for an earlier one
 
 
 class FileScorer:
@@ -49,7 +49,7 @@ class FileScorer:
     def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
         """Return a row for each sample, in their order."""
         rows: list[ScoredRow] = []
-        matched = iter([self.matcher.match(sample) for sample in samples])
+        matched = map(self.matcher.match, samples)
         while batch := list(islice(matched, BATCH)):
             outcomes = iter(
                 self.scorers.outcomes_of(
@@ -86,7 +86,7 @@ class FileScorer:
         )
 
     def _relabelled(self, text: str, problem: Problem) -> bytes | None:
-        """Return the outcomes under the gold that GSM8K-Platinum gives, None where it has none."""
+        """Return the outcomes under the gold of GSM8K-Platinum, None if it removed the problem."""
         revised = self.disputed[problem.id]
         if revised is None:
             return None
@@ -111,8 +111,8 @@ def score_sources(
 ) -> Iterator[Part]:
     """Yield a scored row for every sample, in the order of the files.
 
-    jobs: processes; the parts are the same whatever their number. shard: score its rows alone.
-    Raises InputError where a file cannot be read, GradeschoolError where a process dies.
+    jobs: processes; the parts do not depend on their number. shard: score only its rows. Raises
+    InputError if a file cannot be read, GradeschoolError if a process dies.
     """
     datasets = {source.dataset.name: source.dataset for source in sources}
     with closing(_tasks(sources, shard)) as tasks:
@@ -125,7 +125,7 @@ def score_sources(
 
 
 def processes(jobs: int) -> int:
-    """Return the number of processes that `--jobs` asks for: 0 is as many as there are cores."""
+    """Return the number of processes for `--jobs`: 0 means one for each core."""
     if jobs:
         return jobs
     usable = getattr(os, "sched_getaffinity", None)
@@ -145,7 +145,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
 
 
 class _FileScorers:
-    """A `FileScorer` for each dataset, made when it is first needed."""
+    """A `FileScorer` for each dataset, created when it is first needed."""
 
     def __init__(self, datasets: Mapping[str, Dataset], scorers: Sequence[Scorer]) -> None:
         self._datasets = datasets
@@ -162,8 +162,8 @@ class _FileScorers:
 def _by_processes(
     tasks: Iterator[_Task], scorers: Sequence[Scorer], datasets: Mapping[str, Dataset], jobs: int
 ) -> Iterator[Part]:
-    """Score in `jobs - 1` processes, and here what they have no time for: they start late."""
-    # 40 ms that one process does not need
+    """Score in `jobs - 1` processes, and here when these are busy: they start late."""
+    # 40 ms, which a single process saves
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
@@ -186,7 +186,7 @@ def _by_processes(
             yield waiting.popleft().part()
     except BrokenProcessPool as error:
         raise GradeschoolError(
-            f"one of the {jobs} processes that score died, perhaps for want of memory; "
+            f"one of the {jobs} scoring processes died, perhaps because it ran out of memory; "
             "give fewer --jobs, or score a --shard at a time"
         ) from error
     finally:
@@ -211,13 +211,13 @@ class _Scored(NamedTuple):
         return Part(self.place, [ScoredRow._make(row) for row in zip(*columns, strict=True)])
 
 
-# Rows field by field: a tenth of the cost of a thousand tuples on the way between processes.
+# Rows as columns: a tenth of the cost of a thousand tuples when sent between processes.
 _Columns = list[tuple[Any, ...]]
 _file_scorers: _FileScorers
 
 
 def _initialize(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
-    """Make a process ready; Ctrl-C is for its parent, which stops it."""
+    """Prepare a process; on Ctrl-C, its parent stops it."""
     global _file_scorers
     ignore_interrupts()
     _file_scorers = _FileScorers(datasets, [get_scorer(name) for name in scorers])

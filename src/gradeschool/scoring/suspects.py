@@ -1,4 +1,4 @@
-"""Problems whose label may be wrong: runs that are right elsewhere miss them in the same way."""
+"""Problems whose label may be wrong: accurate runs miss them with the same answer."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.problem import Problem
 from gradeschool.scoring.samples import Run
 
-# A run counts as strong above this accuracy; one below says little about a label.
+# A run is strong above this accuracy; a weaker run says little about a label.
 STRONG = 0.7
 
 
 class Suspect(NamedTuple):
-    """A problem that strong runs answer otherwise than its gold, and alike.
+    """A problem to which strong runs give the same answer, other than its gold.
 
-    value: what most of them say. sayers: the runs that say it, the most accurate first; strongest:
-    the first one's accuracy. right: how many say the gold, of how many runs. platinum: what
-    GSM8K-Platinum does with the problem.
+    value: the answer of most of them. sayers: the runs that give it, the most accurate first;
+    strongest: the first one's accuracy. right: how many give the gold, of how many runs. platinum:
+    the change of GSM8K-Platinum to the problem.
     """
 
     problem: Problem
@@ -46,11 +46,11 @@ class _Votes(NamedTuple):
 def suspects(
     runs: Sequence[Run], changes: Mapping[str, Problem | None], strong: float = STRONG
 ) -> list[Suspect]:
-    """Return the suspects, the surest first: most runs answer alike, and few by the gold.
+    """Return the suspects, the most certain first: many runs alike, few with the gold.
 
-    strong: only runs of a higher accuracy, by the answer extractor, count. Of several samples of a
-    problem the first counts. A problem is a suspect where one wrong value has more runs than the
-    gold, and at least two and a third of all.
+    strong: only runs of a higher accuracy, by the answer extractor, count. If a problem has several
+    samples, the first counts. A problem is a suspect if one wrong value has more runs than the
+    gold, at least two runs, and at least a third of all.
     """
     votes, accuracy = _votes(runs)
     trusted = [run for run, share in accuracy.items() if share > strong]
@@ -64,9 +64,9 @@ def suspects(
 
 
 def _votes(runs: Sequence[Run]) -> tuple[list[_Votes], dict[str, float]]:
-    """Return what each run reads on each problem, and each run's accuracy.
+    """Return each run's answer to each problem, and each run's accuracy.
 
-    Files with problems of their own may mean another one by the same id.
+    Files with problems of their own may use the same id for another problem.
     """
     votes: dict[tuple[str, str, str], _Votes] = {}
     right: Counter[str] = Counter()

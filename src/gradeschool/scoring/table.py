@@ -1,8 +1,8 @@
-"""The scored table: the one module in which scorers meet completions.
+"""The scored table: the only module that applies scorers to completions.
 
 `ScorerSet` gives the outcomes of a completion under all its scorers, as one byte each. A
-`ScoredTable` holds them for a run in memory; `stream.score_sources` yields the same bytes for files
-of any length. Scores, comparisons, votes, causes and reports are queries on these.
+`ScoredTable` contains them for a run in memory; `stream.score_sources` yields the same bytes for
+files of any length. Scores, comparisons, votes, causes and reports are queries on these.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 # The outcome of one scorer is stored as an index into this.
 OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
-MOST_TEXTS = 10_000  # outcomes remembered; then all are forgotten
+MOST_TEXTS = 10_000  # number of outcomes remembered; at the limit all are dropped
 Pair = tuple[str, Problem]
+References = tuple[str | None, ...]  # what each reference function gives for a problem
 Extract = Callable[[str, str], Answer | None]
 Compare = Callable[[str, str], bool]
 
 
 class AnswerComparison(NamedTuple):
-    """How an extracted answer is compared, and the scorers that compare it so, by index.
+    """A comparison of an extracted answer, and the indices of the scorers that use it.
 
     reference: its index among the references of a problem.
     """
@@ -40,25 +41,25 @@ class AnswerComparison(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """An extract function, and what is done with its answers."""
+    """An extract function, and the comparisons of its answers."""
 
     extract: Extract
     comparisons: list[AnswerComparison]
 
 
 class ProblemReferences(NamedTuple):
-    """A problem under a number of its own, and what each reference function gives for it."""
+    """A problem with its own number, and the result of each reference function."""
 
     number: int
     problem: Problem
-    references: tuple[str | None, ...]
+    references: References
 
 
 class ScorerSet:
     """Scorers that are applied together to many completions.
 
-    Scorers that extract and compare alike are called once, and so are they on a text that repeats
-    another one of the problem to the letter. An id may mean another problem in the next file.
+    Scorers with the same extraction and comparison are called once, also for several completions of
+    a problem with exactly the same text. An id may mean another problem in the next file.
     """
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
@@ -67,9 +68,9 @@ class ScorerSet:
         self.calls_library = any(scorer.extra for scorer in scorers)
         self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
         self._extractions = self._shared_extractions()
-        self._problems: dict[str, ProblemReferences] = {}  # by id, the last that had it
+        self._problems: dict[str, ProblemReferences] = {}  # by id, the last problem with it
         self._numbers = count()
-        self._outcomes: dict[tuple[int, str], bytes] = {}  # by number of the problem, and text
+        self._outcomes: dict[tuple[int, str], bytes] = {}  # by problem number and text
 
     def _shared_extractions(self) -> list[Extraction]:
         extractions: dict[Extract, dict[object, AnswerComparison]] = {}
@@ -89,30 +90,31 @@ class ScorerSet:
         outcomes: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
-            numbered = [self._references_of(problem) for _, problem in batch]
-            keys = [(each.number, text) for each, (text, _) in zip(numbered, batch, strict=True)]
+            problems = [self._references_of(problem) for _, problem in batch]
+            keys = [(each.number, text) for each, (text, _) in zip(problems, batch, strict=True)]
             if len(self._outcomes) >= MOST_TEXTS:
                 self._outcomes.clear()
-            pair_of = dict(zip(keys, batch, strict=True))
-            new = [key for key in pair_of if key not in self._outcomes]
-            scored = self._score([pair_of[key] for key in new])
-            self._outcomes.update(zip(new, scored, strict=True))
+            new = {
+                key: (key[1], each.references)
+                for key, each in zip(keys, problems, strict=True)
+                if key not in self._outcomes
+            }
+            self._outcomes.update(zip(new, self._score(list(new.values())), strict=True))
             outcomes += [self._outcomes[key] for key in keys]
-            if sum(len(text) for text, _ in batch) > MOST_CHARACTERS:
+            if sum([len(text) for text, _ in batch]) > MOST_CHARACTERS:
                 forget()
         return outcomes
 
-    def _score(self, pairs: Sequence[Pair]) -> list[bytes]:
-        """Return the outcomes of a batch: one scorer on all texts, then the next scorer.
+    def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:
+        """Return the outcomes of a batch of texts: one scorer on all, then the next scorer.
 
-        A text under all scorers, then the next text, takes a third more time: the code and the
-        tables of a scorer leave the processor's caches in between.
+        The opposite order, all scorers on one text and then the next text, takes a third more time:
+        the code and tables of a scorer leave the processor's caches in between.
         """
         if self.calls_library and len(pairs) > 1:
             return call_at_once(lambda *pair: self._score([pair])[0], pairs)
         texts = [text for text, _ in pairs]
-        rows = [self._references_of(problem).references for _, problem in pairs]
-        references = list(zip(*rows, strict=True))
+        references = list(zip(*[references for _, references in pairs], strict=True))
         columns = [b""] * len(self.scorers)
         for extract, comparisons in self._extractions if pairs else ():
             answers: list[Answer | None] = []
@@ -128,7 +130,7 @@ class ScorerSet:
                         else WRONG
                         for answer, reference in zip(answers, column, strict=True)
                     ])  # fmt: skip
-                except ScorerFailure:  # of one text: then each by itself
+                except ScorerFailure:  # for one of the texts: then score each separately
                     rest = zip(texts, column, strict=True)
                     outcomes = bytes([_outcome(extract, compare, *pair) for pair in rest])
                 for scorer in scorers:
@@ -136,7 +138,7 @@ class ScorerSet:
         return list(map(bytes, zip(*columns, strict=True)))
 
     def _references_of(self, problem: Problem) -> ProblemReferences:
-        """Return what each reference function gives, None where it fails; once a problem."""
+        """Return the result of each reference function, None for a failure; once per problem."""
         remembered = self._problems.get(problem.id)
         if remembered is None or (
             remembered.problem is not problem and remembered.problem != problem
@@ -185,17 +187,17 @@ def _reference(function: Callable[[Problem], str], problem: Problem) -> str | No
 
 
 class Tally(NamedTuple):
-    """The samples of one problem: how many are right, and how many a scorer could judge."""
+    """The samples of one problem: the number that is right, and the number that could be judged."""
 
     correct: int
     judged: int
 
 
 class ScoredTable:
-    """A run in memory, and what some scorers say of its samples.
+    """A run in memory with the outcomes of some scorers.
 
     samples: those that have a text and a problem, in the order of the file, as are `outcomes`.
-    failed: how many have not; they are errors under every scorer.
+    failed: the number of others; they are errors under every scorer.
     """
 
     def __init__(self, run: Run, scorers: ScorerSet) -> None:
@@ -211,7 +213,7 @@ class ScoredTable:
         return self.scorers.outcomes_of(self._pairs)
 
     def each_outcomes(self) -> Iterator[bytes]:
-        """Yield the same, a batch when its first is needed: what its texts share is at hand."""
+        """Yield the same, in batches on demand, while the shared results of texts are cached."""
         for start in range(0, len(self._pairs), BATCH):
             yield from self.scorers.outcomes_of(self._pairs[start : start + BATCH])
 
@@ -221,7 +223,7 @@ class ScoredTable:
         return self.scorers.verdicts_of(self._pairs)
 
     def each_verdicts(self) -> Iterator[tuple[Verdict, ...]]:
-        """Yield the same, each when it is needed: what its text shares is still at hand."""
+        """Yield the same on demand, while the shared results of each text are cached."""
         if self.scorers.calls_library:
             return iter(self.verdicts)
         return (self.scorers.verdicts(*pair) for pair in self._pairs)
@@ -243,12 +245,12 @@ class ScoredTable:
 
 
 def scored_table(run: Run, scorers: Sequence[Scorer]) -> ScoredTable:
-    """Return a run under some scorers; each is called when its outcomes are first needed."""
+    """Return a run with some scorers; each is called when its outcomes are first needed."""
     return ScoredTable(run, ScorerSet(scorers))
 
 
 def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:
-    """Count (problem id, outcome) pairs by problem; errors are left out, never taken for wrong."""
+    """Count (problem id, outcome) pairs by problem; errors are left out, never counted as wrong."""
     counts: dict[str, list[int]] = {}
     for problem, outcome in outcomes:
         if outcome != ERROR:
@@ -259,12 +261,12 @@ def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:
 
 
 class ScoredRow(NamedTuple):
-    """What is kept of a sample of a file once its text has been read.
+    """The record of a file's sample after its text has been scored.
 
-    run: as the file says, "" where the row does not tell. problem: its id; None where the row
-    cannot be used, and `error` says why. sample: as the file says. digest: of the text, never 0.
-    error: the provider's failure. outcomes: a byte for each scorer; empty where there is no text to
-    read. notes: what else the text tells (see `scoring.forms`).
+    run: as in the file, "" if the row does not say. problem: its id; None if the row is unusable,
+    with the reason in `error`. sample: as in the file. digest: of the text, never 0. error: the
+    provider's failure. outcomes: a byte for each scorer; empty if there is no text. notes: other
+    facts about the text (see `scoring.forms`).
     """
 
     row: int

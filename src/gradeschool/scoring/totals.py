@@ -1,6 +1,6 @@
-"""What `gradeschool score` does: the scores of every run of some files, counted as rows come.
+"""The core of `gradeschool score`: counts rows as they come into the scores of every run.
 
-Memory is that of the problems and of the outcomes of each completion, not of the texts.
+Memory grows with the problems and the outcomes of completions, not with the texts.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of all scorers, n
 
 @dataclass(slots=True)
 class RunTally:
-    """The completions of one run, counted by problem and outcomes; no outcomes: no text to read.
+    """The completions of one run, counted by problem and outcomes; no outcomes: no text.
 
-    n: rows that count, the unusable ones (`faults`) included. repeated: completions without a
-    number that repeat another of their problem, which count if the run turns out to be sampled.
+    n: counted rows, including unusable ones (`faults`). repeated: completions without a number that
+    repeat another of their problem, which count if the run turns out to be sampled.
     """
 
     name: str
@@ -43,7 +43,7 @@ class RunTally:
     repeated: Counter[Key] = field(default_factory=Counter)
 
     def add(self, other: RunTally) -> None:
-        """Count another tally in."""
+        """Add the counts of another tally."""
         self.n += other.n
         self.faults += other.faults
         self.counts.update(other.counts)
@@ -62,7 +62,7 @@ class FileTally:
         self._notes = Notes()
 
     def add(self, row: ScoredRow, file: str) -> None:
-        """Count a completion; file: where its row stands."""
+        """Count a completion; file: the file of its row."""
         run = self._runs.get(row.run)
         if run is None:
             run = self._runs[row.run] = RunTally(row.run)
@@ -87,9 +87,9 @@ class FileTally:
             run.repeated[row.problem, row.outcomes, row.notes] += 1
 
     def runs(self, warn: Warn) -> list[RunTally]:
-        """Return the runs in the order of the file, after the last of its rows.
+        """Return the runs in the order of the file, after its last row.
 
-        Rows that need a word are told to `warn`. Raises InputError where no row can be used.
+        Messages about rows are passed to `warn`. Raises InputError if no row is usable.
         """
         if not any(run.counts for run in self._runs.values()):
             raise self._notes.only_fault(self.source)
@@ -114,7 +114,7 @@ class FileTally:
 
 
 class RunOrigin(NamedTuple):
-    """Where a run comes from: what the user gave, and its name in there."""
+    """The origin of a run: the argument that the user gave, and the run's name in it."""
 
     source: str
     run: str
@@ -122,7 +122,7 @@ class RunOrigin(NamedTuple):
 
 @dataclass(slots=True)
 class Totals:
-    """The scores of runs under names that differ, where each comes from, and unusable rows."""
+    """The scores of runs under distinct names, the origin of each, and the unusable rows."""
 
     scores: list[RunScore] = field(default_factory=list)
     origins: dict[str, RunOrigin] = field(default_factory=dict)
@@ -146,8 +146,8 @@ def total(
 ) -> Totals:
     """Count parts, which come source by source.
 
-    default_run: the run of a source's rows that name none. Raises InputError where no row of a
-    source can be used, or none has come of one that is expected.
+    default_run: the run of a source's rows that name none. Raises InputError if no row of a source
+    is usable, or an expected source has no rows.
     """
     totals = Totals()
     tally: FileTally | None = None
@@ -188,7 +188,7 @@ class ScoreOptions:
 
 
 def scored(options: ScoreOptions, warn: Warn) -> Totals:
-    """Return the scores of every run, and write the table of verdicts where one is wanted."""
+    """Return the scores of every run, and write the table of verdicts if requested."""
     output = _table(options.output, options.names)
     runs, parts = _on_ray(options) if options.engine == RAY else _here(options, warn)
     with output as table:
@@ -214,7 +214,7 @@ def _on_ray(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
 
 
 def score_shard(options: ScoreOptions, shard: str) -> str:
-    """Write the table of one shard, "I/N"; return a sentence that says so."""
+    """Write the table of one shard, "I/N"; return a sentence that reports it."""
     part = Shard.parse(shard)
     output = _table(options.output, options.names)
     tables = sources(options.files, options.dataset)
@@ -231,7 +231,7 @@ def score_shard(options: ScoreOptions, shard: str) -> str:
 
 
 def merged(tables: Sequence[Path], output: Path | None, warn: Warn) -> Totals:
-    """Return the scores that the tables of all shards come to, and write them as one table."""
+    """Return the scores from the tables of all shards, and write them as one table."""
     scorers, rows = join(tables)
     with _table(output, scorers) as table:
         parts = (
@@ -242,9 +242,10 @@ def merged(tables: Sequence[Path], output: Path | None, warn: Warn) -> Totals:
 
 
 def _of_the_run(parts: Iterable[Part], whole: bool = True) -> Iterator[Part]:
-    """Yield of FILE#RUN the rows of that run alone, and those that do not tell theirs.
+    """Yield the rows of the selected run of FILE#RUN, and those that name no run.
 
-    Raises InputError where a file holds no such run; a part of its rows (not whole) need not.
+    Raises InputError if a file contains no such run, unless only part of its rows is read (not
+    whole).
     """
     for name, group in groupby(parts, key=lambda part: part.place.source):
         file, only = parted(name)

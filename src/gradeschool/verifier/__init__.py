@@ -1,1 +1,1 @@
-"""Training verifiers: fine-tune a generator, sample it, train a verifier, rank by it."""
+"""Train verifiers: fine-tune a generator, sample from it, train a verifier, rank with it."""

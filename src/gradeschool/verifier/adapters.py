@@ -10,21 +10,21 @@ from typing import Any
 from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.models.local import from_folder, load_tokenizer, untrained
 
-ADAPTER = "adapter"  # the folder of an adapter, in that of the trained model
-# An adapter's output is scaled by ALPHA / rank x its rank: the learning rate suits every rank.
+ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
+# peft's lora_alpha is ALPHA x rank, so that one learning rate suits every rank.
 ALPHA = 2
 
 
 def needs_peft() -> None:
-    """Raise MissingExtraError where peft is not installed; imports nothing of it."""
+    """Raise MissingExtraError if peft is not installed; does not import it."""
     if find_spec("peft") is None:
         raise MissingExtraError("training LoRA adapters", "train")
 
 
 def add_lora(model: Any, rank: int, seed: int) -> None:
-    """Freeze a model and add adapters of a rank to its linear layers, the head left out.
+    """Freeze a model and add adapters of this rank to its linear layers, except the head.
 
-    The adapters are those of peft, drawn from the seed; the model stays of its class. Raises
+    The adapters are peft's, initialised from the seed; the model keeps its class. Raises
     MissingExtraError without peft, InputError for a model without linear layers.
     """
     needs_peft()
@@ -39,7 +39,7 @@ def add_lora(model: Any, rank: int, seed: int) -> None:
     }
     if not names:
         raise InputError(
-            f"--lora finds no linear layers in a model of the kind {model.config.model_type!r}; "
+            f"--lora finds no linear layers in a model of the type {model.config.model_type!r}; "
             "train all weights instead"
         )
     model.requires_grad_(False)
@@ -51,9 +51,9 @@ def add_lora(model: Any, rank: int, seed: int) -> None:
 
 
 def take_lora(model: Any, folder: Path) -> None:
-    """Save a model's adapters into a folder as peft does, then merge them into its weights.
+    """Save a model's adapters to a folder in peft's format, then merge them into its weights.
 
-    Nothing happens to a model without adapters. Raises StoreError where they cannot be written.
+    Does nothing to a model without adapters. Raises StoreError if they cannot be written.
     """
     config = getattr(model, "peft_config", {}).get("default")
     if config is None:
@@ -86,10 +86,10 @@ def take_lora(model: Any, folder: Path) -> None:
 def export_classifier(verifier_folder: Path, output: Path) -> None:
     """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
 
-    The label's logit is the verifier's value, not to be put through a sigmoid: config.json says
-    "problem_type": "regression". The weights keep their data type. Raises InputError for a
-    likelihood head, which no linear layer is, for an architecture without such a class, and for an
-    output folder that exists.
+    The label's logit is the verifier's value and needs no sigmoid: config.json says "problem_type":
+    "regression". The weights keep their data type. Raises InputError for a likelihood head, which
+    is not a linear layer, for an architecture without such a class, and for an existing output
+    folder.
     """
     import torch
     from torch import nn
@@ -103,7 +103,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     verifier = Verifier.load(verifier_folder, precision="float32")
     if isinstance(verifier, LikelihoodVerifier):
         raise InputError(
-            f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is no token "
+            f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is not a token "
             "classifier; export one that was trained with another --level"
         )
     model = verifier.model
@@ -113,7 +113,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
         classifier = untrained(AutoModelForTokenClassification, config)
     except ValueError as error:
         raise InputError(
-            f"transformers has no token classifier of the kind {config.model_type!r}; use the "
+            f"transformers has no token classifier of the type {config.model_type!r}; use the "
             "verifier's folder with gradeschool"
         ) from error
     classifier.base_model.load_state_dict(model.base_model.state_dict())

@@ -1,4 +1,4 @@
-"""The model that a training begins from, and the folder that it ends in."""
+"""The base model of a training, and the folder of its result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
 
 
 class BaseModel(NamedTuple):
-    """A model with its tokenizer, and the dtype that it is stored in."""
+    """A model with its tokenizer, and the dtype of its stored weights."""
 
     model: Any
     tokenizer: Any
@@ -29,21 +29,21 @@ class BaseModel(NamedTuple):
 
     @property
     def context(self) -> int | None:
-        """The most tokens that the model reads, None where it does not say."""
+        """The model's maximum number of tokens, None if unknown."""
         positions = getattr(self.model.config, "max_position_embeddings", None)
         return positions if isinstance(positions, int) else None
 
 
 def needs_training_packages() -> None:
-    """Raise MissingExtraError where what trains is not installed; imports nothing of it."""
+    """Raise MissingExtraError if a training package is not installed; does not import it."""
     if not all(map(find_spec, PACKAGES)):
         raise MissingExtraError("training", "train")
 
 
 def identity_of(model: str) -> dict[str, str]:
-    """Return what a model's name stands for: the digests of a folder's files, or a new shape.
+    """Return the identity of a model: the digests of a folder's files, or a new shape.
 
-    Raises InputError where there is no such folder, UnknownNameError for a size that is none.
+    Raises InputError if there is no such folder, UnknownNameError for an unknown size.
     """
     if model.startswith(PREFIX):
         return {"shape": repr(tuple(shape_of(model)))}
@@ -52,8 +52,8 @@ def identity_of(model: str) -> dict[str, str]:
         return {folder.name: _sha256(folder)}
     if not (folder / "config.json").is_file():
         raise InputError(
-            f"no model is in {model!r} (it has no config.json); give the folder of a Hugging Face "
-            "model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
+            f"{model!r} contains no model (it has no config.json); give the folder of a Hugging "
+            "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
         )
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))
     return {file.name: _sha256(file) for file in files}
@@ -64,7 +64,7 @@ def load_base(
 ) -> BaseModel:
     """Return a folder's model in float32, or a new one with a tokenizer trained on the texts.
 
-    Raises InputError where the folder's files cannot be used.
+    Raises InputError if the folder's files cannot be used.
     """
     import torch
 
@@ -78,7 +78,7 @@ def load_base(
 def load_gguf(file: Path) -> BaseModel:
     """Return the model of a GGUF file, dequantised by transformers to float32.
 
-    Raises InputError where transformers cannot read it, MissingExtraError without accelerate.
+    Raises InputError if transformers cannot read it, MissingExtraError without accelerate.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -93,7 +93,7 @@ def load_gguf(file: Path) -> BaseModel:
         reason = str(error).split("\n")[0]
         raise InputError(f"transformers cannot read {str(file)!r} ({reason})") from error
     config = stored.config
-    if hasattr(config, "quantization_config"):  # it is dequantised, and can be saved
+    if hasattr(config, "quantization_config"):  # the weights are dequantised and can be saved
         del config.quantization_config
     model = type(stored)(config)
     model.load_state_dict(stored.state_dict())
@@ -102,9 +102,9 @@ def load_gguf(file: Path) -> BaseModel:
 
 
 def load_folder(folder: Path) -> BaseModel:
-    """Return a folder's model in float32 with its tokenizer; code that comes with it is not run.
+    """Return a folder's model in float32 with its tokenizer; code in the folder is not run.
 
-    Raises InputError where its files cannot be used.
+    Raises InputError if its files cannot be used.
     """
     import torch
     from safetensors import SafetensorError
@@ -116,7 +116,7 @@ def load_folder(folder: Path) -> BaseModel:
         config = from_folder(AutoConfig, folder)
         tokenizer = from_folder(AutoTokenizer, folder)
         model = from_folder(AutoModelForCausalLM, folder, dtype=torch.float32)
-    except InputError:  # it needs code
+    except InputError:  # the folder needs its own code
         raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).split("\n")[0]
@@ -138,8 +138,8 @@ def load_folder(folder: Path) -> BaseModel:
 def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = None) -> None:
     """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
 
-    dtype: of the weights, None for the base model's: small updates are lost in bfloat16. Generation
-    ends at the tokenizer's end token.
+    dtype: of the weights, None for the base model's; bfloat16 loses small updates. Generation ends
+    at the tokenizer's end token.
     """
     import torch
     from safetensors import SafetensorError
@@ -158,7 +158,7 @@ def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = N
         base.tokenizer.save_pretrained(folder)
         readable = (folder / "config.json").stat().st_mode
         for file in folder.glob("*.safetensors"):
-            file.chmod(readable)  # made for the user alone
+            file.chmod(readable)  # created with access for the user only
     except (OSError, SafetensorError) as error:
         raise StoreError(
             f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
@@ -175,7 +175,7 @@ PREFIX = "new:"
 
 
 class ModelShape(NamedTuple):
-    """The sizes of a Llama: width of the stream and of the MLP, layers, heads."""
+    """The sizes of a Llama: width of the residual stream and of the MLP, layers, heads."""
 
     hidden: int
     intermediate: int
@@ -183,7 +183,7 @@ class ModelShape(NamedTuple):
     heads: int
 
 
-# Named by their parameters beside the embedding, which is vocabulary x hidden.
+# Named by their number of parameters without the embedding, which is vocabulary x hidden.
 SHAPES = {
     "0.05M": ModelShape(32, 88, 4, 4),
     "0.2M": ModelShape(64, 176, 4, 4),
@@ -195,11 +195,10 @@ SHAPES = {
 def new_model(
     tokenizer: PreTrainedTokenizerFast, size: str | ModelShape, seed: int = 0
 ) -> LlamaForCausalLM:
-    """Return a Llama with tied embeddings and random weights that depend on the seed alone.
+    """Return a Llama with tied embeddings and random weights that depend only on the seed.
 
-    The projections back into the residual stream begin at zero: every block then begins as the
-    identity, and training from nothing is faster. Raises UnknownNameError for a size without a
-    shape.
+    The projections back into the residual stream start at zero, so every block starts as the
+    identity, which makes training from scratch faster. Raises UnknownNameError for an unknown size.
     """
     import torch
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
@@ -235,7 +234,7 @@ def new_model(
 
 
 def shape_of(size: str) -> ModelShape:
-    """Return the shape of a size's name, with or without "new:"."""
+    """Return the shape of a named size, with or without "new:"."""
     name = size.removeprefix(PREFIX)
     if name not in SHAPES:
         raise UnknownNameError("size of a new model", name, SHAPES)
@@ -243,20 +242,20 @@ def shape_of(size: str) -> ModelShape:
 
 
 PAD, EOS, VER = "<pad>", "<eos>", "<ver>"
-SPECIALS = (PAD, EOS, VER)  # their ids are 0, 1, 2; <ver> is kept for a verifier's head
+SPECIALS = (PAD, EOS, VER)  # with ids 0, 1, 2; <ver> is reserved for a verifier's head
 BYTES = 256
 VOCABULARY = 1024  # the unembedding costs as much as a layer of 64 at about 800 tokens
-CONTEXT = 1024  # tokens of a prompt and its completion
+CONTEXT = 1024  # maximum number of tokens of a prompt and its completion
 
 
 def build_tokenizer(
     texts: Iterable[str], folder: Path | None = None, vocabulary: int = VOCABULARY
 ) -> PreTrainedTokenizerFast:
-    """Return a tokenizer trained on texts, saved in the folder where one is given.
+    """Return a tokenizer trained on texts, saved in `folder` if one is given.
 
-    Digits stand alone, then GPT-2's split into words and byte-level BPE: llama.cpp's "smollm"
-    pre-tokenizer does the same. Any text is written and read back exactly. The same texts give
-    the same tokenizer. Raises InputError where the vocabulary cannot hold every byte.
+    It splits single digits, then words as GPT-2 does, with byte-level BPE, like llama.cpp's
+    "smollm" pre-tokenizer. Any text is encoded and decoded exactly. The same texts give the same
+    tokenizer. Raises InputError if the vocabulary is too small for every byte.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -296,7 +295,7 @@ def build_tokenizer(
 
 
 # The modules of a block whose output is added to the residual stream, by config.model_type. The
-# paper drops 20 % along these paths (section 4.3).
+# paper uses 20 % dropout on these paths (section 4.3).
 RESIDUAL = {
     **dict.fromkeys(
         ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "smollm3", "olmo"),
@@ -308,10 +307,10 @@ RESIDUAL = {
 
 
 def drop_residuals(model: Any, share: float) -> None:
-    """Drop a share of every block's outputs in training, instead of any dropout the model has.
+    """Apply dropout to every block's outputs in training, replacing the model's own dropout.
 
-    A share of 0 turns the model's own dropout off too. Raises InputError for an architecture whose
-    blocks are not known.
+    A share of 0 also turns the model's own dropout off. Raises InputError for an unknown
+    architecture.
     """
     from torch import nn
 
@@ -334,7 +333,7 @@ def drop_residuals(model: Any, share: float) -> None:
 
 
 class ResidualDropout:
-    """A forward hook that drops a share of a module's first output while it trains."""
+    """A forward hook that applies dropout to a module's first output in training."""
 
     def __init__(self, share: float) -> None:
         self.share = share

@@ -1,4 +1,4 @@
-"""Completions with their problems, answers and keys, from a run folder or a sample file."""
+"""Read completions with their problems, answers and keys from a run folder or sample file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Warn = Callable[[str], None]
 
 
 class Candidate(NamedTuple):
-    """One completion: its key, its number among the problem's, and what the scorer makes of it.
+    """One completion: its key, its number among the problem's completions, and its verdict.
 
-    finished: it ended before the token limit; True where a file does not say. logprob: of its
-    `tokens` tokens under the model that wrote it, see `Completion`.
+    finished: it ended before the token limit; True if a file does not say. logprob: of its `tokens`
+    tokens under the model that wrote it, see `Completion`.
     """
 
     key: str
@@ -49,7 +49,11 @@ class ProblemCandidates(NamedTuple):
 
 
 class CandidateRun(NamedTuple):
-    """The completions of a run. failed: samples without a text, or that the scorer fails on."""
+    """The completions of a run.
+
+    failed: number of samples without a text or with a scorer error. places: of the problems in the
+    dataset, by id; None for the order of the file.
+    """
 
     run: str
     path: Path
@@ -57,6 +61,18 @@ class CandidateRun(NamedTuple):
     scorer: str
     answered: Sequence[ProblemCandidates]
     failed: int
+    places: Mapping[str, int] | None = None
+
+    def first(self, limit: int | None) -> CandidateRun:
+        """Return the run with its first problems in the order of the dataset; None for all.
+
+        A run folder is not in that order: samples are stored as they end.
+        """
+        if limit is None:
+            return self
+        places = self.places or {}
+        answered = sorted(self.answered, key=lambda each: places.get(each.problem.id, 0))
+        return self._replace(answered=answered[:limit])
 
     @property
     def total(self) -> int:
@@ -65,7 +81,7 @@ class CandidateRun(NamedTuple):
 
 
 class _Raw(NamedTuple):
-    """A completion before it is read."""
+    """A completion before scoring."""
 
     key: str
     problem: Problem
@@ -79,11 +95,11 @@ class _Raw(NamedTuple):
 def candidates_of(
     spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
 ) -> list[CandidateRun]:
-    """Return the runs of a run folder or file (FILE#RUN: one of several), ready to be ranked.
+    """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
 
-    dataset: a name or path; None takes the run folder's own, else GSM8K's test split. scorer: who
-    reads the answers; None takes the first scorer of the run's protocol, else the answer extractor.
-    Raises InputError, DataError.
+    dataset: a name or path; None means the run folder's own, else GSM8K's test split. scorer: a
+    name; None means the first scorer of the run's protocol, else the answer extractor. Raises
+    InputError, DataError.
     """
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
@@ -93,7 +109,9 @@ def candidates_of(
         loaded = load_dataset(dataset or manifest["dataset"]["name"])
         if loaded.sha256 == manifest["dataset"].get("sha256"):
             name, raw, failed = _of_own_run(folder, loaded)
-            return [_held(name, folder, manifest, reader, raw, failed)]
+            places = {problem.id: place for place, problem in enumerate(loaded.problems)}
+            held = _held(name, folder, manifest, reader, raw, failed)
+            return [held._replace(places=places)]
     runs = []
     for chosen in choose_runs([spec], dataset, warn):
         raw = _of_recording(chosen.run, _keys(folder) if _is_own(folder, manifest) else {})
@@ -103,26 +121,26 @@ def candidates_of(
 
 
 def text_key(question: str, text: str) -> str:
-    """Return the key of a completion that has none: a digest of what was asked and answered."""
+    """Return the key for a completion without one: a digest of question and completion."""
     facts = json.dumps([question, text]).encode()
     return f"text-{hashlib.sha256(facts).hexdigest()[:32]}"
 
 
-# What run.json calls a model that ran on this machine: its engine, name and fingerprint.
+# The identity in run.json of a model that ran locally: engine, name and fingerprint.
 SAMPLER = re.compile(r"(?:transformers|vllm)/(.+) ([0-9a-f]{16})(?: |\Z)")
-# Its prompt is the text that a verifier and a language model read before a solution.
+# The protocol whose prompt is the text before a solution, for verifiers and language models.
 PLAIN_PROTOCOL = "openai/2021"
 
 
 class LocalSampler(NamedTuple):
-    """The model that wrote a run on this machine: its name and the fingerprint of its files."""
+    """The local model that wrote a run: its name and the fingerprint of its files."""
 
     name: str
     fingerprint: str
 
 
 def sampler_of(manifest: Mapping[str, Any]) -> LocalSampler | None:
-    """Return the model of a run that was sampled on this machine, None for others."""
+    """Return the model of a run that was sampled locally, None for other runs."""
     match = SAMPLER.match(str(manifest.get("model") or ""))
     return LocalSampler(match[1], match[2]) if match else None
 
@@ -133,7 +151,7 @@ def _is_own(folder: Path, manifest: dict[str, Any]) -> bool:
 
 
 def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
-    """Return the run's name, its completions and how many samples failed; one for each key."""
+    """Return the run's name, its completions (one per key) and the number of failed samples."""
     problems = {problem.id: problem for problem in dataset.problems}
     raw: dict[str, _Raw] = {}
     failed: set[str] = set()
@@ -202,7 +220,7 @@ def _held(
 
 
 def _read(scorers: ScorerSet, rows: list[_Raw]) -> list[Candidate]:
-    """Score the completions of a problem, equal texts once; those that the scorer fails on go."""
+    """Score the completions of a problem, equal texts once; drop those with a scorer error."""
     pairs = list({row.text: (row.text, row.problem) for row in rows}.values())
     verdicts = {
         text: verdict

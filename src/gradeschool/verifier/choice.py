@@ -1,8 +1,8 @@
-"""The strategy that is best on a development run, measured on another run."""
+"""The strategy and temperature that are best on development runs, measured on another run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 
 
 class StrategyChoice(NamedTuple):
-    """A strategy with its settings; n: completions of each problem. voters: 0 for none."""
+    """A strategy with its settings; n: completions per problem. voters: 0 for no vote."""
 
     strategy: str
     n: int
@@ -30,38 +30,71 @@ class StrategyChoice(NamedTuple):
 
 
 class ChosenStrategy(NamedTuple):
-    """A choice, its accuracy on the development run and on the run that is reported."""
+    """A choice, with its accuracy on the development run and on the reported run.
+
+    run: the development run, as the command names it. temperature: of both, None where not known.
+    by_run: the highest accuracy on each development run.
+    """
 
     choice: StrategyChoice
     development: CurvePoint
     reported: CurvePoint
+    run: str
+    temperature: float | None
+    by_run: Mapping[str, float]
+
+
+class DevelopmentRun(NamedTuple):
+    """A development run, as the command names it. temperature: None where not known."""
+
+    name: str
+    temperature: float | None
+    cases: Sequence[RankedProblem]
 
 
 def chosen_strategy(
-    development: Sequence[RankedProblem],
-    reported: Sequence[RankedProblem],
+    developments: Sequence[DevelopmentRun],
+    reported: DevelopmentRun,
     *,
     has_logprob: bool,
     settings: SelectionSettings,
 ) -> ChosenStrategy:
-    """Choose strategy, completions, voters and share weight on one run, and measure on another.
+    """Choose strategy, completions, voters and share weight on some runs, and measure on another.
 
-    The highest accuracy on the development run wins; of equals the one of fewer completions. No
-    outcome of the reported run has a part in it. Raises InputError where the runs share a problem.
+    The highest accuracy on a development run wins; among equals, the one with fewer completions.
+    Outcomes of the reported run are not used. Several development runs choose the temperature too.
+    Raises InputError if the reported run shares a problem with one of them, or was sampled at
+    another temperature than the chosen one.
     """
-    questions = {case.question for case in development} - {""}
-    if shared := [case for case in reported if case.question in questions]:
+    chosen = []
+    for run in developments:
+        _check_problems(run, reported)
+        most = min(max(len(case.options) for case in each.cases) for each in (run, reported))
+        points = dict(_points(run.cases, most, has_logprob, settings))
+        choice = max(points, key=lambda each: (points[each].accuracy, -each.n))
+        chosen.append((points[choice], choice, most, run))
+    point, choice, most, run = max(chosen, key=lambda each: (each[0].accuracy, -each[1].n))
+    by_run = {each.name: best.accuracy for best, _, _, each in chosen}
+    if len(chosen) > 1 and run.temperature != reported.temperature:
+        shares = ", ".join(f"{100 * share:.1f} % by {name!r}" for name, share in by_run.items())
         raise InputError(
-            f"{len(shared)} problems of the run that is reported are in the development run too "
-            f"(such as {shared[0].problem!r}); give a run on other problems with --dev"
+            f"the development runs prefer temperature {run.temperature} ({shares}), and "
+            f"{reported.name!r} was sampled at {reported.temperature}; give a run at "
+            f"{run.temperature}"
         )
-    most = min(max(len(case.options) for case in cases) for cases in (development, reported))
-    candidates = dict(_points(development, most, has_logprob, settings))
-    choice = max(candidates, key=lambda each: (candidates[each].accuracy, -each.n))
     kept = replace(settings, share_weight=choice.share_weight)
     voters = (choice.voters,) if choice.voters else ()
-    measured = dict(_points(reported, most, has_logprob, kept, voters))
-    return ChosenStrategy(choice, candidates[choice], measured[choice])
+    measured = dict(_points(reported.cases, most, has_logprob, kept, voters))
+    return ChosenStrategy(choice, point, measured[choice], run.name, run.temperature, by_run)
+
+
+def _check_problems(development: DevelopmentRun, reported: DevelopmentRun) -> None:
+    questions = {case.question for case in development.cases} - {""}
+    if shared := [case for case in reported.cases if case.question in questions]:
+        raise InputError(
+            f"{len(shared)} problems of the reported run are also in the development run "
+            f"(such as {shared[0].problem!r}); give a run on other problems with --dev"
+        )
 
 
 def _points(

@@ -1,4 +1,4 @@
-"""Problems and solutions as token ids: the question, a line break, the solution, the end."""
+"""Encode problems and solutions: the question, a line break, the solution, the end token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TrainingExample(NamedTuple):
 
 
 class EncodedExamples(NamedTuple):
-    """The examples of problems, and the ids of the problems that are longer than the context."""
+    """The examples of problems, and the ids of problems that are longer than the context."""
 
     examples: list[TrainingExample]
     too_long: list[str]
@@ -26,13 +26,13 @@ class EncodedExamples(NamedTuple):
 def encode(tokenizer: Any, question: str, solution: str) -> TrainingExample:
     """Return the ids of the question, a line break, the solution and the end token.
 
-    The prompt's ids are those that the protocol `openai/2021` sends. The solution is tokenised
-    with the prompt before it where that leaves the prompt's ids as they are, alone otherwise.
+    The prompt's ids are those of the protocol `openai/2021`. The solution is tokenised after the
+    prompt if that leaves the prompt's ids unchanged, otherwise separately.
     """
     prompt = f"{question}\n"
     before: list[int] = list(tokenizer(prompt)["input_ids"])
     if before and before[-1] == tokenizer.eos_token_id:
-        before.pop()  # some tokenizers end every text
+        before.pop()  # some tokenizers add an end token to every text
     together: list[int] = list(tokenizer(prompt + solution)["input_ids"])
     if together[: len(before)] == before:
         after = together[len(before) :]
@@ -46,9 +46,9 @@ def encode(tokenizer: Any, question: str, solution: str) -> TrainingExample:
 def encode_problems(
     tokenizer: Any, problems: Iterable[Problem], context: int | None = None
 ) -> EncodedExamples:
-    """Encode problems; those that do not fit into the context are named, and left out.
+    """Encode problems; those that do not fit into the context are left out and listed.
 
-    Raises InputError where no problem is left.
+    Raises InputError if no problem is left.
     """
     kept, too_long, most = [], [], 0
     for problem in problems:
@@ -67,12 +67,12 @@ def encode_problems(
 
 
 def training_texts(problems: Sequence[Problem]) -> list[str]:
-    """Return the texts that a new tokenizer is trained on."""
+    """Return the training texts of a new tokenizer."""
     return [f"{problem.question}\n{problem.solution}" for problem in problems]
 
 
 class QuestionSolution(NamedTuple):
-    """A question and a solution of it; `finished`: the solution ended before the token limit."""
+    """A question and one solution; `finished`: the solution ended before the token limit."""
 
     question: str
     solution: str
@@ -82,8 +82,8 @@ class QuestionSolution(NamedTuple):
 class SolutionScore(NamedTuple):
     """A verifier's scores of a solution.
 
-    values: at each of its tokens, the end token included where it finished. score: the solution's,
-    the last of them or what the ends of its steps come to. tokens: their ids.
+    values: at each of its tokens, including the end token if it finished. score: of the solution,
+    the last value or a reduction of the values at the ends of steps. tokens: their ids.
     """
 
     values: list[float]
@@ -99,7 +99,7 @@ class SolutionTokens(NamedTuple):
 
 
 def texts_of(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
-    """Return the tokens of pairs; a solution that did not finish has no end token."""
+    """Return the tokens of pairs; an unfinished solution has no end token."""
     by_question: dict[str, list[QuestionSolution]] = {}
     for pair in dict.fromkeys(pairs):
         by_question.setdefault(pair.question, []).append(pair)
@@ -120,10 +120,10 @@ class StepTokens(NamedTuple):
 
 
 def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTokens:
-    """Return a solution step by step, each ended by a line break, then the end token.
+    """Return a solution by steps, each ended by a line break, then the end token.
 
-    The last step has no line break, as solutions are trained on; the end token belongs to it. A
-    step without tokens has the end of the one before.
+    As in training, the last step has no line break, and the end token belongs to it. A step without
+    tokens has the same end as the previous step.
     """
     prompt, start = encode(tokenizer, question, "")
     ids: list[int] = []
@@ -132,7 +132,7 @@ def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTok
         text = step if number == len(steps) else f"{step}\n"
         tokens = list(tokenizer(text, add_special_tokens=False)["input_ids"])
         if tokens and tokens[-1] == tokenizer.eos_token_id:
-            tokens.pop()  # some tokenizers end every text
+            tokens.pop()  # some tokenizers add an end token to every text
         ids += tokens
         ends.append(len(ids))
     ids.append(tokenizer.eos_token_id)
@@ -141,10 +141,9 @@ def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTok
 
 
 def step_ends(tokenizer: Any, question: str, solution: str, length: int) -> list[int]:
-    """Return where the steps of a solution of so many tokens end (past their last tokens).
+    """Return the ends of the steps of a solution with this many tokens (past their last tokens).
 
-    A step is a line that is not empty; its line break belongs to it. The last one ends with the
-    solution.
+    A step is a non-empty line with its line break. The last step ends with the solution.
     """
     lines = solution.split("\n")
     ends = encode_steps(tokenizer, question, lines).ends
@@ -153,7 +152,7 @@ def step_ends(tokenizer: Any, question: str, solution: str, length: int) -> list
 
 
 def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[TrainingExample]:
-    """Return what `examples.encode` does of each solution, in one call of the tokenizer."""
+    """Return the result of `encode` for each solution, with one call of the tokenizer."""
     first = encode(tokenizer, question, solutions[0])
     before, end = first.ids[: first.start], tokenizer.eos_token_id
     examples = [first]

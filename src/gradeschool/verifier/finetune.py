@@ -1,4 +1,4 @@
-"""Fine-tuning a generator on problems with their solutions."""
+"""Fine-tune a generator on problems with their solutions."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from gradeschool.verifier.training import (
 class Finetuning(TrainingSettings):
     """The settings of a fine-tuning.
 
-    model: a folder or "new:SIZE". `epochs` may be a fraction. batch: examples an update. loss_on:
-    "solution" masks the question. dev: a dataset for curves, `dev_problems` of it, each sampled
-    `dev_samples` times.
+    model: a folder or "new:SIZE". `epochs` may be a fraction. batch: examples per update. loss_on:
+    "solution" masks the question. dev: a dataset for curves; `dev_problems` of its problems are
+    used, each sampled `dev_samples` times.
     """
 
     model: str
@@ -76,14 +76,14 @@ def finetune(
     listener: Listener = QUIET,
     dry_run: bool = False,
 ) -> Mapping[str, Any]:
-    """Fine-tune a model into a folder, from its checkpoint where there is one.
+    """Fine-tune a model into a folder, from its checkpoint if there is one.
 
-    Returns training.json's fields; their "status" is "running" where a signal ended it early. A dry
-    run plans updates and memory, and writes nothing.
-    Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
-    that holds another training or cannot be written.
+    Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
+    run plans updates and memory, and writes nothing. Raises InputError for a model, dataset or
+    setting that cannot be used, StoreError for a folder that contains another training or cannot be
+    written.
     """
-    identity_of(settings.model)  # raises before a dataset is fetched
+    identity_of(settings.model)  # raises its errors before a dataset is fetched
     names = [settings.dataset, *([settings.dev] if settings.dev else [])]
     datasets = load_datasets(names)
     job = FinetuningData(
@@ -94,7 +94,7 @@ def finetune(
 
 
 class FinetuningData(NamedTuple):
-    """The settings of a fine-tuning with the problems that they name."""
+    """The settings of a fine-tuning, with its problems."""
 
     settings: Finetuning
     data: Dataset
@@ -102,11 +102,11 @@ class FinetuningData(NamedTuple):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """The problems that are trained on."""
+        """The training problems."""
         return self.data.problems[: self.settings.limit]
 
     def facts(self) -> dict[str, Any]:
-        """Return all that decides the model, for training.json."""
+        """Return everything that determines the model, for training.json."""
         facts = asdict(self.settings)
         facts["model_files"] = identity_of(self.settings.model)
         facts["dataset_sha256"] = self.data.sha256
@@ -171,7 +171,7 @@ def _announce(
 def _curves(
     job: FinetuningData, session: Session, base: BaseModel, batches: ExampleBatches
 ) -> DevCurves | None:
-    """Return what measures the model at the end of every epoch, None without dev problems."""
+    """Return the callback that measures the model after every epoch, None without dev problems."""
     settings = job.settings
     if job.dev is None or not session.world.first:
         return None
@@ -193,7 +193,7 @@ TEMPERATURE, MAX_TOKENS = 0.7, 400  # the paper's
 
 
 class DevSet(NamedTuple):
-    """Problems to look at: their examples, how many samples each, the seed of the samples."""
+    """Development problems: their examples, samples per problem, the seed of the samples."""
 
     problems: Sequence[Problem]
     examples: Sequence[TrainingExample]
@@ -203,7 +203,7 @@ class DevSet(NamedTuple):
 
 def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, samples: int,
              seed: int) -> DevSet:  # fmt: skip
-    """Return the problems that fit into the context; raises InputError where there are none."""
+    """Return the problems that fit into the context; raises InputError if there are none."""
     encoded = encode_problems(tokenizer, problems, context)
     long = set(encoded.too_long)
     kept = [problem for problem in problems if problem.id not in long]
@@ -211,9 +211,9 @@ def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, s
 
 
 class DevCurves:
-    """Writes a row of curves.jsonl when called with an update's number and the model after it.
+    """Writes a row of curves.jsonl when called with an update's number and the model.
 
-    Rows after the update `upto` are dropped: a resumed training makes them again.
+    Rows after the update `upto` are dropped: a resumed training writes them again.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class DevCurves:
         self.updates_an_epoch = updates_an_epoch
 
     def __call__(self, update: int, model: Any) -> None:
-        """Measure, write the row, tell it."""
+        """Measure the model, write the row and report it."""
         import torch
 
         model.eval()
@@ -247,7 +247,7 @@ class DevCurves:
             self.tell(row)
 
     def _accuracy(self, model: Any) -> dict[str, float]:
-        """Return test@1 (greedy) and, of several samples, their mean and test@k."""
+        """Return test@1 (greedy) and, for several samples, their mean and test@k."""
         greedy = self._correct(model, 1, 0.0)
         row: dict[str, float] = {"test@1": _mean([marks[0] for marks in greedy])}
         if self.dev.samples > 1:
@@ -258,7 +258,7 @@ class DevCurves:
         return row
 
     def _correct(self, model: Any, samples: int, temperature: float) -> list[list[bool]]:
-        """Return for each problem which of its samples are correct."""
+        """Return which samples of each problem are correct."""
         from gradeschool.models.token_loop import sample
         from gradeschool.scoring.judge import judge
 

@@ -1,8 +1,8 @@
-"""A verifier: a language model that says of each token how likely the solution is right.
+"""A verifier: a language model that gives at each token the probability of a right solution.
 
-The head is two numbers: a gain and a bias on the logit of one reserved token, as in appendix B of
-"Training Verifiers to Solve Math Word Problems" (arXiv 2110.14168). The other logits stay those of
-a language model, so that one network is trained on both objectives.
+The head has two parameters, a gain and a bias on the logit of one reserved token, as in appendix B
+of "Training Verifiers to Solve Math Word Problems" (arXiv 2110.14168). The other logits remain
+those of a language model, so that one network can be trained on both objectives.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutio
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
-# An untrained head scores everything about 0.5, with little weight on the token's logit.
+# With these, an untrained head gives about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
-# The logarithm of 0.15, and the bias, with which a solution of ordinary likelihood gets about 0.5.
+# The logarithm of 0.15, and the bias: a solution of ordinary likelihood then gets about 0.5.
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
-MOST_START = 2.0  # nats; above it these constants do not suit a model
+MOST_START = 2.0  # nats; with a higher loss, these constants do not suit a model
 LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
 
 
 class VerifierOutput(NamedTuple):
-    """What a forward pass gives.
+    """The output of a forward pass.
 
-    values: [rows, S], one at each place of a body; that at the last token is the solution's.
+    values: [rows, S], at each position of a body; the value at the last token is the solution's.
     language: the cross-entropy (nats) of all solution tokens of the selected rows, summed by row;
-    None without a selection. logits: of the values, where they are probabilities. logprobs: [rows],
-    of whole solutions (nats), where they make the score.
+    None without a selection. logits: of the values, if they are probabilities. logprobs: [rows], of
+    whole solutions (nats), if they determine the score.
     """
 
     values: Tensor
@@ -49,7 +49,7 @@ class VerifierOutput(NamedTuple):
 
 
 class Verifier(nn.Module):
-    """A causal language model of transformers with the scalar head."""
+    """A causal language model from transformers with the scalar head."""
 
     kind = "logit"
 
@@ -70,10 +70,10 @@ class Verifier(nn.Module):
         return self.model.get_output_embeddings()
 
     def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
-        """Return the values of all bodies, and the language loss of the rows of these numbers."""
+        """Return the values of all bodies, and the language loss of the selected rows."""
         states = hidden_states(self.model, rows, self.share)
         head = self.model.get_output_embeddings()
-        # In bfloat16 there are 63 values between .9 and 1.1: many solutions would be ties.
+        # In bfloat16 there are only 63 values from .9 to 1.1, so many solutions would tie.
         with torch.autocast(states.device.type, enabled=False):
             logit = states.float() @ head.weight[self.token_id].float()
             if getattr(head, "bias", None) is not None:
@@ -88,7 +88,7 @@ class Verifier(nn.Module):
     def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor, exact: bool = False) -> Tensor:
         """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
 
-        The reserved token is no candidate. exact: see `logits_of`.
+        The reserved token is excluded. exact: see `logits_of`.
         """
         before = torch.zeros_like(mask)
         before[:, :-1] = mask[:, 1:]
@@ -99,7 +99,7 @@ class Verifier(nn.Module):
         return losses.new_zeros(mask.shape).masked_scatter(mask, -losses)
 
     def save(self, folder: Path, tokenizer: Any, facts: Mapping[str, Any] | None = None) -> None:
-        """Write a plain model folder (safetensors) and verifier.json, which holds the head too."""
+        """Write a plain model folder (safetensors) and verifier.json, which includes the head."""
         from transformers.utils import logging
 
         logging.disable_progress_bar()
@@ -110,7 +110,7 @@ class Verifier(nn.Module):
         (folder / VERIFIER_FILE).write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
 
     def fields(self) -> dict[str, Any]:
-        """Return what verifier.json says of the head."""
+        """Return the fields of verifier.json about the head."""
         return {
             "schema": SCHEMA,
             "head": self.kind,
@@ -121,7 +121,7 @@ class Verifier(nn.Module):
 
     @classmethod
     def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
-        """Load a verifier from its folder; raises InputError where there is none.
+        """Load a verifier from its folder; raises InputError if there is none.
 
         precision: see `load_model`.
         """
@@ -142,19 +142,19 @@ class Verifier(nn.Module):
 
 
 class LikelihoodVerifier(Verifier):
-    """A verifier whose score is how likely its language model finds the whole solution.
+    """A verifier whose score is the likelihood of the whole solution under its language model.
 
-    sigmoid(exp(gain) * the sum of the tokens' log-probabilities + bias), at each token of those up
-    to it; tokens that a calculator forced count as any token. Not the paper's head: every token of
-    a wrong solution is pushed down, and not one logit alone. Akin to rewards that are implicit in
-    likelihoods (Yuan et al. 2024, arXiv 2412.01981), without their reference model.
+    The value at a token is sigmoid(exp(gain) * the sum of the log-probabilities up to it + bias),
+    including tokens that a calculator forced. Unlike with the paper's head, training pushes down
+    every token of a wrong solution, not only one logit. It is similar to the implicit rewards of
+    Yuan et al. 2024 (arXiv 2412.01981), without a reference model.
     """
 
     kind = "likelihood"
-    head_alone = False  # whether the labels train gain and bias alone, no log-probability
+    head_alone = False  # whether the labels train only gain and bias
 
     def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
-        """Return the values of all bodies, and the language loss of the rows of these numbers."""
+        """Return the values of all bodies, and the language loss of the selected rows."""
         logprobs = self.solution_logprobs(rows)
         scored = logprobs.detach() if self.head_alone else logprobs
         logits = self.gain.exp() * scored.cumsum(1) + self.bias
@@ -167,13 +167,13 @@ class LikelihoodVerifier(Verifier):
         return self._logprobs(states, rows.body, rows.solution_mask, exact=True)
 
     def fit_start(self, logprobs: Tensor, right: Tensor, drawn: Tensor) -> float:
-        """Fit gain and bias where they start badly; return the cross-entropy (nats) of the start.
+        """Fit gain and bias if they start badly; return the initial cross-entropy (nats).
 
         logprobs, right, drawn: [n], of solutions: the sum of their tokens' log-probabilities,
-        whether they are right (0 or 1), and how often they were drawn. The constants suit small
-        models: a long solution of a pretrained model has a log-probability of -100, and their
-        cross-entropy is above ten nats. Where it is above `MOST_START`, gain and bias standardise
-        the log-probabilities, so that an ordinary solution gets 0.5.
+        whether they are right (0 or 1), and how often they were drawn. The default constants suit
+        small models; a long solution of a pretrained model may have a log-probability of -100, and
+        the cross-entropy is then above ten nats. If it is above `MOST_START`, gain and bias
+        standardise the log-probabilities, so that an ordinary solution gets 0.5.
         """
         share = drawn / drawn.sum()
 
@@ -193,10 +193,10 @@ class LikelihoodVerifier(Verifier):
 def new_verifier(
     model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
 ) -> tuple[Verifier, ReservedToken]:
-    """Make an untrained verifier of a generator, whose weights are taken over.
+    """Make an untrained verifier from a generator, with the same weights.
 
-    The row of the reserved token is drawn anew: as a language model the generator has learnt to
-    push its logit down. Returns how the token was found too.
+    The row of the reserved token is initialised again, because the generator has learnt to push its
+    logit down. Also returns how the token was found.
     """
     reserved = reserve(model, tokenizer, needed=not likelihood)
     if likelihood:
@@ -211,9 +211,9 @@ def new_verifier(
 
 
 def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
-    """Return the logits of states in float32, scaled and capped as the model's own forward does.
+    """Return the logits of states in float32, scaled and capped as in the model's own forward.
 
-    exact: multiply in float32 too, whatever the model and the passes are computed in.
+    exact: also multiply in float32, whatever the precision of the model and the passes.
     """
     head = model.get_output_embeddings()
     if exact:
@@ -235,14 +235,14 @@ def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
 
 
 def head_of(folder: Path) -> dict[str, Any]:
-    """Return the fields of verifier.json; raises InputError where they are no head."""
+    """Return the fields of verifier.json; raises InputError if they do not describe a head."""
     path = folder / VERIFIER_FILE
     try:
         fields = json.loads(path.read_bytes())
         head = {name: float(fields[name]) for name in ("gain", "bias")}
         kind = str(fields.get("head", Verifier.kind))
         if kind not in (Verifier.kind, LikelihoodVerifier.kind):
-            raise ValueError(f"a head of the kind {kind!r} is not known")
+            raise ValueError(f"the head {kind!r} is unknown")
         return {**fields, **head, "head": kind, "token_id": int(fields["token_id"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
@@ -252,9 +252,10 @@ def head_of(folder: Path) -> dict[str, Any]:
 
 
 def load_reader(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
-    """Load a causal language model that reads each question once for all its solutions.
+    """Load a causal language model that processes each question once for all its solutions.
 
-    One of an architecture that cannot do that reads it anew for each. precision: see `load_model`.
+    Architectures that cannot do that process the question again for each solution. precision: see
+    `load_model`.
     """
     model = load_model(folder, device, precision)
     with suppress(InputError):
@@ -263,12 +264,12 @@ def load_reader(folder: Path, device: str = "cpu", precision: str | None = None)
 
 
 VERIFIER_TOKEN = "<ver>"
-# Tokens that model families keep free for such uses.
+# Tokens that model families reserve for such uses.
 FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
 
 
 class ReservedToken(NamedTuple):
-    """A token that no text holds: its number, its text ("" for none), how it was come by."""
+    """A token that no text contains: its number, its text ("" for none), how it was found."""
 
     id: int
     text: str
@@ -279,11 +280,11 @@ NO_TOKEN = ReservedToken(-1, "", "which this head does not need")
 
 
 def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
-    """Return the token for a verifier's head.
+    """Return the reserved token for a verifier's head.
 
-    `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
-    embedding that is longer than the vocabulary, a special token without a use, or a token added to
-    tokenizer and embedding. needed: whether the head reads a token; one that reads none adds none.
+    It is `<ver>` if the tokenizer has it; else a token that the family reserves, the last row of an
+    embedding that is longer than the vocabulary, an unused special token, or a token added to
+    tokenizer and embedding. needed: whether the head uses a token; otherwise none is added.
     """
     vocabulary = tokenizer.get_vocab()
     if VERIFIER_TOKEN in vocabulary:
@@ -305,7 +306,7 @@ def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
 
 
 def _unused_special(model: Any, tokenizer: Any) -> list[tuple[int, str]]:
-    """Return the special tokens (id, text) that have no role and are not in the chat template."""
+    """Return the special tokens (id, text) without a role that are not in the chat template."""
     roles = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
     used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
     used |= set(ends_of(model, tokenizer))
@@ -318,7 +319,7 @@ def _unused_special(model: Any, tokenizer: Any) -> list[tuple[int, str]]:
     )
 
 
-# Places of a forward pass, padding included: more does not fit a core's cache, less is overhead.
+# Tokens per forward pass, including padding: more does not fit a core's cache, fewer add overhead.
 PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
 
 
@@ -327,7 +328,7 @@ def values_of(
 ) -> list[list[float]]:
     """Return a verifier's value at each token of each solution.
 
-    places: how many tokens, padding included, go through the model at a time.
+    places: number of tokens per forward pass, including padding.
     """
     device = _device(verifier.model)
     values = _each(device, texts, places, lambda rows: verifier(rows).values[:, 1:])
@@ -362,7 +363,7 @@ def _each(
     places: int | None,
     read: Callable[[PackedRows], Tensor],
 ) -> dict[SolutionTokens, list[float]]:
-    """Return what `read` says of each token of each text's solution."""
+    """Return the result of `read` for each token of each text's solution."""
     most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
     values: dict[SolutionTokens, list[float]] = {}
     for batch in batches(list(dict.fromkeys(texts)), most):
@@ -380,10 +381,10 @@ def _each(
 
 
 def batches(texts: Sequence[SolutionTokens], most: int) -> Iterator[list[SolutionTokens]]:
-    """Yield texts in batches of at most so many places, a single text where it is longer.
+    """Yield texts in batches of at most this many tokens; a longer text is its own batch.
 
-    Questions stay together, their solutions sorted by length; questions of short solutions come
-    first, so that a batch holds solutions of similar length.
+    Solutions of a question stay together, sorted by length; questions with short solutions come
+    first, so that the solutions in a batch have similar lengths.
     """
     by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""What a verifier learns from: the completions of a run, labelled by their final answers alone."""
+"""The training data of a verifier: the completions of a run, labelled by their final answers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gradeschool.verifier.examples import QuestionSolution, encode, step_ends, t
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
 LABELS_FILE = "labels.jsonl"
-# What a joint training learns the language of: reference solutions, or samples that are right.
+# The texts of the language loss in joint training: reference solutions, or right samples.
 Language = Literal["reference", "right"]
 
 
 class Labels(NamedTuple):
-    """How the completions of a run are labelled.
+    """Counts of the labels of a run's completions.
 
-    solved: problems with a right completion. mixed: with right and wrong ones. different: texts
-    that differ from the others of their problem.
+    solved: problems with a right completion. mixed: problems with right and wrong ones. different:
+    distinct texts, by problem.
     """
 
     problems: int
@@ -34,7 +34,7 @@ class Labels(NamedTuple):
     different: int
 
     def as_json(self) -> dict[str, float]:
-        """Return the counts, and the share that is right."""
+        """Return the counts, and the share of right completions."""
         return {**self._asdict(), "right_share": self.right / max(1, self.completions)}
 
 
@@ -53,7 +53,7 @@ def count_labels(answered: Sequence[ProblemCandidates]) -> Labels:
 
 
 def in_words(labels: Labels) -> str:
-    """Return labels in one line."""
+    """Return the counts in one line."""
     share = 100 * labels.right / max(1, labels.completions)
     return (
         f"{labels.completions:,} completions of {labels.problems:,} problems, {labels.different:,} "
@@ -63,7 +63,7 @@ def in_words(labels: Labels) -> str:
 
 
 def write_labels(sampled: CandidateRun) -> None:
-    """Write labels.jsonl into a run folder: a row for each completion, with its answer."""
+    """Write labels.jsonl into a run folder: one row per completion, with its answer."""
     rows = [
         {
             "key": candidate.key,
@@ -79,16 +79,16 @@ def write_labels(sampled: CandidateRun) -> None:
     write_file(sampled.path / LABELS_FILE, body.encode())
 
 
-# What a solution's values are trained towards: its final answer, or its first wrong step.
+# The target of a solution's values: its final answer, or its first wrong step.
 Supervision = Literal["outcome", "process"]
 
 
 class LabelledSolution(NamedTuple):
-    """A sampled solution: its tokens, whether it is right, how often it was drawn.
+    """A sampled solution: its tokens, whether it is right, and how often it was drawn.
 
-    ends: where its steps end (past their last tokens). wrong_from: the token from which its values
-    should be 0; None takes the first one of a solution that is not right. logprob: of the solution
-    (nats) under the model that a training by preference begins with.
+    ends: of its steps (past their last tokens). wrong_from: the token from which its values should
+    be 0; None means the first token if the solution is not right. logprob: of the solution (nats)
+    under the initial model of a training by preference.
     """
 
     ids: Sequence[int]
@@ -100,7 +100,7 @@ class LabelledSolution(NamedTuple):
 
     @property
     def right_tokens(self) -> int:
-        """Return how many tokens from the start have the target 1."""
+        """Return the number of tokens from the start with the target 1."""
         if self.wrong_from is not None:
             return self.wrong_from
         return len(self.ids) if self.right else 0
@@ -109,8 +109,8 @@ class LabelledSolution(NamedTuple):
 class SolutionGroup(NamedTuple):
     """Solutions of one question.
 
-    reference: its reference solution, where that is language data. learn_right: the solutions that
-    are right are language data, each once.
+    reference: its reference solution, if used for the language loss. learn_right: use each right
+    solution once for the language loss.
     """
 
     question: Sequence[int]
@@ -120,9 +120,10 @@ class SolutionGroup(NamedTuple):
 
 
 class LabelledGroups(NamedTuple):
-    """The groups of all problems, and the ids of problems that have none.
+    """The groups of all problems, and the ids of problems without one.
 
-    too_long: within the context. undecided: whose first wrong step is decided.
+    too_long: no solution fits into the context. undecided: no solution has a decided first wrong
+    step.
     """
 
     groups: Sequence[SolutionGroup]
@@ -137,11 +138,12 @@ def groups_of(
     language: Language | None,
     supervision: Supervision = "outcome",
 ) -> LabelledGroups:
-    """Return a group for each problem: its different solutions, counted, and the language data.
+    """Return one group per problem: its distinct solutions with counts, and the language data.
 
-    Solutions longer than the context are left out, those without a decided step where `supervision`
-    is "process", and problems of which nothing remains. Raises InputError where that is all of
-    them, where all labels are the same, or for process labels of problems that are not fresh.
+    Solutions longer than the context are left out, also those without a decided step if
+    `supervision` is "process", and problems without remaining solutions. Raises InputError if
+    nothing remains, if all labels are the same, or for process labels of problems that are not
+    fresh.
     """
     groups: list[SolutionGroup] = []
     too_long: list[str] = []
@@ -168,7 +170,7 @@ def groups_of(
 def _solutions(
     answered: ProblemCandidates, tokenizer: Any, supervision: Supervision
 ) -> list[LabelledSolution]:
-    """Return a problem's different solutions, counted, with the labels of the supervision."""
+    """Return a problem's distinct solutions with counts and the labels of the supervision."""
     question = answered.problem.question
     reference = ReferenceSteps(answered.problem) if supervision == "process" else None
     drawn = Counter((candidate.text, candidate.finished) for candidate in answered.candidates)

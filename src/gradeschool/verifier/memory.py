@@ -1,4 +1,4 @@
-"""The memory of a training: planned before its first update, and measured."""
+"""Plan the memory of a training before its first update, and measure it."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 GB = 10**9
 CARDS = (24, 80)  # GB
-# What CUDA, its libraries and the fragments of its allocator take of a card: an allowance.
+# An allowance for CUDA, its libraries and fragmentation of its allocator.
 CARD_OVERHEAD = GB
 # What glibc's heap holds beyond its blocks on a CPU, as a share of the activations: 0.56 to 0.83 in
 # trainings of SmolLM2 (docs/log.md). Giving freed blocks back at once costs 40 % of the time.
 FRAGMENTS = 0.65
-SEARCHED = 64  # updates in which the largest pass is looked for
+SEARCHED = 64  # number of updates searched for the largest pass
 
 
 class MemoryPlan(NamedTuple):
-    """The tensors of one process in bytes.
+    """The memory of one process's tensors in bytes.
 
-    activations: the most that a pass needs beside weights and optimizer. peak: the most at any
-    time; where an update has one pass, gradients come as activations go, so that it is less than
-    the sum. tokens: of the largest pass.
+    activations: maximum of a pass, beside weights and optimizer. peak: overall maximum; if an
+    update has one pass, gradients replace activations, so that it is less than the sum. tokens: of
+    the largest pass.
     """
 
     weights: int
@@ -53,7 +53,7 @@ class MemoryPlan(NamedTuple):
     tokens: int
 
     def largest_pass(self, card: int) -> int:
-        """Return about how many tokens a pass may have on a card of `card` bytes, 0 for none."""
+        """Return about how many tokens fit into a pass on a card of `card` bytes, 0 for none."""
         free = card - CARD_OVERHEAD - (self.peak - self.activations)
         return max(0, self.tokens * free // max(1, self.activations))
 
@@ -61,11 +61,11 @@ class MemoryPlan(NamedTuple):
 def plan_memory(
     model: Any, batches: TrainingBatches, loss: Loss, settings: TrainingSettings, world: World
 ) -> MemoryPlan:
-    """Return what a training needs in one process that has the whole model.
+    """Return the memory of a training in one process that has the whole model.
 
     Runs an update of the largest pass on tensors without contents (torch's fake tensors), and
-    counts those that are alive. It takes seconds and no memory, and leaves the model as it is.
-    Raises RuntimeError for a model whose code depends on the contents of its tensors.
+    counts the living ones. It takes seconds and no memory, and does not change the model. Raises
+    RuntimeError for a model whose code depends on the contents of its tensors.
     """
     largest, several = _largest_pass(batches, world.size)
     batch = largest.to(world.device)
@@ -96,7 +96,7 @@ def plan_memory(
 
 
 def _largest_pass(batches: TrainingBatches, processes: int) -> tuple[TrainingBatch, bool]:
-    """Return the pass with the most tokens, and whether an update has several a process."""
+    """Return the pass with the most tokens, and whether an update has several per process."""
     step = -(-len(batches) // SEARCHED)
     updates = [batches.update(number, processes) for number in range(0, len(batches), step)]
     largest = max((each for passes in updates for each in passes), key=lambda each: each.tokens)
@@ -104,7 +104,7 @@ def _largest_pass(batches: TrainingBatches, processes: int) -> tuple[TrainingBat
 
 
 def _places(index: Any) -> Sequence[Any]:
-    """Return a mask as the numbers of its places, one index a dimension; others as they are."""
+    """Return a mask as indexes, one tensor per dimension; other values are unchanged."""
     mask = getattr(index, "dtype", None) == torch.bool
     return index.nonzero(as_tuple=True) if mask else [index]
 
@@ -125,7 +125,7 @@ class _AliveTensors(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.aten.index.Tensor:
-            # The size of what a mask selects depends on its contents; masks of a batch have them.
+            # The size of a selection depends on the mask's contents, which masks of a batch have.
             args = (args[0], [place for index in args[1] for place in _places(index)])
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
@@ -149,10 +149,10 @@ class _AliveTensors(TorchDispatchMode):
 
 
 def sharded(plan: MemoryPlan, model: Any, processes: int) -> MemoryPlan:
-    """Return what each process of FSDP2 needs where one alone needs `plan`.
+    """Return the memory of each FSDP2 process, if a single process needs `plan`.
 
-    Beside its shares: the weights outside the layers and those of two layers, the one that is
-    computed and the next one, and the gradients of one layer and of what is outside.
+    Beside its shares, each has the weights outside the layers and of two layers (the computed one
+    and the next one), and the gradients of one layer and outside the layers.
     """
     layers = [list(layer.parameters()) for layer in layers_of(model)]
     inside = {id(weight) for layer in layers for weight in layer}
@@ -167,17 +167,17 @@ def sharded(plan: MemoryPlan, model: Any, processes: int) -> MemoryPlan:
 
 
 def plans_of(plan: MemoryPlan, model: Any, world: World) -> dict[str, MemoryPlan]:
-    """Return the plans of one process, and of each of several (two, where there is one)."""
+    """Return the plans for one process, and for each of several (two, if there is only one)."""
     processes = max(2, world.size)
     return {
         "alone": plan,
-        "ddp": plan._replace(peak=sum(plan[:4])),  # its gradients stay where they are sent from
+        "ddp": plan._replace(peak=sum(plan[:4])),  # its gradients stay in the buffers for sending
         "fsdp": sharded(plan, model, processes),
     }
 
 
 def memory_table(plans: dict[str, MemoryPlan], world: World) -> str:
-    """Return the plans as lines; the last columns: the most tokens of a pass on such a card."""
+    """Return the plans as lines; the last columns are the maximum tokens per pass on a card."""
     processes = max(2, world.size)
     names = {"alone": "1 process", "ddp": f"each of {processes}, DDP",
              "fsdp": f"each of {processes}, FSDP2"}  # fmt: skip
@@ -210,9 +210,9 @@ def beside_plan(plan: MemoryPlan, whole: MemoryPlan, world: World) -> int:
 
 
 def memory_of_process(field: str = "VmRSS") -> int | None:
-    """Return the bytes that this process has, or with "VmHWM" the most that it had.
+    """Return the memory of this process in bytes, or with "VmHWM" its maximum so far.
 
-    None where the system does not say (it is not Linux).
+    Returns None if the system does not report it (on other systems than Linux).
     """
     try:
         lines = Path("/proc/self/status").read_text("ascii").splitlines()
@@ -223,14 +223,14 @@ def memory_of_process(field: str = "VmRSS") -> int | None:
 
 
 def peak_memory(device: str) -> int | None:
-    """Return the most bytes that a training had: of its tensors on a GPU, else of the process."""
+    """Return the peak memory of a training in bytes: of tensors on a GPU, else of the process."""
     if device == "cpu":
         return memory_of_process("VmHWM")
     return int(torch.cuda.max_memory_allocated(device))
 
 
 def machine_memory(device: str) -> int | None:
-    """Return the bytes of memory of a device; None where the system does not say."""
+    """Return the memory of a device in bytes, None if the system does not report it."""
     if device != "cpu":
         return int(torch.cuda.get_device_properties(device).total_memory)
     try:

@@ -1,10 +1,10 @@
-"""Several texts in one row of tokens, computed as if each were alone.
+"""Pack several texts into one row of tokens, computed as if each were alone.
 
-A row concatenates examples without padding, positions counted from 0 in each; attention takes the
-row apart into its examples, so that no token sees another example's (`pack`). Solutions of several
-questions share a row too: each question is read once, k samples of a problem cost one question and
-k solutions (`pack_solutions`). Every layer runs once in a pass, as FSDP needs it. Models whose
-attention cannot do that read question and solution together, row by row.
+A row concatenates examples without padding, with positions from 0 in each. Attention splits the row
+into its examples, so that no token sees another example's tokens (`pack`). Solutions of several
+questions also share a row: each question is processed once, so k samples of a problem cost one
+question and k solutions (`pack_solutions`). Every layer runs once per pass, as FSDP requires.
+Models whose attention cannot do that process question and solution together, row by row.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PASS_TOKENS = 8192
 
 
 class AttentionTables(NamedTuple):
-    """Where the tokens of a packed row lie in tables of one example a line, and back.
+    """The mapping between the tokens of a packed row and tables with one example per line.
 
-    `tables`: for each place of a table, [lines, width], the token that it holds (a place behind an
-    example's end holds token 0, which nothing reads); there is one table for each range of lengths.
-    `row`: for each token its place, counted through all tables.
+    `tables`: [lines, width], the token at each place of a table (after an example's end: token 0,
+    which nothing reads); one table for each range of lengths. `row`: the place of each token,
+    counted through all tables.
     """
 
     tables: tuple[Tensor, ...]
@@ -48,7 +48,7 @@ class AttentionTables(NamedTuple):
 
 
 class PackedExamples(NamedTuple):
-    """Examples in one row of tokens; the tokens at `scored` predict `targets`, the next ones."""
+    """Examples in one row of tokens; the tokens at `scored` predict `targets`, the next tokens."""
 
     ids: Tensor
     positions: Tensor
@@ -58,12 +58,12 @@ class PackedExamples(NamedTuple):
 
     @property
     def counts(self) -> Mapping[str, float]:
-        """How many tokens the loss is summed over."""
+        """The number of tokens in the loss."""
         return {LANGUAGE: float(len(self.targets))}
 
     @property
     def tokens(self) -> int:
-        """How many tokens the row has."""
+        """The number of tokens in the row."""
         return len(self.ids)
 
     def to(self, device: Any) -> PackedExamples:
@@ -75,7 +75,7 @@ class PackedExamples(NamedTuple):
 
 
 def pack(examples: Sequence[TrainingExample], whole: bool = False) -> PackedExamples:
-    """Return examples as one row; the solutions are scored, or all tokens where `whole`."""
+    """Return examples as one row; the solutions are scored, or all tokens if `whole`."""
     import torch
 
     lengths = [len(example.ids) for example in examples]
@@ -93,9 +93,9 @@ def pack(examples: Sequence[TrainingExample], whole: bool = False) -> PackedExam
 
 
 def places_of(lines: Sequence[Tensor], tokens: int) -> AttentionTables:
-    """Lay out lines, each the numbers of its tokens in the row; those of like length in one table.
+    """Arrange lines (each a sequence of token numbers in the row) in tables of similar length.
 
-    A token may stand in several lines, behind the same tokens in each; a row has `tokens`.
+    A token may be in several lines, after the same tokens in each; a row has `tokens` tokens.
     """
     import torch
 
@@ -115,7 +115,7 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> AttentionTables:
 
 
 def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield groups of examples, the longest first; none is far shorter than its group's longest."""
+    """Yield groups of examples of similar length, the longest first."""
     group: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if group and lengths[index] < ALIKE * lengths[group[0]]:
@@ -137,7 +137,7 @@ def scored_logits(model: Any, batch: PackedExamples) -> Tensor:
     """Return the logits of the scored tokens: [scored, vocabulary]; the model takes packed rows."""
     logits: Tensor = model(
         input_ids=batch.ids[None],
-        attention_mask=batch.ids.new_zeros(1, 1, 1, 1),  # of four dimensions: none is built
+        attention_mask=batch.ids.new_zeros(1, 1, 1, 1),  # four dimensions, so that no mask is built
         position_ids=batch.positions[None],
         use_cache=False,
         logits_to_keep=batch.scored,
@@ -147,10 +147,10 @@ def scored_logits(model: Any, batch: PackedExamples) -> Tensor:
 
 
 def take_packed(model: Any) -> None:
-    """Let a model's attention take packed rows; without `places` it works as before.
+    """Make a model's attention accept packed rows; without `places` it works as before.
 
-    `generate` and padded rows go through scaled dot product attention. Raises InputError for an
-    architecture that mixes the examples of a row (recurrent states, attention of its own).
+    `generate` and padded rows use scaled dot product attention. Raises InputError for an
+    architecture that mixes the examples of a row (recurrent states, custom attention).
     """
     import torch
 
@@ -160,7 +160,7 @@ def take_packed(model: Any) -> None:
     training, dtype = model.training, model.dtype
     model.eval()
     if model.device.type == "cpu":
-        _cast(model, torch.float32)  # rounding to 16 bits alone moves logits further than `NEAR`
+        _cast(model, torch.float32)  # rounding to 16 bits changes logits by more than `NEAR`
     try:
         with torch.no_grad():
             ids = (torch.tensor([tokens.ids], device=model.device) for tokens in probe)
@@ -182,23 +182,23 @@ def take_packed(model: Any) -> None:
 
 
 def _cast(model: Any, dtype: Any) -> None:
-    """Put a model's weights into a data type, in place; buffers of positions stay as they are."""
+    """Convert a model's weights to a data type in place, except buffers of positions."""
     for weight in model.parameters():
         weight.data = weight.data.to(dtype)
 
 
 def check_window(model: Any, longest: int) -> None:
-    """Raise InputError where an example is longer than what a model's layers look back."""
+    """Raise InputError if an example is longer than the window of a model's layers."""
     window = window_of(model)
     if window is not None and longest > window:
         raise InputError(
-            f"the longest example has {longest} tokens, the model's layers look back {window}: "
+            f"the longest example has {longest} tokens, the model's window is {window}: "
             "training on longer ones is not supported; leave them out of the dataset"
         )
 
 
 def window_of(model: Any) -> int | None:
-    """Return how many tokens a model's layers look back at most, None where they see all."""
+    """Return the largest window of a model's layers in tokens, None without a window."""
     config = model.config
     window = getattr(config, "sliding_window", None)
     slides = "sliding_attention" in (getattr(config, "layer_types", None) or ["sliding_attention"])
@@ -237,12 +237,12 @@ def _register() -> None:
 def _attend_apart(
     query: Tensor, key: Tensor, value: Tensor, places: AttentionTables, scale: float | None
 ) -> Tensor:
-    """Causal attention within each example; query and the rest are [1, heads, tokens, size]."""
+    """Causal attention within each example; query, key and value are [1, heads, tokens, size]."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
     kind, dtype = query.device.type, query.dtype
-    # On a CPU its backward pass takes three times as long in bfloat16 as in float32.
+    # On a CPU the backward pass takes three times as long in bfloat16 as in float32.
     if kind == "cpu":
         query, key, value = query.float(), key.float(), value.float()
     heads, size = query.shape[1], query.shape[3]
@@ -263,11 +263,11 @@ def _attend_apart(
 
 
 class ExampleBatches:
-    """Batches of examples in an order that is new in every epoch and depends on the seed alone.
+    """Batches of examples, shuffled in every epoch; the order depends only on the seed.
 
-    An update has always `batch` examples (all, where there are fewer): one may take its last from
-    the next epoch, and what does not fill an update at the very end is left out. It is computed in
-    as few passes of at most `pass_tokens` tokens as there can be.
+    An update always has `batch` examples (or all, if there are fewer): it may continue into the
+    next epoch, and examples that do not fill an update at the very end are left out. It is computed
+    in the fewest passes of at most `pass_tokens` tokens.
     """
 
     def __init__(
@@ -293,13 +293,13 @@ class ExampleBatches:
         return self.updates
 
     def epoch_ends(self) -> list[int]:
-        """Return the number of the last update of each epoch, the end of the training included."""
+        """Return the number of the last update of each epoch, including the end of the training."""
         epochs = -(-self.updates * self.batch // len(self.examples))
         ends = [epoch * len(self.examples) // self.batch for epoch in range(1, epochs + 1)]
         return sorted({min(max(end, 1), self.updates) for end in ends})
 
     def update(self, number: int, processes: int) -> list[PackedExamples]:
-        """Return the passes of an update; raises InputError where processes would get nothing."""
+        """Return the passes of an update; raises InputError if a process would get nothing."""
         if processes > self.batch:
             raise InputError(
                 f"a batch of {self.batch} examples is too small for {processes} processes; "
@@ -311,7 +311,7 @@ class ExampleBatches:
         return [pack([chosen[index] for index in part], self.whole) for part in parts]
 
     def _at(self, place: int) -> TrainingExample:
-        """Return the example at a place of the endless stream of epochs."""
+        """Return the example at an index of the endless stream of epochs."""
         epoch, offset = divmod(place, len(self.examples))
         if self._order[0] != epoch:
             order = list(range(len(self.examples)))
@@ -321,10 +321,10 @@ class ExampleBatches:
 
 
 def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]]:
-    """Divide examples into passes of about the same length, a multiple of the processes.
+    """Divide examples into passes of similar length; their number is a multiple of the processes.
 
-    There are at least as many examples as processes. No pass has more than `most` tokens, unless
-    there is no other way. Returns the indices.
+    There must be at least as many examples as processes. No pass has more than `most` tokens,
+    unless unavoidable. Returns the indexes.
     """
     passes = max(1, -(-sum(lengths) // (processes * most)))
     count = processes * min(passes, len(lengths) // processes)
@@ -342,9 +342,9 @@ def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]
 
 
 class TokenLine(NamedTuple):
-    """All questions, but for their last tokens, and all bodies after them, as one row of tokens.
+    """All questions without their last tokens, and all bodies after them, as one row of tokens.
 
-    ends: [rows, S], where the tokens of the bodies lie in it; padding lies anywhere.
+    ends: [rows, S], the positions of the bodies' tokens in it; arbitrary for padding.
     """
 
     ids: Tensor
@@ -363,10 +363,10 @@ class TokenLine(NamedTuple):
 class PackedRows(NamedTuple):
     """Token rows of one forward pass, padded on the right with zeros.
 
-    prefix: [questions, P], each question's tokens but the last; prefix_mask: 1 where there is one.
+    prefix: [questions, P], each question's tokens except the last; prefix_mask: 1 for tokens.
     owner: [rows], the question of each solution. body: [rows, S], the question's last token, then
-    the solution; body_mask as prefix_mask. So the state at place t of a body has read t tokens of
-    the solution, and predicts the one behind them. line: the same without padding.
+    the solution; body_mask as prefix_mask. So the state at place t of a body has seen t tokens of
+    the solution, and predicts the next one. line: the same without padding.
     """
 
     prefix: Tensor
@@ -389,7 +389,7 @@ class PackedRows(NamedTuple):
 
     @property
     def solution_mask(self) -> Tensor:
-        """Return [rows, S]: true at the places of solution tokens, the question's last left out."""
+        """Return [rows, S]: true for solution tokens, false for the question's last token."""
         mask = self.body_mask.bool().clone()
         mask[:, 0] = False
         return mask
@@ -398,7 +398,7 @@ class PackedRows(NamedTuple):
 def pack_solutions(
     questions: Sequence[Sequence[int]], solutions: Sequence[tuple[int, Sequence[int]]]
 ) -> PackedRows:
-    """Return the rows of (number of its question, tokens) solutions; questions are not empty."""
+    """Return the rows of solutions (index of the question, tokens); questions are not empty."""
     import torch
 
     prefixes = [list(ids[:-1]) for ids in questions]
@@ -448,9 +448,9 @@ def _line(
 
 
 def hidden_states(model: Any, rows: PackedRows, share: bool = True) -> Tensor:
-    """Return the last hidden states of the bodies, [rows, S, width]; padding holds anything.
+    """Return the last hidden states of the bodies, [rows, S, width]; arbitrary for padding.
 
-    model: a causal language model of transformers. share: read each question once where the model
+    model: a causal language model from transformers. share: process each question once if the model
     allows it; the states are the same up to rounding.
     """
     if share and _can_share(model, rows):
@@ -459,7 +459,7 @@ def hidden_states(model: Any, rows: PackedRows, share: bool = True) -> Tensor:
 
 
 def _can_share(model: Any, rows: PackedRows) -> bool:
-    """Return whether a model takes packed rows, and looks back far enough for these."""
+    """Return whether a model accepts packed rows, and its window is large enough for these."""
     window = window_of(model)
     enough = window is None or rows.prefix.shape[1] + rows.body.shape[1] <= window
     return enough and getattr(model.config, "_attn_implementation", "") == ATTENTION
@@ -468,7 +468,7 @@ def _can_share(model: Any, rows: PackedRows) -> bool:
 def _shared(model: Any, line: TokenLine) -> Tensor:
     out = model.base_model(
         input_ids=line.ids[None],
-        attention_mask=line.ids.new_zeros(1, 1, 1, 1),  # of four dimensions: none is built
+        attention_mask=line.ids.new_zeros(1, 1, 1, 1),  # four dimensions, so that no mask is built
         position_ids=line.positions[None],
         use_cache=False,
         places=line.places,
@@ -478,7 +478,7 @@ def _shared(model: Any, line: TokenLine) -> Tensor:
 
 
 def _whole(model: Any, rows: PackedRows) -> Tensor:
-    """Read each question with its solution; the gap of padding between them is closed first."""
+    """Process each question with its solution, without the padding between them."""
     import torch
 
     ids = torch.cat([rows.prefix[rows.owner], rows.body], 1)

@@ -1,4 +1,4 @@
-"""One training over several processes: torchrun starts them, DDP or FSDP2 joins their gradients."""
+"""Training over several processes: torchrun starts them, DDP or FSDP2 combines gradients."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Kind = Literal["ddp", "fsdp"]
-ACCELERATE = "ACCELERATE_USE_CPU"  # set by `accelerate launch` where it starts one process alone
-PATIENCE = timedelta(hours=6)  # the others wait while the first one evaluates
+ACCELERATE = "ACCELERATE_USE_CPU"  # set by `accelerate launch` if it starts only one process
+PATIENCE = timedelta(hours=6)  # the others wait while the first process evaluates
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The processes of a training, seen from one of them."""
+    """The processes of a training, from the view of one of them."""
 
     rank: int = 0
     size: int = 1
@@ -37,11 +37,11 @@ class World:
 
     @property
     def sharded(self) -> bool:
-        """Whether no process holds the whole model."""
+        """Whether no process has the whole model."""
         return self.size > 1 and self.kind == "fsdp"
 
     def describe(self) -> str:
-        """Return what takes part, in words."""
+        """Return a description of the processes."""
         if self.size == 1:
             lone = " (accelerate launch starts no more on a CPU; torchrun does)"
             return f"1 process on {self.device}{lone if ACCELERATE in os.environ else ''}"
@@ -49,14 +49,14 @@ class World:
         return f"{self.size} processes on {self.device}, {name}"
 
     def wrap(self, model: Any) -> Any:
-        """Return the model as this process trains it, on its device."""
+        """Return the model wrapped for training in this process, on its device."""
         model.to(self.device)
         if self.size == 1:
             return model
         if self.kind == "ddp":
             from torch.nn.parallel import DistributedDataParallel
 
-            # Gradients are views of what is sent, so that there is one copy of them.
+            # Gradients are views of the buffers for sending, so that there is one copy of them.
             return DistributedDataParallel(model, gradient_as_bucket_view=True)
         from torch.distributed.fsdp import fully_shard
 
@@ -65,7 +65,7 @@ class World:
         return fully_shard(model)
 
     def adding(self, model: Any, last: bool) -> AbstractContextManager[Any]:
-        """Return a context in which gradients are only added up, unless it is the last pass."""
+        """Return a context in which gradients are only accumulated, except in the last pass."""
         if self.size == 1:
             return nullcontext()
         if self.kind == "fsdp":
@@ -74,11 +74,11 @@ class World:
         return nullcontext() if last else model.no_sync()
 
     def any(self, *flags: bool) -> list[bool]:
-        """Return for each flag whether it is set in any process."""
+        """Return for each flag whether any process has set it."""
         return [count > 0 for count in self.total([float(flag) for flag in flags])]
 
     def total(self, figures: list[float]) -> list[float]:
-        """Return figures added over the processes."""
+        """Return figures summed over the processes."""
         if self.size == 1:
             return figures
         import torch
@@ -98,9 +98,9 @@ ALONE = World()
 
 @contextmanager
 def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
-    """Yield the processes that a launcher started with this one, one where there was none.
+    """Yield the world of processes from a launcher, or of one process without a launcher.
 
-    Raises InputError where they are not as many as expected.
+    Raises InputError if their number is not the expected one.
     """
     import torch
 
@@ -109,8 +109,8 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     size = int(variables["WORLD_SIZE"] or 1)
     if expected is not None and size != expected:
         raise InputError(
-            f"{expected} processes were requested, {size} take part: `accelerate launch --cpu` "
-            f"starts one alone; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
+            f"{expected} processes were requested, but there are {size}: `accelerate launch --cpu` "
+            f"starts only one; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
     device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"
     if size == 1:
@@ -122,8 +122,8 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     try:
         yield World(torch.distributed.get_rank(), torch.distributed.get_world_size(), device, kind)
     finally:
-        # A model in a ring of references would hold on to the group, whose threads may then meet
-        # an interpreter that is ending, and abort the process.
+        # A model in a reference cycle would keep the group alive; its threads could then run while
+        # the interpreter shuts down, and abort the process.
         gc.collect()
         torch.distributed.destroy_process_group()
 
@@ -148,14 +148,14 @@ def with_parameters(model: Any, replacement: Callable[[Tensor], Tensor]) -> Any:
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Return a tensor with the parts that other processes hold, on the CPU; all must call it."""
+    """Return a tensor with the parts of all processes, on the CPU; all processes must call it."""
     full: Any = getattr(tensor, "full_tensor", None)
     gathered: Tensor = full() if full is not None else tensor
     return gathered.detach().cpu()
 
 
 def part_like(tensor: Tensor, like: Tensor) -> Tensor:
-    """Return this process' part of a whole tensor, laid out as another tensor is."""
+    """Return this process's part of a whole tensor, with the layout of another tensor."""
     mesh: Any = getattr(like, "device_mesh", None)
     if mesh is None or tensor.shape != like.shape:
         return tensor.to(like.device)

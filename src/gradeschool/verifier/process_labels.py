@@ -1,18 +1,18 @@
-"""The first wrong step of solutions of fresh problems, computed from the problem's own steps.
+"""Find the first wrong step of solutions of fresh problems, from the problem's own steps.
 
-A step is a line of a solution that is not empty; "#### N" is the last one. A step computes where it
-has annotations (`<<3+4=7>>7`). What a computation means is found by giving every number of the
-problem another value: `3+4` becomes a + b, and a number that is the result of an earlier step
-stands for that step's own formula. Two computations are the same quantity if their formulas agree.
+A step is a non-empty line of a solution; "#### N" is the last one. Its computations are its
+annotations (`<<3+4=7>>7`). To find out what a computation means, every number of the problem gets
+another value: `3+4` becomes a + b, and the result of an earlier step is replaced by that step's
+formula. Two computations are the same quantity if their formulas agree.
 
-A step is right if its arithmetic holds, its results are copied as they are, and its quantity is one
-that the reference solution computes, or leads to one ("another way"). It is wrong if arithmetic or
-copy fail, if its quantity is neither, or if it states a number that no right step has. A solution
-that reaches the right number by another formula than the reference has a wrong step all the same.
-Not decided: solutions without "#### N", and those with an annotation that cannot be read.
+A step is right if its arithmetic is correct, its results are copied correctly, and its quantity is
+computed in the reference solution or leads to such a quantity ("another way"). It is wrong if
+arithmetic or copy are wrong, if its quantity is neither, or if it states a number that no right
+step has. So a solution with the right number has a wrong step if its formula differs from the
+reference's. Undecided: solutions without "#### N", and those with an unreadable annotation.
 
-Limits: what the words of a step say is not read, only its numbers; where two numbers of a problem
-are equal, either may be meant; another way that ends in an error counts as wrong where it begins.
+Limits: only the numbers of a step are read, not its words; if two numbers of a problem are equal,
+either may be meant; another way that ends in an error counts as wrong from its start.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
 SHOWN = re.compile(rf"\$?({calculator.NUMBER})")
 PRIME = 2**61 - 1  # formulas are compared modulo this prime, at pseudo-random values
-MOST_READINGS = 64  # of an expression whose numbers may each mean several things
+MOST_READINGS = 64  # maximum for an expression whose numbers may each have several meanings
 STEP_TAG, GOOD, BAD = "ки", "+", "-"  # of Math-Shepherd, which OpenRLHF reads
 
 
 class StepLabels(NamedTuple):
     """The steps of a solution and the first wrong one.
 
-    first_wrong: its number from 0, NO_ERROR for none, None where it is not decided. reason: why
-    that step is wrong, or why nothing is decided; "" for a right solution. other_ways: steps that
-    the reference does not have and that lead to a quantity that it has.
+    first_wrong: its number from 0, NO_ERROR for none, None if undecided. reason: why that step is
+    wrong or the solution undecided; "" for a right solution. other_ways: number of steps that are
+    not in the reference but lead to one of its quantities.
     """
 
     steps: Sequence[str]
@@ -56,9 +56,9 @@ class StepLabels(NamedTuple):
 
     @property
     def labels(self) -> list[bool]:
-        """Return whether each step is right, up to the first wrong one; later ones have no label.
+        """Return whether each step is right, up to the first wrong one; later steps have no label.
 
-        Empty where nothing is decided.
+        Empty if undecided.
         """
         if self.first_wrong is None:
             return []
@@ -79,7 +79,7 @@ class _Reading(NamedTuple):
 
 
 class _Results:
-    """The results so far: by value, what they may mean."""
+    """The results so far: possible meanings by value."""
 
     def __init__(self) -> None:
         self.by_value: dict[Fraction, list[_Reading]] = {}
@@ -89,7 +89,7 @@ class _Results:
         remembered += [_Reading(reading.formula, reading.uses | {step}) for reading in readings]
 
     def of(self, value: Fraction) -> list[_Reading]:
-        """Return the readings of a number: a given one, and results of that value."""
+        """Return the readings of a number: a given number, and results with that value."""
         return [_Reading(_given(value), frozenset()), *self.by_value.get(value, ())]
 
     def readings(self, expression: str) -> list[_Reading]:
@@ -110,12 +110,12 @@ class _Results:
 
 @lru_cache(100_000)
 def _given(value: Fraction) -> int:
-    """Return the pseudo-random value that stands for a number."""
+    """Return the pseudo-random value that replaces a number."""
     return int.from_bytes(hashlib.sha256(str(value).encode()).digest()[:16], "big") % PRIME
 
 
 def _formula(pieces: Sequence[str], values: Sequence[int]) -> int | None:
-    """Return an expression modulo PRIME with its numbers replaced; None where it divides by 0.
+    """Return an expression modulo PRIME with its numbers replaced; None if it divides by 0.
 
     pieces: the text between the numbers. Grammar: + - * / and parentheses; "%" after a number.
     """
@@ -175,9 +175,9 @@ def _factor(tokens: Sequence[str | int], place: int) -> tuple[int, int]:
 
 
 class ReferenceSteps:
-    """The quantities of a fresh problem, from its own solution.
+    """The quantities of a fresh problem, from its solution.
 
-    Raises InputError where the problem is not fresh, or its solution has no computation.
+    Raises InputError if the problem is not fresh, or its solution has no computation.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -196,17 +196,17 @@ class ReferenceSteps:
                 readings = results.readings(expression)
                 results.add(_value(written), readings, number)
                 self.formulas |= {reading.formula for reading in readings}
-            if not computations:  # "Try 7 meters": what the solution guesses
+            if not computations:  # "Try 7 meters": a guess in the solution
                 self.formulas |= {_given(_value(text)) for text in NUMBER.findall(line)}
         if not self.formulas:
             raise InputError(f"the solution of problem {problem.id!r} has no annotated step")
         gold = _value(problem.gold)
         self.answers = {reading.formula for reading in results.by_value.get(gold, ())}
-        self.answers |= {_given(gold)} & self.formulas  # an answer that was guessed
+        self.answers |= {_given(gold)} & self.formulas  # a guessed answer
 
 
 def steps_of(solution: str) -> list[str]:
-    """Return the lines of a solution that are not empty."""
+    """Return the non-empty lines of a solution."""
     return [line.strip() for line in solution.split("\n") if line.strip()]
 
 
@@ -215,7 +215,7 @@ def label_steps(
 ) -> StepLabels:
     """Return the labels of a solution of a fresh problem; see the module.
 
-    reference: the problem's, where it is already there. Raises InputError for other problems.
+    reference: of the problem, if already computed. Raises InputError for other problems.
     """
     reference = reference or ReferenceSteps(problem)
     steps = steps_of(solution)
@@ -223,7 +223,7 @@ def label_steps(
         return StepLabels(steps, None, "no final answer")
     results = _Results()
     reasons: dict[int, str] = {}
-    unlike: set[int] = set()  # computed what the reference does not have
+    unlike: set[int] = set()  # steps whose quantity is not in the reference
     used: set[int] = set()
     try:
         for number, line in enumerate(steps[:-1]):
@@ -284,7 +284,7 @@ def _judge(
 
 
 def _value(text: str) -> Fraction:
-    """Return the number that a text is; raises ValueError."""
+    """Return a text as a number; raises ValueError."""
     number = calculator.evaluate(text.strip().strip("$ "))
     if number is None:
         raise ValueError(f"{text.strip()[:40]!r} is not a number")
@@ -292,7 +292,7 @@ def _value(text: str) -> Fraction:
 
 
 class LabelledStepsRow(NamedTuple):
-    """A completion with the labels of its steps. right: its final answer is."""
+    """A completion with the labels of its steps. right: whether its final answer is right."""
 
     key: str
     problem: Problem
@@ -301,7 +301,7 @@ class LabelledStepsRow(NamedTuple):
     labels: StepLabels
 
 
-# Parts of the reasons, by which they are counted.
+# Parts of reasons, for counting them.
 KINDS = (
     UNLIKE,
     "false arithmetic",
@@ -329,7 +329,7 @@ def label_run(run: CandidateRun) -> Iterator[LabelledStepsRow]:
 
 
 def counts_of(rows: Iterable[LabelledStepsRow]) -> dict[str, Any]:
-    """Return how many solutions are right, wrong and not decided, and why."""
+    """Return how many solutions are right, wrong and undecided, and why."""
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for row in rows:
@@ -349,12 +349,12 @@ def counts_of(rows: Iterable[LabelledStepsRow]) -> dict[str, Any]:
     return {**outcomes, "reasons": dict(reasons.most_common())}
 
 
-# Formats that others train on; what is not decided is left out, and what follows the first wrong
-# step, which has no label.
+# Training formats of other tools. They leave out undecided solutions, and the unlabelled steps
+# after the first wrong one.
 
 
 def own_row(row: LabelledStepsRow) -> dict[str, Any] | None:
-    """Return our own form, which keeps everything."""
+    """Return a row in gradeschool's own form, which keeps everything."""
     labels = row.labels
     return {
         "key": row.key, "problem_id": row.problem.id, "sample": row.sample,

@@ -1,7 +1,7 @@
-"""What a verifier is worth at test time: every strategy that picks one of N answers.
+"""Measure a verifier at test time: every strategy that picks one of N answers.
 
-Works on recorded scores alone, without a model. Every problem counts once, however many
-completions it has; intervals and tests are over problems.
+It needs only recorded scores, not a model. Every problem counts once, whatever its number of
+completions; intervals and tests are over problems.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from gradeschool.verifier.selection import (
 
 
 class AccuracyGain(NamedTuple):
-    """How much better a strategy is than another, over the problems that both have."""
+    """The gain of a strategy over another one, on the problems that both have."""
 
     difference: float
     ci95: Interval
@@ -60,7 +60,7 @@ class AccuracyGain(NamedTuple):
 
 
 class StrategyResult(NamedTuple):
-    """One strategy on all completions of every problem; `against`: by the other's name."""
+    """One strategy on all completions of every problem; `against`: gains by the other's name."""
 
     name: str
     title: str
@@ -73,9 +73,9 @@ class StrategyResult(NamedTuple):
 class FamilyResults:
     """The results on the problems of one family, or on all of them.
 
-    unique_solutions, unique_answers: how many different ones a problem has in the mean. mixed: how
-    many problems have right and wrong completions. aucs: by score ("verifier", "logprob", "sum"):
-    over all completions, and within problems.
+    unique_solutions, unique_answers: mean number of distinct ones per problem. mixed: number of
+    problems with right and wrong completions. aucs: by score ("verifier", "logprob", "sum"): over
+    all completions, and within problems.
     """
 
     family: str
@@ -88,7 +88,7 @@ class FamilyResults:
     aucs: Mapping[str, tuple[float | None, WithinAuc]]
 
     def result(self, name: str) -> StrategyResult | None:
-        """Return the result of a strategy, None where there is none."""
+        """Return the result of a strategy, None if there is none."""
         return next((result for result in self.results if result.name == name), None)
 
 
@@ -97,8 +97,8 @@ class Ranking:
     """The results on one set of scored completions.
 
     curves: by strategy, a point for each number of completions. top: for each number of
-    completions, a point for each number of voters. families: the same results by family, () for one
-    family. budgets: over the tokens spent.
+    completions, a point for each number of voters. families: the same results by family, () for a
+    single family. budgets: by number of tokens.
     """
 
     whole: FamilyResults
@@ -121,7 +121,7 @@ def rank(
 ) -> Ranking:
     """Return the results of every strategy on scored completions.
 
-    baselines: by name, (right, completions) of each problem of another run. Raises InputError where
+    baselines: by name, (right, completions) of each problem of another run. Raises InputError if
     there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
@@ -188,7 +188,7 @@ def _part(
 
 
 def counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
-    """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
+    """Return (right, tries): over all samples for the mean, else 0 or 1 of one."""
     if name == MEAN:
         return sum(option.right for option in outcome.case.options), len(outcome.case.options)
     return round(outcome.by_strategy[name][-1]), 1
@@ -221,7 +221,7 @@ def _result(
 def difference(
     before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
 ) -> AccuracyGain:
-    """Return after minus before on the problems of both, each (right, completions) by problem."""
+    """Return after minus before on common problems; both are (right, completions) by problem."""
     shared = [id for id in after if id in before]
     pairs = [Pair(*before[id], *after[id]) for id in shared]
     gap = sum(pair.difference for pair in pairs) / len(pairs)
@@ -241,7 +241,7 @@ def aucs_of(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, Wi
 
 
 def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
-    """Return the points of every strategy; a problem counts up to the completions that it has."""
+    """Return the points of every strategy; a problem counts up to its number of completions."""
     points: dict[str, list[CurvePoint]] = {}
     for name in picked[0].by_strategy:
         for n in steps(most):
@@ -253,7 +253,7 @@ def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[Curv
 
 
 def top_curves_of(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
-    """Return for each number of completions the points over the numbers of voters."""
+    """Return the points over the numbers of voters for each number of completions."""
     points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
         enough = [outcome for outcome in picked if n in outcome.ns]
@@ -276,7 +276,7 @@ STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
 
 
 class RankInput(NamedTuple):
-    """Cases to rank. unscored: completions without a score, which are left out."""
+    """Problems to rank. unscored: number of completions without a score, which are left out."""
 
     cases: Sequence[RankedProblem]
     verifier: str
@@ -285,7 +285,7 @@ class RankInput(NamedTuple):
 
 
 def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
-    """Return the one run that an argument means; raises InputError where it means several."""
+    """Return the run of an argument; raises InputError for several runs."""
     runs = candidates_of(spec, dataset, warn, scorer)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
@@ -300,12 +300,12 @@ def scores_of(
     reduction: str = "last",
     form: str | None = None,
 ) -> CandidateScorer | tuple[str, Mapping[str, ScoreRow]]:
-    """Return a verifier that can score, or the name of one with its recorded scores by key.
+    """Return a verifier that can score, or a verifier's name and its recorded scores by key.
 
     spec: the run, FILE or FILE#RUN. verifier: a verifier's folder, its FILE.gguf or `tiny`; a file
     of scores; the beginning of a verifier's name in the file beside the completions; None for the
-    one there, and for the generator's log-probabilities alone where one is given. reduction, form:
-    see `load_scorer`. Raises InputError.
+    only verifier in that file, or with a generator for its log-probabilities. reduction, form: see
+    `load_scorer`. Raises InputError.
     """
     if is_model(verifier) if verifier is not None else generator is not None:
         return load_scorer(verifier, generator, reduction, form)
@@ -323,12 +323,12 @@ def scored_by(
     sampled: CandidateRun,
     tell: Callable[[ScoringProgress], None] | None = None,
 ) -> tuple[str, Mapping[str, ScoreRow]]:
-    """Return a verifier's name and its scores of a run's completions; scores what has none yet."""
+    """Return a verifier's name and its scores of a run's completions; compute missing scores."""
     return choose_scores(score_held(sampled, scorer, tell=tell), scorer.name)
 
 
 def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
-    """Return the cases of a run with their scores; raises InputError where none has a score."""
+    """Return the problems of a run with their scores; raises InputError if there are no scores."""
     rows = [
         scores[candidate.key]
         for problem in sampled.answered
@@ -361,7 +361,7 @@ def _case(answered: ProblemCandidates, scores: Mapping[str, ScoreRow]) -> Ranked
 
 
 def family_of(problem: Problem) -> str:
-    """Return what kind of problem it is: as its dataset says, else how many steps it takes."""
+    """Return the family of a problem: from its dataset, else by its number of steps."""
     for name in FAMILY_FIELDS:
         if name in problem.meta:
             return str(problem.meta[name])
@@ -374,7 +374,7 @@ def baseline(
 ) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
     """Return another run on the same problems: its name, (right, completions) by problem, score.
 
-    It is read by the same scorer. Raises InputError where it shares no problem with the run.
+    It is scored by the same scorer. Raises InputError if it shares no problem with the run.
     """
     other = one_run(spec, dataset or str(_dataset(sampled) or "") or None, warn, sampled.scorer)
     questions = {problem.problem.id: problem.problem.question for problem in sampled.answered}
@@ -402,10 +402,10 @@ def _dataset(sampled: CandidateRun) -> str | None:
 
 
 class BudgetPoint(NamedTuple):
-    """What strategies reach for the same tokens of a problem, in the mean.
+    """The accuracies of strategies for the same mean number of tokens per problem.
 
-    tokens: written and read. A vote that needs no scores writes n completions; what needs scores
-    writes half as many, for its scorer reads each once more. accuracies: by strategy.
+    tokens: written and read. A vote without scores writes n completions; a strategy with scores
+    writes half as many, because its scorer reads each of them. accuracies: by strategy.
     """
 
     n: int
@@ -419,7 +419,7 @@ WITHOUT_SCORES = frozenset({MEAN, MAJORITY, COVERAGE})
 def budget_curve(
     curves: Mapping[str, Sequence[CurvePoint]], cases: Sequence[RankedProblem]
 ) -> list[BudgetPoint]:
-    """Return the accuracies over equal numbers of tokens; empty where no length is recorded."""
+    """Return the accuracies over equal numbers of tokens; empty if no length is recorded."""
     lengths = [option.tokens for case in cases for option in case.options]
     if not any(lengths):
         return []
@@ -437,10 +437,10 @@ def budget_curve(
 
 
 class CurvePoint(NamedTuple):
-    """One place of a curve.
+    """One point of a curve.
 
-    at: completions, or voters. gain: accuracy minus the majority vote's of as many completions,
-    problem by problem.
+    at: number of completions, or of voters. gain: accuracy minus that of the majority vote of as
+    many completions, problem by problem.
     """
 
     n: int
@@ -452,10 +452,10 @@ class CurvePoint(NamedTuple):
 
 
 def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
-    """Return the point of one value a problem, each an expectation in 0..1.
+    """Return the point for one value per problem, each an expectation in 0..1.
 
-    base: what it is compared with, problem by problem. groups: disjoint sets of completions that a
-    problem's value is a mean over.
+    base: values to compare with, problem by problem. groups: number of disjoint sets of completions
+    over which a problem's value is a mean.
     """
     count = len(values)
     gains = [value - other for value, other in zip(values, base, strict=True)]
@@ -480,11 +480,11 @@ def _error(values: Sequence[float]) -> float:
     return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
-EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # between the buckets of calibration
+EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # boundaries of the calibration buckets
 
 
 class WithinAuc(NamedTuple):
-    """The mean AUC of the problems that have right and wrong completions, and their number."""
+    """The mean AUC of the problems with right and wrong completions, and their number."""
 
     auc: float | None
     ci95: Interval | None
@@ -492,7 +492,7 @@ class WithinAuc(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """Completions whose score lies in [low, high), and the share of them that is right."""
+    """Completions with a score in [low, high), and the share of right ones."""
 
     low: float | None
     high: float | None
@@ -502,16 +502,16 @@ class Bucket(NamedTuple):
 
 
 def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
-    """Return the chance that a right completion's score is above a wrong one's, ties half.
+    """Return the probability that a right completion scores above a wrong one; ties count half.
 
-    The Mann-Whitney statistic over the number of pairs; None where there are no pairs.
+    The Mann-Whitney statistic over the number of pairs; None if there are no pairs.
     """
     positives = sum(right)
     negatives = len(right) - positives
     if not positives or not negatives:
         return None
     order = sorted(range(len(scores)), key=scores.__getitem__)
-    ranks = 0.0  # of the right ones, ties sharing theirs
+    ranks = 0.0  # of right completions; ties share the mean rank
     start = 0
     while start < len(order):
         end = start + 1
@@ -523,7 +523,7 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
 
 
 def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> WithinAuc:
-    """Return the mean of the AUCs of problems, each (scores, right); others are left out."""
+    """Return the mean AUC of problems, each (scores, right), without problems that have no AUC."""
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
         return WithinAuc(None, None, 0)
@@ -536,7 +536,7 @@ def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
-    """Return the buckets that hold any completion, from low to high scores."""
+    """Return the non-empty buckets, from low to high scores."""
     buckets: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
     for score, is_right in zip(scores, right, strict=True):
         buckets[bisect_right(EDGES, score)].append((score, is_right))

@@ -1,13 +1,13 @@
-"""Published reward models: a number for each step of a solution, in the form each was trained on.
+"""Published reward models: score each step of a solution in the model's own training format.
 
-Read from a folder by transformers; code that comes with a model is not run. The forms:
+Transformers reads them from a folder; code in the folder is not run. The forms:
 
 - token: AutoModelForTokenClassification as TRL's PRMTrainer trains it (trl 0.24, trainer/
   prm_trainer.py, tokenize_row): every step ends in a line break, whose class 1 (True) counts.
-- sequence: AutoModelForSequenceClassification; a step's number is that of the text up to it.
+- sequence: AutoModelForSequenceClassification; a step's score is that of the text up to it.
 - math-shepherd: peiyi9979/math-shepherd-mistral-7b-prm (model card): a causal language model;
-  behind every step stands "ки", where the token "+" is compared with "-".
-- qwen: Qwen/Qwen2.5-Math-PRM-7B (model card; modeling_qwen2_rm.py): behind every step stands
+  after every step comes "ки", where the token "+" is compared with "-".
+- qwen: Qwen/Qwen2.5-Math-PRM-7B (model card; modeling_qwen2_rm.py): after every step comes
   <extra_0>; two linear layers give the classes of the state there.
 - skywork: Skywork/Skywork-o1-Open-PRM (SkyworkAI/skywork-o1-prm-inference,
   model_utils/io_utils.py): every step ends in a line break; a value head reads the state there.
@@ -45,7 +45,7 @@ class RewardForm(StrEnum):
     SKYWORK = "skywork"
 
 
-# The end of a name in config.json's "architectures", and its form.
+# The end of a name in "architectures" of config.json, and its form.
 ARCHITECTURES = {
     "ForTokenClassification": RewardForm.TOKEN,
     "ForSequenceClassification": RewardForm.SEQUENCE,
@@ -55,22 +55,22 @@ ARCHITECTURES = {
 
 
 class MarkedSteps(NamedTuple):
-    """The tokens of a question and its steps, and the place of the token that judges each step."""
+    """The tokens of a question and its steps, and the position of each step's scoring token."""
 
     ids: list[int]
     places: list[int]
 
 
 def form_of(folder: Path) -> RewardForm:
-    """Return the form of a folder's reward model; raises InputError where it is unclear."""
+    """Return the form of a folder's reward model; raises InputError if it is unclear."""
     fields = _config_fields(folder)
     names = [str(name) for name in fields.get("architectures") or ()]
     forms = {form for name in names for end, form in ARCHITECTURES.items() if name.endswith(end)}
     if len(forms) != 1:
         shown = ", ".join(names) or "no architecture"
         raise InputError(
-            f"the form of the reward model in {str(folder)!r} is not known from its config.json "
-            f"({shown}); name it with --form: {', '.join(RewardForm)}"
+            f"the form of the reward model in {str(folder)!r} cannot be determined from "
+            f"its config.json ({shown}); name it with --form: {', '.join(RewardForm)}"
         )
     return forms.pop()
 
@@ -88,9 +88,9 @@ def _config_fields(folder: Path) -> dict[str, Any]:
 
 
 class RewardModel:
-    """A reward model of a folder. form: None takes what config.json says.
+    """A reward model from a folder. form: None means the one in config.json.
 
-    Raises InputError where the folder cannot be read in that form.
+    Raises InputError if the folder cannot be read in that form.
     """
 
     def __init__(self, folder: Path, form: RewardForm | None = None) -> None:
@@ -101,18 +101,18 @@ class RewardModel:
         self._read = READERS[self.form](self, folder)
 
     def step_scores(self, question: str, steps: Sequence[str]) -> list[float]:
-        """Return the probability of each step to be right, as the model gives it."""
+        """Return the model's probability that each step is right."""
         with torch.inference_mode():
             return [float(score) for score in self._read(question, steps)]
 
     def load(self, kind: Any, folder: Path, **options: Any) -> Any:
-        """Return a folder's model of a class of transformers, ready to be read."""
+        """Load a folder's model as a transformers class, in evaluation mode."""
         from safetensors import SafetensorError
         from transformers.utils import logging
 
         logging.disable_progress_bar()
         verbosity = logging.get_verbosity()
-        logging.set_verbosity_error()  # what is missing is an error below
+        logging.set_verbosity_error()  # missing weights are an error below
         dtype = torch.float32 if self._device == "cpu" else torch.bfloat16
         try:
             model, loading = from_folder(
@@ -128,7 +128,7 @@ class RewardModel:
             ) from error
         finally:
             logging.set_verbosity(verbosity)
-        if absent := sorted(loading["missing_keys"]):  # transformers would draw them at random
+        if absent := sorted(loading["missing_keys"]):  # transformers would initialise them randomly
             raise InputError(
                 f"the weights in {str(folder)!r} lack {absent[0]!r}"
                 f"{f' and {len(absent) - 1} more' if len(absent) > 1 else ''}, which the form "
@@ -141,7 +141,7 @@ class RewardModel:
         return model(input_ids=torch.tensor([list(ids)], device=self._device), use_cache=False)
 
     def token(self, text: str) -> int:
-        """Return the token that a text ends in; raises InputError where it is unknown."""
+        """Return the last token of a text; raises InputError if it is unknown."""
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         if not ids or ids[-1] == self.tokenizer.unk_token_id:
             raise InputError(
@@ -151,7 +151,7 @@ class RewardModel:
         return int(ids[-1])
 
 
-StepReader = Callable[[str, Sequence[str]], Any]  # gives a number for each step
+StepReader = Callable[[str, Sequence[str]], Any]  # returns a score for each step
 
 
 def _token_reader(reward: RewardModel, folder: Path) -> StepReader:
@@ -162,7 +162,7 @@ def _token_reader(reward: RewardModel, folder: Path) -> StepReader:
     def read(question: str, steps: Sequence[str]) -> Any:
         marked = lines_marked(reward.tokenizer, question, steps)
         logits = reward.forward(model, marked.ids).logits[0, marked.places]
-        if model.config.problem_type == "regression":  # an exported verifier: values, no logits
+        if model.config.problem_type == "regression":  # an exported verifier: values, not logits
             return logits[:, 0].float()
         return probability(logits)
 
@@ -170,7 +170,7 @@ def _token_reader(reward: RewardModel, folder: Path) -> StepReader:
 
 
 def lines_marked(tokenizer: Any, question: str, steps: Sequence[str]) -> MarkedSteps:
-    """Return the tokens as TRL joins them: the question, then steps that end in a line break."""
+    """Return the tokens joined as in TRL: the question, then steps that end in a line break."""
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
 
     def tokens(text: str) -> list[int]:
@@ -189,7 +189,7 @@ def lines_marked(tokenizer: Any, question: str, steps: Sequence[str]) -> MarkedS
 
 
 def probability(logits: Tensor) -> Tensor:
-    """Return the probability of class 1 of logits [n, 2]; of logits [n, 1] their sigmoid."""
+    """Return the probability of class 1 for logits [n, 2], the sigmoid of logits [n, 1]."""
     logits = logits.float()
     return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
 
@@ -215,7 +215,7 @@ def _sequence_reader(reward: RewardModel, folder: Path) -> StepReader:
 
 
 def _prompted(tokenizer: Any, question: str, steps: Sequence[str]) -> list[int]:
-    """Return a chat where the tokenizer has a template, else question and steps as lines."""
+    """Return a chat if the tokenizer has a template, else question and steps as lines."""
     if not tokenizer.chat_template:
         text = encode_steps(tokenizer, question, steps).text
         return [*text.question, *text.solution]
@@ -244,7 +244,7 @@ def _shepherd_reader(reward: RewardModel, folder: Path) -> StepReader:
 
 
 def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[int]:
-    """Return where a tag stands; raises InputError unless it stands behind each step, once."""
+    """Return the positions of a tag; raises InputError unless it is once after each step."""
     places = [place for place, token in enumerate(ids) if token == tag]
     if len(places) != count:
         raise InputError(
@@ -302,8 +302,8 @@ def _base_and_head(
 ) -> tuple[Any, Mapping[str, Tensor]]:
     """Return the model without a head, and the head's tensors by name.
 
-    The folder's own code defines nothing but the head, so that the base model of its "model_type"
-    is built without it.
+    The folder's own code defines only the head, so the base model of its "model_type" can be built
+    without that code.
     """
     from safetensors import SafetensorError, safe_open
     from transformers import AutoConfig, AutoModel

@@ -1,4 +1,4 @@
-"""Models that score solutions: a transformers folder, a GGUF file for llama.cpp, or `tiny`."""
+"""Load models that score solutions: a transformers folder, a GGUF file, or `tiny`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 class SolutionReader(Protocol):
     """A model that reads solutions: as a verifier, or for their log-probabilities.
 
-    context: the most tokens of a question with its solution, None where it does not say.
+    context: maximum number of tokens of a question with its solution, None if unknown.
     """
 
     name: str
@@ -50,7 +50,7 @@ class SolutionReader(Protocol):
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the verifier's value at each token of each solution.
 
-        Raises InputError where the model is no verifier.
+        Raises InputError if the model is not a verifier.
         """
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
@@ -59,18 +59,18 @@ class SolutionReader(Protocol):
 
 @runtime_checkable
 class StepReader(Protocol):
-    """A model that gives steps numbers and nothing else: a published reward model."""
+    """A model that only scores steps: a published reward model."""
 
     name: str
 
     def step_scores(self, question: str, steps: Sequence[str]) -> list[float]:
-        """Return a number for each step of a solution."""
+        """Return a score for each step of a solution."""
 
 
 class StepReduction(StrEnum):
-    """How a solution's score comes of the values at the ends of its steps, its lines.
+    """How the values at the ends of steps (lines) are reduced to a solution's score.
 
-    LAST takes the value at its last token, whatever the steps. A product needs probabilities.
+    LAST is the value at the last token, whatever the steps. A product needs probabilities.
     """
 
     LAST = "last"
@@ -126,7 +126,7 @@ class CandidateScorer(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return whose scores these are: the verifier, and how its steps are reduced."""
+        """Return the name of the scores: the verifier, and the reduction of steps."""
         last = self.reduction is StepReduction.LAST
         return self.verifier.name if last else f"{self.verifier.name}:{self.reduction}"
 
@@ -137,16 +137,16 @@ def load_scorer(
     reduction: str = StepReduction.LAST,
     form: str | None = None,
 ) -> CandidateScorer:
-    """Load a verifier and a generator, on a GPU where there is one and transformers reads them.
+    """Load a verifier and a generator, on a GPU if available and transformers reads them.
 
-    Each is a model's folder, a FILE.gguf or `tiny`; a verifier may be a published reward model too
-    (see `reward_models`; form: None for what its config.json says), and None takes the generator's
-    log-probabilities as the scores. Raises InputError where there is none,
-    MissingExtraError where what reads it is not installed.
+    Each is a model's folder, a FILE.gguf or `tiny`. A verifier may also be a published reward model
+    (see `reward_models`; form: None means the one in config.json); None uses the generator's
+    log-probabilities as scores. Raises InputError if there is no such model, MissingExtraError if
+    its library is not installed.
     """
     if verifier is None:
         if generator is None:
-            raise InputError("nothing is given that scores; give a verifier or a generator")
+            raise InputError("no scorer is given; give a verifier or a generator")
         by_logprob = LogprobReader(load_reader(generator, "generator"))
         return CandidateScorer(by_logprob, None, StepReduction(reduction))
     head: SolutionReader | StepReader | None = _reward_model(Path(verifier), form)
@@ -156,12 +156,12 @@ def load_scorer(
 
 
 def is_model(spec: str) -> bool:
-    """Return whether a spec of a verifier is a model, not a file of scores or a name in one."""
+    """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
     return spec == TINY or Path(spec).is_dir() or Path(spec).suffix == GGUF
 
 
 def load_reader(spec: str | Path, what: Literal["verifier", "generator"]) -> SolutionReader:
-    """Load one model: as a verifier, or for its log-probabilities alone; see `load_scorer`."""
+    """Load one model: as a verifier, or only for its log-probabilities; see `load_scorer`."""
     if str(spec) == TINY:
         return GgufReader(SHIPPED[what], f"{TINY}-{what}")
     path = Path(spec)
@@ -176,7 +176,7 @@ def load_reader(spec: str | Path, what: Literal["verifier", "generator"]) -> Sol
 
 
 def _reward_model(folder: Path, form: str | None) -> StepReader | None:
-    """Return the published reward model of a folder, None for what is none."""
+    """Return the published reward model of a folder, None for any other folder."""
     if not folder.is_dir() or (folder / "verifier.json").is_file():
         return None
     from gradeschool.verifier.base_model import needs_training_packages
@@ -188,12 +188,12 @@ def _reward_model(folder: Path, form: str | None) -> StepReader | None:
         try:
             form = form_of(folder)
         except InputError:
-            return None  # a language model without a head; what reads it says so
+            return None  # a language model without a head; its reader reports that
     return RewardModel(folder, RewardForm(form))
 
 
 class LogprobReader:
-    """A language model in a verifier's place.
+    """A language model used as a verifier.
 
     Its value at a token is the geometric mean of the probabilities of the tokens up to it.
     """
@@ -216,7 +216,7 @@ class LogprobReader:
 
 
 class FolderReader:
-    """A model's folder, read by transformers."""
+    """A model from a folder, read by transformers."""
 
     def __init__(self, folder: Path, verifies: bool) -> None:
         import torch
@@ -250,7 +250,7 @@ LIKELIHOOD, LOGIT = "likelihood", "logit"
 
 
 class Head(NamedTuple):
-    """The parameters that turn states into values; see `head`."""
+    """The parameters that map states to values; see `head`."""
 
     kind: str
     token_id: int
@@ -259,7 +259,7 @@ class Head(NamedTuple):
 
 
 class GgufReader:
-    """A GGUF file that scores, if it is a verifier's, or gives log-probabilities."""
+    """A GGUF file that gives log-probabilities, and scores if it is a verifier."""
 
     def __init__(self, file: Path, name: str = "") -> None:
         self.tokenizer = LlamaStates(file, name)
@@ -268,7 +268,7 @@ class GgufReader:
         self._file = file
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the verifier's values; raises InputError where the file has no head."""
+        """Return the verifier's values; raises InputError if the file has no head."""
         head = _head(self.tokenizer.field(HEAD_KEY), self._file)
         return self._each(texts, lambda *read: _values(self.tokenizer, head, *read))
 
@@ -279,7 +279,7 @@ class GgufReader:
     def _each(
         self, texts: Sequence[SolutionTokens], read: Callable[[SolutionTokens, Any], list[float]]
     ) -> list[list[float]]:
-        """Return what is read of each text from its states; equal ones are read once."""
+        """Return the result for each text from its states; equal texts are computed once."""
         different = list(dict.fromkeys(texts))
         states = self.tokenizer.states([text.question + text.solution for text in different])
         results = {text: read(text, each) for text, each in zip(different, states, strict=True)}
@@ -300,7 +300,7 @@ def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -
 def _logprobs(
     model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
 ) -> Any:
-    """Return the log-probability of each solution token; `banned` (-1: none) is no candidate."""
+    """Return the log-probability of each solution token; `banned` (-1: none) is excluded."""
     import numpy
 
     logits = model.logits(states[len(text.question) - 1 : -1]).astype(numpy.float64)
@@ -316,7 +316,7 @@ def _head(written: Any, file: Path) -> Head:
         fields = json.loads(written)
         numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
         if fields["head"] not in (LIKELIHOOD, LOGIT):
-            raise ValueError(f"a head of the kind {fields['head']!r} is not known")
+            raise ValueError(f"the head {fields['head']!r} is unknown")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(file)!r} is not a verifier ({error}); write one: gradeschool gguf "
@@ -325,18 +325,17 @@ def _head(written: Any, file: Path) -> Head:
     return Head(fields["head"], *numbers)
 
 
-MOST_TOKENS = 2048  # of a question with its solution
-TOGETHER = 16  # texts of a request: a few megabytes of JSON
+MOST_TOKENS = 2048  # maximum for a question with its solution
+TOGETHER = 16  # texts per request: a few megabytes of JSON
 SECONDS = 600.0
-SHOWN = 200  # bytes of a refusal
+SHOWN = 200  # bytes of a refusal in a message
 UNEMBEDDINGS = ("output.weight", "token_embd.weight")
 
 
 class LlamaStates:
-    """A model of the Llama architecture, read by llama.cpp; called, it is the model's tokenizer.
+    """A Llama model read by llama.cpp; calling it tokenizes a text.
 
-    Raises MissingExtraError where xllamacpp or gguf is missing, InputError for a file that they
-    cannot use.
+    Raises MissingExtraError if xllamacpp or gguf is missing, InputError for an unusable file.
     """
 
     def __init__(self, file: Path, name: str = "") -> None:
@@ -362,14 +361,14 @@ class LlamaStates:
         self._address = urlsplit(self._server.listening_address).netloc
 
     def field(self, key: str) -> Any:
-        """Return a value of the file's header, None where it has none of this key."""
+        """Return a value from the file's header, None if the key is missing."""
         entry = self._reader.get_field(key)
         return None if entry is None else entry.contents()
 
     def __call__(
         self, text: str | Sequence[str], add_special_tokens: bool = True
     ) -> dict[str, list[Any]]:
-        """Return the tokens of a text, or of each of several, as tokenizers of transformers do."""
+        """Return the tokens of a text or of each of several, like transformers' tokenizers."""
         if isinstance(text, str):
             return {"input_ids": self._tokens(text)}
         return {"input_ids": [self._tokens(part) for part in text]}
@@ -379,7 +378,7 @@ class LlamaStates:
         return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
 
     def states(self, texts: Sequence[Sequence[int]]) -> list[Any]:
-        """Return an array [tokens, width] for each text's tokens, after the last norm."""
+        """Return an array [tokens, width] for each text, after the last norm."""
         import numpy
 
         arrays = []
@@ -413,7 +412,7 @@ class LlamaStates:
         return numpy.asarray(values, numpy.float32)
 
     def _post(self, path: str, body: Any) -> Any:
-        # A connection each: the server closes one that waits for five seconds.
+        # One connection per request: the server closes connections that are idle for five seconds.
         with closing(http.client.HTTPConnection(self._address, timeout=SECONDS)) as connection:
             headers = {"Content-Type": "application/json"}
             connection.request("POST", path, json.dumps(body), headers)

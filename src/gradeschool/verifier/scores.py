@@ -33,10 +33,9 @@ SCORES_FILE = "verifier-scores.jsonl"
 class ScoreRow(NamedTuple):
     """One completion's score by one verifier.
 
-    key: the completion's. verifier: whose score it is, by name and digest. length: tokens of the
-    solution, as the generator reads it where one was asked. logprob: their mean log-probability by
-    the generator of that name, None where none was asked. values, tokens: at each token, where they
-    were wanted.
+    key: of the completion. verifier: its name and digest. length: number of tokens of the solution,
+    by the generator's tokenizer if there is a generator. logprob: their mean log-probability under
+    the named generator, None without one. values, tokens: at each token, if requested.
     """
 
     key: str
@@ -49,19 +48,19 @@ class ScoreRow(NamedTuple):
     tokens: list[str] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields that are known."""
+        """Return the fields that are not None."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 def scores_path(source: Path) -> Path:
-    """Return where the scores of a run folder or a file of completions lie."""
+    """Return the path of the scores of a run folder or a file of completions."""
     if source.is_dir():
         return source / SCORES_FILE
     return source.with_name(f"{source.stem}.{SCORES_FILE}")
 
 
 def read_scores(path: Path) -> Iterator[ScoreRow]:
-    """Yield the rows of a file of scores; an incomplete one is skipped. No file holds no rows."""
+    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file."""
     if not path.exists():
         return
     try:
@@ -75,7 +74,7 @@ def read_scores(path: Path) -> Iterator[ScoreRow]:
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
-    """Append rows; first end a line that a killed process left incomplete."""
+    """Append rows, after ending a line that a killed process left incomplete."""
     try:
         with path.open("ab+") as file:
             if file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n":
@@ -88,8 +87,8 @@ def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
     """Return the name of a verifier and its rows by key, the last of each.
 
-    verifier: the beginning of its name; None where the file holds only one. Raises InputError where
-    none or several are meant.
+    verifier: the beginning of its name; None if the file has only one. Raises InputError unless
+    exactly one verifier matches.
     """
     by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):
@@ -126,7 +125,7 @@ def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
 
 
 def _finite(value: Any) -> float | None:
-    """Return a JSON number as a float; None for anything else, NaN and what no float holds."""
+    """Return a JSON number as a finite float; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -136,7 +135,7 @@ def _finite(value: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-# Completions that are scored between two writes: enough for full batches, few enough to lose.
+# Completions scored between two writes: enough for full batches, few enough to lose.
 CHUNK = 2048
 
 
@@ -156,11 +155,11 @@ def score_held(
     tokens: bool = False,
     tell: Callable[[ScoringProgress], None] | None = None,
 ) -> Path:
-    """Append the scores of completions that have none by this verifier; return the file.
+    """Append the scores of completions without a score by this verifier; return the file.
 
-    path: the file, by default the one beside the completions. tokens: write the values and texts of
-    all tokens too. A row that lacks the tokens or the generator's log-probability that are asked
-    for now is written anew; the last row of a completion counts.
+    path: the file, by default the one beside the completions. tokens: also write the values and
+    texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
+    the last row of a completion counts.
     """
     target = path or scores_path(sampled.path)
     name = scorer.name
@@ -189,7 +188,7 @@ def score_held(
 def _chunks(
     answered: Sequence[ProblemCandidates], scored: set[str]
 ) -> Iterator[list[ProblemCandidates]]:
-    """Yield problems with the completions that are not done, about CHUNK of them at a time."""
+    """Yield problems with unscored completions, about CHUNK completions at a time."""
     chunk: list[ProblemCandidates] = []
     size = 0
     for problem in answered:
@@ -218,10 +217,10 @@ def _logprobs(
     pairs: Sequence[QuestionSolution],
     stored: bool,
 ) -> list[SolutionLogprob]:
-    """Return log-probabilities: those that sampling stored, and of the rest by reading it.
+    """Return log-probabilities: stored ones from sampling, and computed ones for the rest.
 
-    A sample whose text has another number of tokens than were drawn is read: the model could have
-    written the same text in other tokens.
+    They are also computed if a sample's text has another number of tokens than were drawn, because
+    the model may have written the text in other tokens.
     """
     texts = texts_of(reader.tokenizer, pairs)
     results = [
@@ -236,7 +235,7 @@ def _logprobs(
 
 
 def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
-    """Return what gives the text of a token of the verifier's."""
+    """Return the function from a verifier's token to its text."""
     reader = scorer.verifier
     if isinstance(reader, StepReader):
         raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
@@ -245,9 +244,9 @@ def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
 
 
 def stores_logprobs(sampled: CandidateRun, scorer: CandidateScorer) -> bool:
-    """Return whether samples hold their log-probabilities under the scorer's generator.
+    """Return whether samples contain their log-probabilities under the scorer's generator.
 
-    They do where that model wrote them on this machine, after the question alone.
+    They do if that model wrote them locally, with only the question as prompt.
     """
     reader = scorer.generator or getattr(scorer.verifier, "generator", None)
     sampler = sampler_of(sampled.manifest)

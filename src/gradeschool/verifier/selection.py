@@ -1,8 +1,8 @@
-"""One answer out of many completions of a problem: by rank, by vote, by both; over subsets.
+"""Select one answer from many completions of a problem: by rank, by vote, or both.
 
-Every function takes the completions of one problem and says how likely the answer that it picks is
-right. For fewer completions than there are, it is the mean over subsets: of all of them where that
-has a closed form (the best by a score), of random ones for votes.
+Every function takes the completions of one problem and returns the probability that the selected
+answer is right. For fewer completions, it is the mean over subsets: over all of them if there is a
+closed form (the best by a score), over random ones for votes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import NamedTuple
 from gradeschool.scoring.at_k import pass_at_k
 
 NO_ANSWER = -1
-LEAST_WEIGHT = 1e-6  # of a vote whose score is not above 0
+LEAST_WEIGHT = 1e-6  # for a vote whose score is not above 0
 
 
 class Option(NamedTuple):
     """One completion of a problem.
 
-    answer: as the scorer compares it, None where it read none; such a completion does not vote.
-    score: the verifier's. logprob: the mean over `tokens` tokens, by the generator.
+    answer: as the scorer compares it; None if there is none, in which case the completion does not
+    vote. score: of the verifier. logprob: the mean over `tokens` tokens under the generator.
     """
 
     answer: str | None
@@ -35,9 +35,9 @@ class Option(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """How likely votes among n completions are right; lists run over the requested ns.
+    """The probabilities that votes among n completions are right; lists are over the requested ns.
 
-    top: for each n, over the numbers of voters that are not above n.
+    top: for each n, over the numbers of voters up to n.
     """
 
     majority: list[float]
@@ -48,14 +48,14 @@ class Votes(NamedTuple):
 
 @lru_cache(256)
 def rank_weights(count: int, n: int) -> tuple[float, ...]:
-    """Return how likely each rank of `count` is the best one of n drawn without replacement."""
+    """Return the probability of each rank of `count` to be the best of n, drawn without repeats."""
     return tuple(comb(count - 1 - rank, n - 1) / comb(count, n) for rank in range(count))
 
 
 def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
-    """Return the chance that the best by these scores is right, over all subsets of n.
+    """Return the probability that the best by these scores is right, over all subsets of n.
 
-    Of equal scores the earlier completion is the better one.
+    For equal scores, the earlier completion is the better one.
     """
     order = sorted(range(len(options)), key=lambda index: -scores[index])
     weights = rank_weights(len(options), n)
@@ -73,11 +73,12 @@ def votes(
 ) -> Votes:
     """Return the votes among n of the completions.
 
-    majority: the most frequent answer. weighted: the one whose completions' scores sum to most.
-    frequency: that of the completion with the highest score + `favour` x its answer's share. top:
-    the majority among the best k by score, for each k of `voters`. Of equals the first seen wins:
-    in the order of the samples, among the best k in that of their scores. n = all is one vote;
-    for fewer the mean of `draws` random subsets is taken, the same ones for every kind of vote.
+    majority: the most frequent answer. weighted: the answer with the highest sum of scores.
+    frequency: the answer of the completion with the highest score + `favour` x its answer's share.
+    top: the majority among the best k by score, for each k of `voters`. Ties go to the first answer
+    in the order of the samples, among the best k in the order of scores. All completions give one
+    vote; for fewer, the mean over `draws` random subsets is taken, the same ones for every kind of
+    vote.
     """
     table = _vote_table(options)
     everyone = list(range(len(options)))
@@ -97,13 +98,13 @@ def votes(
 
 
 class _VoteTable(NamedTuple):
-    """Completions by number: answer's number, score, rank; and whether answers are right."""
+    """Arrays by completion: index of its answer, score, rank; and whether each answer is right."""
 
     answers: list[int]
     scores: list[float]
     ranks: list[int]
     by_rank: list[int]
-    right: list[bool]  # by answer's number; the last is of no answer
+    right: list[bool]  # by answer index; the last is for no answer
 
 
 def _vote_table(options: Sequence[Option]) -> _VoteTable:
@@ -133,7 +134,7 @@ def _majority(table: _VoteTable, chosen: Sequence[int]) -> int:
         answer = table.answers[index]
         if answer != NO_ANSWER:
             counts[answer] = counts.get(answer, 0) + 1
-    return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # of equals the first
+    return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # the first of equals
 
 
 def _weighted(table: _VoteTable, chosen: Sequence[int]) -> int:
@@ -175,7 +176,7 @@ def _top(table: _VoteTable, chosen: Sequence[int], voters: Sequence[int]) -> lis
 
 
 def _subsets(everyone: list[int], orders: Sequence[list[int]], n: int) -> list[list[int]]:
-    """Return subsets of n that stand for all of them: random ones, or all where they are few."""
+    """Return random subsets of n, or all subsets if there are few."""
     if n >= len(everyone):
         return [everyone]
     if n == 1:
@@ -189,7 +190,7 @@ def _mean(values: Sequence[float]) -> float:
 
 VOTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 200, 256, 400)
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
-# name -> the words that tables print, and what it needs.
+# name -> its title in tables, and its requirements.
 STRATEGIES = {
     MEAN: "one completion (mean test@1)",
     MAJORITY: "majority vote",
@@ -213,7 +214,7 @@ class SelectionSettings:
     """How answers are selected.
 
     voters: k of the headline's vote among the top k. share_weight: of an answer's share beside the
-    score. draws: random subsets a problem, for votes among fewer than all.
+    score. draws: random subsets per problem, for votes among fewer than all.
     """
 
     voters: int = 5
@@ -225,7 +226,7 @@ class SelectionSettings:
 class RankedProblem(NamedTuple):
     """A problem with its completions, in the order of their numbers, and its family.
 
-    unique: how many different texts its completions are. question: "" where it is not known.
+    unique: number of distinct texts. question: "" if unknown.
     """
 
     problem: str
@@ -236,10 +237,10 @@ class RankedProblem(NamedTuple):
 
 
 class ProblemResult(NamedTuple):
-    """One problem: by strategy, how likely it is right for each number of completions it has.
+    """One problem: by strategy, the probability of a right answer for each number of completions.
 
-    ns: those numbers, all of its completions last. top: for each n, for each number of `voters`
-    that is not above n.
+    ns: those numbers; the last is all of its completions. top: for each n, for each number of
+    `voters` up to n.
     """
 
     case: RankedProblem

@@ -1,4 +1,4 @@
-"""How well each layer of a model separates right solutions from wrong ones: a linear probe a layer.
+"""Measure how well each layer of a model separates right from wrong solutions, by linear probes.
 
 The features are the layer's states at a solution's last token; the probe is a ridge regression on
 the label, fitted and tested on different problems.
@@ -16,12 +16,12 @@ from gradeschool.verifier.examples import QuestionSolution, SolutionTokens, text
 from gradeschool.verifier.rank import WithinAuc, auc, within
 
 FOLDS = 5
-# Of the ridge, in units of the number of solutions: features are standardised.
+# Ridge penalty in units of the number of solutions; features are standardised.
 PENALTY = 1.0
 
 
 class LayerSeparability(NamedTuple):
-    """The probe of one layer; layer 0 is the embedding, the last one has the final norm."""
+    """The probe of one layer; layer 0 is the embedding, the last layer includes the final norm."""
 
     layer: int
     overall: float | None
@@ -31,11 +31,11 @@ class LayerSeparability(NamedTuple):
 def separability(
     run: CandidateRun, folder: Path, warn: Callable[[str], None], limit: int | None = None
 ) -> list[LayerSeparability]:
-    """Return the probes of all layers of a folder's model on a run's different solutions.
+    """Return the probes of all layers of a folder's model on a run's distinct solutions.
 
-    limit: only the first problems. With fewer problems than folds, or one label alone, there is
-    nothing to fit: warns and returns no layers, so that a recipe goes on. Raises InputError for an
-    architecture that does not take packed rows.
+    limit: use only the first problems. With fewer problems than folds, or only one label, there is
+    nothing to fit: it warns and returns no layers, so that a recipe continues. Raises InputError
+    for an architecture that does not accept packed rows.
     """
     import torch
 
@@ -46,7 +46,7 @@ def separability(
     problems: list[int] = []
     pairs: list[QuestionSolution] = []
     right: list[bool] = []
-    for number, answered in enumerate(run.answered[:limit]):
+    for number, answered in enumerate(run.first(limit).answered):
         texts = {(each.text, each.finished): each.right for each in answered.candidates}
         for (text, finished), is_right in texts.items():
             pairs.append(QuestionSolution(answered.problem.question, text, finished))
@@ -69,7 +69,7 @@ def separability(
 def last_states(model: Any, texts: Sequence[SolutionTokens], most: int = 4096) -> Any:
     """Return every layer's state at the last token of each text: [layers + 1, texts, width].
 
-    most: tokens of a pass. The model takes packed rows.
+    most: maximum number of tokens per pass. The model must accept packed rows.
     """
     import torch
 

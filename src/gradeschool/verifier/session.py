@@ -52,7 +52,7 @@ SLOW_BFLOAT16 = (
 
 
 class Listener(NamedTuple):
-    """Progress callbacks: notes, updates, rows of the curves."""
+    """Progress callbacks for notes, updates, and rows of the curves."""
 
     note: Callable[[str], None] = lambda _: None
     update: Callable[[TrainingUpdate], None] = lambda _: None
@@ -64,7 +64,7 @@ QUIET = Listener()
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where a command trains, in which processes, and what is called as it goes.
+    """The folder of a training, its processes, and its progress callbacks.
 
     save_every: updates between checkpoints. dry_run: end with the plan, before the first update.
     """
@@ -82,16 +82,16 @@ class Session:
         return self.output / WORK
 
     def note(self, text: str) -> None:
-        """Report a note, once for all processes."""
+        """Report a note, only in the first process."""
         if self.world.first:
             self.listener.note(text)
 
 
 class PreparedTraining(NamedTuple):
-    """All that a training needs, ready to begin.
+    """Everything that a training needs, ready to begin.
 
-    save: writes the trained model into a folder. left_out: ids of problems that are not used.
-    after, marks: see `training.train`.
+    save: writes the trained model to a folder. left_out: ids of unused problems. after, marks: see
+    `training.train`.
     """
 
     model: Any
@@ -111,11 +111,11 @@ def run(
 ) -> Mapping[str, Any]:
     """Train what `prepare` returns into the session's folder, from its checkpoint if there is one.
 
-    facts: all that decides the model. Only the first process has the folder. Returns
-    training.json's fields, with the status "running" where a signal ended it early, and of the
-    other processes the status alone; of a dry run the status "planned" and the plan of memory. A
-    start without an update leaves no files. Raises StoreError for a folder that holds another
-    training or cannot be written.
+    facts: everything that determines the model. Only the first process uses the folder. Returns
+    training.json's fields, with the status "running" if a signal ended it early, or for a dry run
+    the status "planned" and the memory plan; in other processes, only the status. Without a single
+    update, no files are left. Raises StoreError for a folder that contains another training or
+    cannot be written.
     """
     if not session.world.first:
         return _go(session, prepare, None)
@@ -219,10 +219,10 @@ PACKAGES = ("gradeschool", "torch", "transformers", "tokenizers", "safetensors")
 
 
 class TrainingFolder:
-    """A folder of one training; `settings` decide whether a command means the same one.
+    """The folder of one training; its `settings` tell whether a command means the same training.
 
-    new: it held none before. begun: this command has made an update. Raises StoreError where the
-    folder holds another training, or anything else.
+    new: it had no training before. begun: this command has made an update. Raises StoreError if the
+    folder contains another training, or anything else.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
@@ -235,7 +235,7 @@ class TrainingFolder:
         self.finished = self.fields.get("status") == "finished"
 
     def begin(self, command: str, processes: str, memory: Mapping[str, Any]) -> None:
-        """Write training.json: from now on the folder is this training's."""
+        """Write training.json: from then on the folder belongs to this training."""
         self.begun = True
         self._write(
             status="running",
@@ -248,7 +248,7 @@ class TrainingFolder:
         )
 
     def finish(self, files: Path, result: Mapping[str, Any]) -> None:
-        """Move a model's files into the folder, remove what only the training needed."""
+        """Move a model's files into the folder, and remove files that only the training needed."""
         for file in sorted(files.iterdir()):
             file.replace(self.path / file.name)
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -261,7 +261,7 @@ class TrainingFolder:
         write_file(self.path / TRAINING, body.encode())
 
     def _earlier(self) -> dict[str, Any] | None:
-        """Return training.json, None where the folder is new; raises StoreError."""
+        """Return training.json, None if the folder is new; raises StoreError."""
         file = self.path / TRAINING
         if not file.exists():
             if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {WORK}):
@@ -291,11 +291,11 @@ class TrainingFolder:
 
 @contextmanager
 def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
-    """Yield the locked folder of a training; nothing is written before it was checked.
+    """Yield the locked folder of a training; nothing is written before it is checked.
 
-    What only the training needed is removed once it is finished, and all that was made where it did
-    not begin. Raises StoreError where the folder holds something else, cannot be made, or is in
-    use.
+    Files that only the training needs are removed at its end; if it did not begin, all new files
+    are removed. Raises StoreError if the folder contains something else, cannot be created, or is
+    in use.
     """
     TrainingFolder(path, facts)
     work = path / WORK
@@ -309,7 +309,7 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
             f"cannot use the folder {str(path)!r}: {error.strerror}; give another one with -o"
         ) from error
     try:
-        folder = TrainingFolder(path, facts)  # another command may have ended meanwhile
+        folder = TrainingFolder(path, facts)  # another command may have finished meanwhile
         remove_parts(work)
         if folder.new:
             _clear(work)
@@ -320,7 +320,7 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
             if folder.finished or unused:
                 shutil.rmtree(work, ignore_errors=True)
             for folder_made in missing if unused else ():
-                with suppress(OSError):  # somebody else has put something there
+                with suppress(OSError):  # another program has put files there
                     folder_made.rmdir()
     finally:
         lock.release()

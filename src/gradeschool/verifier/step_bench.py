@@ -1,9 +1,10 @@
-"""ProcessBench: how well a scorer of steps finds the first wrong one (arXiv 2412.06559).
+"""ProcessBench: measure how well step scorers find the first wrong step (arXiv 2412.06559).
 
-The metric is F1, the harmonic mean of two accuracies: on erroneous solutions the share whose first
-wrong step is predicted exactly, on correct ones the share that is predicted to have none. A scorer
-gives every step a number; the first step below a threshold is predicted to be wrong. The threshold
-is never chosen on the rows that are reported: two halves of the problems choose for each other.
+The metric is F1, the harmonic mean of two accuracies: on erroneous solutions, the share whose first
+wrong step is predicted exactly; on correct solutions, the share predicted to have no wrong step. A
+scorer gives every step a number; the first step below a threshold is predicted to be wrong. The
+threshold is never chosen on the reported rows: each half of the problems uses the threshold from
+the other half.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ StepScores = Sequence[float]
 
 
 class Predictions(NamedTuple):
-    """What a scorer predicts for each row: the first wrong step, NO_ERROR, or None for no answer.
+    """A scorer's predictions for each row: the first wrong step, NO_ERROR, or None for no answer.
 
-    scores: by row, of each step, None of a row that could not be scored; None of what only
-    predicts. thresholds: by fold, None without.
+    scores: by row, of each step, None for a row that could not be scored; None if the source gives
+    only predictions. thresholds: by fold, None without scores.
     """
 
     name: str
@@ -51,10 +52,10 @@ class Predictions(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """F1 on some rows, with the accuracies that it is the harmonic mean of (shares of 1).
+    """F1 on some rows, with the two accuracies (shares of 1).
 
-    f1: None without an erroneous or without a correct row. ci95: a bootstrap over problems, of the
-    resamples that have both; the thresholds are those of the predictions.
+    f1: None without an erroneous or without a correct row. ci95: a bootstrap over problems, from
+    the resamples with both kinds of rows; the thresholds are those of the predictions.
     """
 
     f1: float | None
@@ -68,8 +69,8 @@ class StepResult(NamedTuple):
 class BenchResult(NamedTuple):
     """The results of one scorer.
 
-    generators: by the model that wrote the solutions. buckets, auc: of steps before the first wrong
-    one against that one, where there are scores; a step behind it has no label. unanswered: rows
+    generators: results by the model that wrote the solutions. buckets, auc: of the first wrong step
+    against the steps before it, if there are scores; later steps have no label. unanswered: rows
     without a prediction, which count as missed.
     """
 
@@ -111,20 +112,20 @@ def bench(
 
 
 def spread(rows: Sequence[LabelledSteps], limit: int | None) -> Sequence[LabelledSteps]:
-    """Return at most so many rows, evenly spread: the file has the erroneous ones first."""
+    """Return at most this many rows, evenly spread, because the file has erroneous rows first."""
     if limit is None or limit >= len(rows):
         return rows
     return [rows[number * len(rows) // limit] for number in range(limit)]
 
 
 def f1_of(error_accuracy: float, correct_accuracy: float) -> float:
-    """Return the harmonic mean of the accuracies, 0 where both are 0."""
+    """Return the harmonic mean of the accuracies, 0 if both are 0."""
     total = error_accuracy + correct_accuracy
     return 2 * error_accuracy * correct_accuracy / total if total else 0.0
 
 
 class _Counts(NamedTuple):
-    """Rows of a problem: erroneous and exactly predicted, correct and predicted so."""
+    """Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct."""
 
     erroneous: int
     exact: int
@@ -183,11 +184,11 @@ def _labelled_scores(
     return values, right
 
 
-# From scores of steps to predictions
+# From step scores to predictions
 
 
 def first_below(scores: StepScores | None, threshold: float) -> int | None:
-    """Return the number of the first step below a threshold, NO_ERROR where there is none.
+    """Return the number of the first step below a threshold, NO_ERROR if there is none.
 
     None without scores.
     """
@@ -197,10 +198,10 @@ def first_below(scores: StepScores | None, threshold: float) -> int | None:
 
 
 def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None]) -> float:
-    """Return the threshold with the highest F1 on these rows; the middle one of equals."""
+    """Return the threshold with the highest F1 on these rows, the middle one among equals."""
     candidates = sorted({score for steps in scores for score in _lowest_so_far(steps or ())})
     if not candidates:
-        raise InputError("no row is there to choose a threshold on; score more rows")
+        raise InputError("there are no rows to choose a threshold on; score more rows")
     edges = [
         candidates[0],
         *((low + high) / 2 for low, high in pairwise(candidates)),
@@ -212,7 +213,7 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
 
 
 def _lowest_so_far(steps: Sequence[float]) -> Iterable[float]:
-    """Yield the scores that are lower than all before: the others never decide."""
+    """Yield the scores that are lower than all before them; the others never matter."""
     lowest = float("inf")
     for score in steps:
         if score < lowest:
@@ -232,7 +233,7 @@ def _f1_at(
 
 
 def fold_of(problem: str) -> int:
-    """Return the fold of a problem, which its text alone decides."""
+    """Return the fold of a problem, which depends only on its text."""
     return hashlib.sha256(problem.encode()).digest()[0] % FOLDS
 
 
@@ -244,7 +245,7 @@ def predict(
 ) -> Predictions:
     """Return the predictions of a scorer's scores.
 
-    threshold: for all rows; None chooses one for each fold of the problems on the other fold.
+    threshold: for all rows; None chooses a threshold for each fold on the other fold.
     """
     if threshold is not None:
         first = [first_below(steps, threshold) for steps in scores]
@@ -262,19 +263,19 @@ def predict(
     return Predictions(name, first, scores, thresholds)
 
 
-# What gives scores or predictions
+# Sources of scores or predictions
 
 
 Measured = Callable[
     [Sequence[LabelledSteps], float | None, Callable[[ScoringProgress], None]], Predictions
 ]
-TOGETHER = 40  # solutions that are scored between two reports of progress
+TOGETHER = 40  # solutions scored between two progress reports
 
 
 class BenchSources(NamedTuple):
-    """What is measured: verifiers, generators, reward models, critics' runs, prediction files.
+    """The sources to measure: verifiers, generators, reward models, critics' runs, predictions.
 
-    form: of the reward models, None for what their folders say.
+    form: of the reward models, None to detect it.
     """
 
     verifiers: Sequence[str] = ()
@@ -285,9 +286,9 @@ class BenchSources(NamedTuple):
     form: str | None = None
 
     def load(self) -> list[Measured]:
-        """Return a function for each, which gives its predictions; raises InputError.
+        """Return a function for each source that returns its predictions; raises InputError.
 
-        Models are loaded here, so that a bad one is an error before anything is scored.
+        Models are loaded here, so that errors occur before anything is scored.
         """
         for path in (*self.critics, *self.predictions):
             if not Path(path).exists():
@@ -319,7 +320,7 @@ def _by_file(
 def _by_scores(
     name: str, score: Callable[[Sequence[LabelledSteps]], Sequence[StepScores | None]]
 ) -> Measured:
-    """Return what scores rows chunk by chunk and predicts from the scores."""
+    """Return a function that scores rows chunk by chunk and predicts from the scores."""
 
     def measure(
         rows: Sequence[LabelledSteps],
@@ -350,7 +351,7 @@ def _by_reward_model(folder: Path, form: str | None) -> Measured:
 def verifier_scores(
     reader: SolutionReader, rows: Sequence[LabelledSteps]
 ) -> list[StepScores | None]:
-    """Return a verifier's value at the last token of each step; None for too long a row."""
+    """Return a verifier's value at the last token of each step; None for a row that is too long."""
 
     def of_steps(ends: Sequence[int], values: Sequence[float]) -> StepScores:
         return [values[max(end, 1) - 1] for end in ends]
@@ -391,9 +392,9 @@ def _by_step(
 
 
 def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
-    """Return the majority of a run's critiques of each row; see protocols/processbench.
+    """Return the majority prediction of a run's critiques of each row; see protocols/processbench.
 
-    Raises InputError for a run on another dataset, or of which no critique is there.
+    Raises InputError for a run on another dataset, or without a critique.
     """
     manifest = manifest_of(run)
     dataset = manifest.get("dataset")
@@ -420,15 +421,14 @@ def read_predictions(
 ) -> Predictions:
     """Return the predictions of a JSONL file: rows with "id" and "prediction" or "scores".
 
-    Raises InputError for a row that is neither, an id that is not in the benchmark, or one without
-    a row.
+    Raises InputError for a row without either, an id that is not in the benchmark, or a missing id.
     """
     by_id: dict[str, Mapping[str, Any]] = {}
     with closing(read_rows(path)) as lines:
         for line in lines:
             if line.fault:
                 raise InputError(
-                    f"row {line.number} of {str(path)!r} {line.fault}; mend or remove it"
+                    f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
                 )
             id = str(line.fields.get("id"))
             if id in by_id:

@@ -1,10 +1,10 @@
-"""Training a verifier on the labelled completions of a run.
+"""Train a verifier on the labelled completions of a run.
 
-Two losses: squared errors of the verifier's values, and a language model's loss. Both are sums over
-solution tokens, questions masked; the training loop divides each by its count of tokens and adds
-them unweighted, as the paper's joint objective does (arXiv 2110.14168, section 4.2 and appendix B).
-The likelihood head is trained by cross-entropy instead of squared errors, or by preference, as in
-V-STaR (arXiv 2402.06457).
+There are two losses: squared errors of the verifier's values, and a language-modelling loss. Both
+are sums over solution tokens with questions masked; the training loop divides each by its number of
+tokens and adds them unweighted, like the paper's joint objective (arXiv 2110.14168, section 4.2 and
+appendix B). The likelihood head is trained by cross-entropy instead of squared errors, or by
+preference, as in V-STaR (arXiv 2402.06457).
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two loss
 Objective = Literal["joint", "verification", "preference"]
 
 
-REFERENCE_GROUPS = 64  # problems whose starting log-probabilities are computed at a time
+REFERENCE_GROUPS = 64  # problems per batch when initial log-probabilities are computed
 
 
 class Level(StrEnum):
-    """What is learnt: a value at every solution token, or at the last one alone, the paper's two.
+    """What is learnt: a value at every solution token, or only at the last one, as in the paper.
 
-    Or at the last token of each step, as process reward models do; or the likelihood of the whole
-    solution as its score: see `head.LikelihoodVerifier`.
+    Other levels: the last token of each step, as in process reward models; or the likelihood of the
+    whole solution, see `head.LikelihoodVerifier`.
     """
 
     TOKEN = "token"
@@ -95,16 +95,16 @@ class Level(StrEnum):
 class VerifierTraining(TrainingSettings):
     """The settings of a verifier's training.
 
-    generator: the folder of the model that wrote the samples. init: the folder whose weights the
-    verifier begins with, None for the generator's. samples: a run. batch: groups an update; a group
-    is a problem with at most `group` of its different solutions. level, objective: the paper's are
-    "token" and "joint". supervision: "process" takes the exact first wrong step of fresh problems
-    as the label. language: what a joint training learns the language of, None for the
-    reference solutions, or for the samples that are right with the level "likelihood".
+    generator: the folder of the model that wrote the samples. init: the folder with the verifier's
+    initial weights, None for the generator. samples: a run. batch: groups per update; a group is a
+    problem with at most `group` of its distinct solutions. level, objective: the paper's are
+    "token" and "joint". supervision: "process" uses the exact first wrong step of fresh problems as
+    the label. language: the texts of the language loss in joint training; None means the reference
+    solutions, or with the level "likelihood" the right samples.
 
     The objective "preference" is direct preference optimization (arXiv 2305.18290) on all pairs of
-    a right and a wrong solution in a group, against the model that the training begins with; beta:
-    its scale. Gain and bias of the head learn the labels, and change no log-probability.
+    a right and a wrong solution in a group, relative to the initial model; beta: its scale. Gain
+    and bias of the head learn the labels without changing log-probabilities.
     """
 
     generator: str
@@ -131,12 +131,12 @@ def train_verifier(
     listener: Listener = QUIET,
     dry_run: bool = False,
 ) -> Mapping[str, Any]:
-    """Train a verifier into a folder, from its checkpoint where there is one.
+    """Train a verifier into a folder, from its checkpoint if there is one.
 
-    Returns training.json's fields; their "status" is "running" where a signal ended it early. A dry
-    run plans updates and memory, and writes nothing.
-    Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
-    that holds another training or cannot be written.
+    Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
+    run plans updates and memory, and writes nothing. Raises InputError for models, samples or
+    settings that cannot be used, StoreError for a folder that contains another training or cannot
+    be written.
     """
     if settings.objective == PREFERENCE and settings.level != Level.LIKELIHOOD:
         raise InputError(
@@ -144,7 +144,7 @@ def train_verifier(
             f"{str(settings.level)!r}; give --level likelihood"
         )
     for model in filter(None, (settings.generator, settings.init)):
-        identity_of(model)  # raises before a dataset is fetched
+        identity_of(model)  # raises its errors before a dataset is fetched
     sampled = _samples(settings, listener)
     session = Session(output, world, command, listener, save_every, dry_run)
     return run(
@@ -158,16 +158,16 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
     runs = candidates_of(settings.samples, settings.dataset, listener.note)
     if len(runs) > 1:
         raise InputError(
-            f"{settings.samples!r} holds {len(runs)} runs; "
+            f"{settings.samples!r} contains {len(runs)} runs; "
             f"give one: {settings.samples}#{runs[0].run}"
         )
     sampled = runs[0]
     _check_sampler(sampler_of(sampled.manifest), settings)
-    return sampled._replace(answered=sampled.answered[: settings.limit])
+    return sampled.first(settings.limit)
 
 
 def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> None:
-    """Raise InputError where run.json names another model than the generator."""
+    """Raise InputError if run.json names another model than the generator."""
     if sampler and sampler.fingerprint != digest_of_folder(Path(settings.generator)):
         raise InputError(
             f"the samples in {settings.samples!r} were written by {sampler.name!r} "
@@ -181,7 +181,7 @@ def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any
     """Return everything that determines the verifier, for training.json."""
     facts = asdict(settings)
     if settings.objective != PREFERENCE:
-        del facts["beta"]  # it has no part in the others
+        del facts["beta"]  # it does not affect other objectives
     facts["generator_files"] = identity_of(settings.generator)
     if settings.init is not None:
         facts["init_files"] = identity_of(settings.init)
@@ -193,7 +193,7 @@ def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any
 
 
 def language_of(settings: VerifierTraining) -> Language | None:
-    """Return the texts of the language loss, None without that loss."""
+    """Return the source of the language loss, None without that loss."""
     if settings.objective != JOINT:
         return None
     return settings.language or ("right" if settings.level == Level.LIKELIHOOD else "reference")
@@ -210,7 +210,7 @@ def _prepare(
     drop_residuals(base.model, settings.dropout)
     if settings.lora:
         add_lora(base.model, settings.lora, settings.seed)
-    with suppress(InputError):  # without, rows are padded
+    with suppress(InputError):  # if refused, rows are padded
         take_packed(base.model)
     data = groups_of(
         sampled, base.tokenizer, base.context, language_of(settings), settings.supervision
@@ -240,9 +240,9 @@ def _prepare(
 def _with_preferences(
     verifier: LikelihoodVerifier, data: LabelledGroups, sampled: CandidateRun, session: Session
 ) -> LabelledGroups:
-    """Return the problems with right and wrong solutions, each with its log-probability now.
+    """Return the problems with right and wrong solutions, with initial log-probabilities.
 
-    Raises InputError where there is no such problem.
+    Raises InputError if there is no such problem.
     """
     mixed = [group for group in data.groups if len({each.right for each in group.solutions}) == 2]
     if not mixed:
@@ -270,7 +270,7 @@ def _with_preferences(
 
 
 def _fit_start(verifier: LikelihoodVerifier, batches: GroupBatches, device: str) -> float:
-    """Fit the head to the first update's solutions; return the cross-entropy of the start."""
+    """Fit the head to the first update's solutions; return the initial cross-entropy."""
     verifier.to(device).eval()
     sums, right, drawn = [], [], []
     with torch.inference_mode():
@@ -317,7 +317,7 @@ def _origin(
     reserved: ReservedToken,
     trained: TrainingResult,
 ) -> dict[str, Any]:
-    """Return what verifier.json says beside the head."""
+    """Return the fields of verifier.json beside the head."""
     manifest = sampled.manifest
     return {
         "token": reserved.text,
@@ -344,8 +344,8 @@ def _origin(
 class Preferences(NamedTuple):
     """Pairs of a right and a wrong solution of the same problem.
 
-    right, wrong: [pairs], their rows. logprobs: [rows], under the model that the training began
-    with. beta: the scale of direct preference optimization.
+    right, wrong: [pairs], their rows. logprobs: [rows], under the initial model. beta: the scale of
+    direct preference optimization.
     """
 
     right: Tensor
@@ -359,7 +359,7 @@ class Preferences(NamedTuple):
         return Preferences(right, wrong, logprobs, self.beta)
 
     def loss(self, logprobs: Tensor) -> Tensor:
-        """Return the summed loss of solutions of these log-probabilities, [rows]."""
+        """Return the summed loss of solutions with these log-probabilities, [rows]."""
         gains = logprobs - self.logprobs
         return -logsigmoid(self.beta * (gains[self.right] - gains[self.wrong])).sum()
 
@@ -368,9 +368,9 @@ class Preferences(NamedTuple):
 class GroupBatch:
     """Rows with their targets.
 
-    weights: [rows, S], how much each value counts: 0 at questions, padding and references, else how
-    often the solution was drawn. targets: [rows, S], of the values. references: numbers of the rows
-    that are language data, maybe none.
+    weights: [rows, S], of each value: 0 at questions, padding and references, else how often the
+    solution was drawn. targets: [rows, S], of the values. references: indexes of the rows in the
+    language loss, possibly empty.
     """
 
     rows: PackedRows
@@ -397,7 +397,7 @@ def batch_of(
 ) -> GroupBatch:
     """Return the batch of groups; duplicates count as often as they were drawn.
 
-    beta: of a training by preference, in which every pair of different solutions counts once.
+    beta: for training by preference, where every pair of distinct solutions counts once.
     """
     solutions: list[tuple[int, Sequence[int]]] = []
     labelled: list[LabelledSolution] = []
@@ -414,7 +414,7 @@ def batch_of(
             labelled.append(LabelledSolution(group.reference, right=True, drawn=0))
     rows = pack_solutions([group.question for group in groups], solutions)
     mask = rows.solution_mask
-    places = torch.arange(mask.shape[1])  # place t of a body holds the solution's token t - 1
+    places = torch.arange(mask.shape[1])  # place t of a body has the solution's token t - 1
     if level is Level.STEP:
         at_ends = torch.zeros_like(mask)
         for row, solution in enumerate(labelled):
@@ -441,7 +441,7 @@ def batch_of(
 
 
 def _pairs(questions: Sequence[int], labelled: Sequence[LabelledSolution]) -> Tensor:
-    """Return the rows of all right solutions with each wrong one of their question: [pairs, 2]."""
+    """Return the rows of all pairs of a right and a wrong solution of a question: [pairs, 2]."""
     by_question: dict[int, tuple[list[int], list[int]]] = {}
     for row, (question, solution) in enumerate(zip(questions, labelled, strict=True)):
         by_question.setdefault(question, ([], []))[int(solution.right)].append(row)
@@ -450,7 +450,7 @@ def _pairs(questions: Sequence[int], labelled: Sequence[LabelledSolution]) -> Te
 
 
 def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
-    """Return the losses of a batch, each summed over what `batch.counts` counts."""
+    """Return the losses of a batch, each summed over the tokens in `batch.counts`."""
     references = batch.references if LANGUAGE in batch.counts else None
     output: VerifierOutput = verifier(batch.rows, references)
     if output.logits is None:
@@ -466,12 +466,12 @@ def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
 
 
 class GroupBatches:
-    """Batches of groups in an order that is new in every epoch and depends on the seed alone.
+    """Batches of groups, shuffled in every epoch; the order depends only on the seed.
 
-    A problem with more than `most` solutions is split into groups of about equal size; which of
-    them are together is drawn anew in every epoch. Each group brings the reference solution along,
-    so that language data and verifier data are mixed equally. An update has `batch` groups (all,
-    where there are fewer) and may take its last ones from the next epoch.
+    A problem with more than `most` solutions is split into groups of similar size, at random in
+    every epoch. Each group includes the reference solution, so that language data and verifier data
+    are mixed equally. An update has `batch` groups (or all, if there are fewer) and may continue
+    into the next epoch.
     """
 
     def __init__(
@@ -504,7 +504,7 @@ class GroupBatches:
         return self.updates
 
     def update(self, number: int, processes: int) -> list[GroupBatch]:
-        """Return the passes of an update; raises InputError where processes would get nothing."""
+        """Return the passes of an update; raises InputError if a process would get nothing."""
         if processes > self.batch:
             raise InputError(
                 f"a batch of {self.batch} groups is too small for {processes} processes; "
@@ -519,7 +519,7 @@ class GroupBatches:
         ]
 
     def _at(self, place: int) -> SolutionGroup:
-        """Return the group at a place of the endless stream of epochs."""
+        """Return the group at an index of the endless stream of epochs."""
         epoch, offset = divmod(place, len(self.places))
         if self._order[0] != epoch:
             order = list(_numbered(self.places))
@@ -536,7 +536,7 @@ class GroupBatches:
 
 
 def tokens_of(group: SolutionGroup) -> int:
-    """Return how many tokens a group's forward pass computes."""
+    """Return the number of tokens in a group's forward pass."""
     solutions = sum(len(solution.ids) for solution in group.solutions)
     return len(group.question) + solutions + len(group.reference or ())
 
@@ -546,7 +546,7 @@ def _parts(group: SolutionGroup, most: int) -> int:
 
 
 def _numbered(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the places with the number of the part of its problem that each is."""
+    """Return each problem index with the number of its part."""
     parts: dict[int, int] = {}
     numbered = []
     for problem in places:

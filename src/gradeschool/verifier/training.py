@@ -1,9 +1,9 @@
-"""The training loop, its optimisers and its checkpoints: any loss over any batches.
+"""The training loop, its optimisers and checkpoints, for any loss over any batches.
 
-A training resumes to the bit on a CPU. A checkpoint is one safetensors file without code: weights,
-the state of the optimisers, and facts as JSON. The order of the examples and the random numbers of
-an update depend on the seed and the number of the update alone, so that this number is all there
-is to store of them.
+On a CPU, a resumed training gives exactly the same bits. A checkpoint is one safetensors file
+without code: weights, the state of the optimisers, and facts as JSON. The order of examples and the
+random numbers of an update depend only on the seed and the update's number, so only that number is
+stored.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ MODEL, FACTS = "model", "facts"
 
 
 class TrainingBatch(Protocol):
-    """The input of one forward pass; `counts`: the tokens that each named loss is summed over."""
+    """The input of one forward pass; `counts`: the number of tokens in each named loss."""
 
     @property
     def counts(self) -> Mapping[str, float]:
-        """The number of tokens of each loss."""
+        """The number of tokens in each loss."""
         ...
 
     @property
     def tokens(self) -> int:
-        """How many tokens are computed."""
+        """The number of computed tokens."""
         ...
 
     def to(self, device: Any) -> Any:
@@ -69,26 +69,26 @@ class TrainingBatches(Protocol):
 
 # Adam as in the paper, or Muon for the matrices of the layers and Adam for the rest.
 Kind = Literal["adam", "muon"]
-# Returns each named loss as a sum over what `batch.counts` counts; what is minimised is the sum of
-# the means, whatever the passes and processes that an update is divided into.
+# Returns each named loss as a sum over the tokens in `batch.counts`. The training minimises the sum
+# of their means, however an update is divided into passes and processes.
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
-# What the passes are computed in; weights and optimisers are in float32.
+# Precisions of the passes; weights and optimisers are in float32.
 Precision = Literal["float32", "bfloat16"]
 SaveDtype = Literal["float32", "bfloat16", "float16"]
-# Called in the first process with the number of an update, from 1, and the model after it.
+# Called in the first process with the number of an update, counted from 1, and the model.
 After = Callable[[int, Any], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """The settings of every training; with the files that it names they decide the model.
+    """The settings of every training; together with its files they determine the model.
 
-    limit: only the first problems. The learning rate `lr` rises over `warmup` updates and falls
-    linearly to 0. pass_tokens: computed at a time; a batch that has more is accumulated. precision:
-    of the passes, None for bfloat16 on a GPU and float32 elsewhere. save_dtype: of the weights in
-    the trained model's folder, None for that of the model it began from. lora: the rank of
-    adapters, None to train all weights. head_lr: the learning rate of a verifier's gain and bias,
-    None for `lr`. gradient_checkpointing: compute activations again in the backward pass.
+    limit: use only the first problems. The learning rate `lr` rises over `warmup` updates and falls
+    linearly to 0. pass_tokens: maximum per pass; larger batches accumulate gradients. precision: of
+    the passes, None for bfloat16 on a GPU and float32 elsewhere. save_dtype: of the weights in the
+    trained model's folder, None for that of the base model. lora: the rank of adapters, None to
+    train all weights. head_lr: the learning rate of a verifier's gain and bias, None for `lr`.
+    gradient_checkpointing: compute activations again in the backward pass.
     """
 
     limit: int | None = None
@@ -108,7 +108,7 @@ class TrainingSettings:
 
 
 class TrainingUpdate(NamedTuple):
-    """What one update of a training did; `number` is counted from 1."""
+    """The figures of one update of a training; `number` is counted from 1."""
 
     number: int
     of: int
@@ -133,8 +133,8 @@ class TrainingUpdate(NamedTuple):
 class TrainingResult(NamedTuple):
     """How a training ended.
 
-    The model is whole in the first process; what it cost is counted over all sessions; `stopped`:
-    a signal ended it early.
+    The first process has the whole model; costs are summed over all sessions; `stopped`: a signal
+    ended it early.
     """
 
     model: Any
@@ -158,13 +158,13 @@ def train(
     marks: Collection[int] = (),
     tell: Callable[[TrainingUpdate], None] | None = None,
 ) -> TrainingResult:
-    """Train a model in place, from the checkpoint in the folder where there is one.
+    """Train a model in place, from the checkpoint in the folder if there is one.
 
-    The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with a
-    row for each update. `after` is
-    called at the updates in `marks`, and a checkpoint is written then: it is not called again for
-    them. SIGINT or SIGTERM ends the training after the current update, with a checkpoint. Raises
-    InputError where a loss is not finite, StoreError where the folder cannot be written.
+    The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with
+    one row per update. `after` is called at the updates in `marks`, each followed by a checkpoint,
+    so that it is called only once for each. SIGINT or SIGTERM ends the training after the current
+    update, with a checkpoint. Raises InputError if a loss is not finite, StoreError if the folder
+    cannot be written.
     """
     import torch
 
@@ -209,7 +209,7 @@ class Training:
     ) -> None:
         self.model, self.batches, self.loss = model, batches, loss
         self.settings, self.world = settings, world
-        # Under FSDP2 no process keeps the whole model: the first one has its code, without weights.
+        # Under FSDP2 no process has the whole model: the first one has its code, without weights.
         self.shell = with_parameters(model, _on_meta) if world.sharded and world.first else None
         self.wrapped = world.wrap(model)
         self.optimizers = Optimizers(
@@ -228,7 +228,7 @@ class Training:
 
     @property
     def updates(self) -> int:
-        """How many updates are done."""
+        """The number of finished updates."""
         return int(self.facts["updates"])
 
     def save(self) -> None:
@@ -236,7 +236,7 @@ class Training:
         save_checkpoint(self.path, self.model, self.optimizers, self.facts, self.world)
 
     def plain(self) -> Any:
-        """Return the model with all its weights; all must call it, the first has it whole."""
+        """Return the model, whole in the first process; all processes must call it."""
         if not self.world.sharded:
             return self.model
         weights = {name: whole(weight) for name, weight in self.model.named_parameters()}
@@ -248,12 +248,12 @@ class Training:
         )
 
     def update(self) -> TrainingUpdate:
-        """Update the model once; raises InputError where a loss is not finite."""
+        """Update the model once; raises InputError if a loss is not finite."""
         import torch
 
         began = time.monotonic()
         settings, world, number = self.settings, self.world, self.updates
-        # Random numbers of an update depend on nothing that came before it.
+        # Random numbers of an update do not depend on earlier updates.
         torch.manual_seed((settings.seed * SEEDS + number * world.size + world.rank) % 2**63)
         passes = self.batches.update(number, world.size)
         counts = _added(batch.counts for batch in passes)
@@ -281,7 +281,7 @@ class Training:
     def _gradients(
         self, passes: Sequence[TrainingBatch], counts: Mapping[str, float]
     ) -> dict[str, float]:
-        """Add up the gradients of this process' passes; return the losses' means over all."""
+        """Accumulate the gradients of this process's passes; return the mean losses over all."""
         import torch
 
         world = self.world
@@ -290,7 +290,7 @@ class Training:
             with world.adding(self.wrapped, last=number == len(passes)):
                 with autocast_of(self.settings.precision, self.model, world.device):
                     losses = self.loss(self.wrapped, batch.to(world.device))
-                # DDP and FSDP take the mean over processes; the sum is wanted.
+                # DDP and FSDP take the mean over processes; the sum is needed.
                 shares = [losses[name] / max(counts[name], 1.0) for name in counts]
                 total: Any = torch.stack(shares).sum() * world.size
                 total.backward()
@@ -303,14 +303,14 @@ class Training:
 
 
 def precision_for(model: Any, device: str) -> str:
-    """Return the precision of a training's passes where none is set; see `precision_on`."""
+    """Return the default precision of a training's passes; see `precision_on`."""
     return precision_on(device, sum(weight.numel() for weight in model.parameters()))
 
 
 def autocast_of(
     precision: Precision | None, model: Any, device: str
 ) -> AbstractContextManager[Any]:
-    """Return a context that computes passes in a precision; None: see `precision_for`."""
+    """Return a context for passes in a precision; None: see `precision_for`."""
     import torch
 
     kind = torch.device(device).type
@@ -323,7 +323,7 @@ def _on_meta(weight: Tensor) -> Tensor:
 
 
 def save_activations(model: Any) -> None:
-    """Let a model of transformers, or the one in a verifier, compute its activations again."""
+    """Turn on gradient checkpointing in a transformers model, or in the model of a verifier."""
     for name in ("activation_checkpointing_enable", "gradient_checkpointing_enable"):  # new, old
         for part in (model, getattr(model, "model", None)):
             if hasattr(part, name):
@@ -332,7 +332,7 @@ def save_activations(model: Any) -> None:
 
 
 def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Return counts added up, by name in the order of the names."""
+    """Return the sums of counts by name, in the order of the names."""
     total: dict[str, float] = {}
     for counts in each:
         for name, count in counts.items():
@@ -341,7 +341,7 @@ def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 class RowsLog:
-    """A JSONL file whose rows carry an update's number; rows after `upto` are dropped."""
+    """A JSONL file whose rows have an update's number; rows after `upto` are dropped."""
 
     def __init__(self, path: Path, upto: int) -> None:
         rows = []
@@ -360,7 +360,7 @@ class RowsLog:
 
 
 def _row(line: str) -> dict[str, Any] | None:
-    """Return what a line holds, None for one that was cut off."""
+    """Return the row in a line, None for an incomplete line."""
     try:
         row: dict[str, Any] = json.loads(line)
         int(row["update"])
@@ -372,8 +372,8 @@ def _row(line: str) -> dict[str, Any] | None:
 class Optimizers:
     """The optimisers of one model, stepped together.
 
-    Muon (torch.optim.Muon, updates scaled as Adam's are) takes the matrices between the embedding
-    and the head; Adam takes embedding, head, gains and biases. Only matrices decay.
+    Muon (torch.optim.Muon, updates scaled like Adam's) updates the matrices between the embedding
+    and the head; Adam updates embedding, head, gains and biases. Only matrices have weight decay.
     """
 
     def __init__(
@@ -419,7 +419,7 @@ class Optimizers:
             )
 
     def step(self, share: float) -> None:
-        """Update the model at a share of the learning rate, and forget the gradients."""
+        """Update the model with a share of the learning rate, and clear the gradients."""
         for optimizer in self.each:
             for group in optimizer.param_groups:
                 group["lr"] = self.lr * share * group.get("share", 1.0)
@@ -427,14 +427,14 @@ class Optimizers:
             optimizer.zero_grad()
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield what the optimisers remember, by "optimizer|parameter|what"."""
+        """Yield the optimisers' state, by "optimizer|parameter|what"."""
         for optimizer in self.each:
             for parameter, state in optimizer.state.items():
                 for what, tensor in state.items():
                     yield f"{STATE}|{self.names[parameter]}|{what}", tensor
 
     def remember(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave; the tensors are on the parameters' devices."""
+        """Restore the state from `tensors`; the tensors are on the parameters' devices."""
         for optimizer in self.each:
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
@@ -449,7 +449,7 @@ class Optimizers:
 def share_of(step: int, steps: int, warmup: int) -> float:
     """Return the share of the learning rate at an update, counted from 0.
 
-    It rises over `warmup` updates and falls linearly to 0, which the update after the last has.
+    It rises over `warmup` updates and falls linearly to 0 at the update after the last.
     """
     return min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps)
 
@@ -457,9 +457,9 @@ def share_of(step: int, steps: int, warmup: int) -> float:
 def save_checkpoint(
     path: Path, model: Any, optimizers: Optimizers, facts: Mapping[str, Any], world: World
 ) -> None:
-    """Write a checkpoint over the one before; every process calls it, the first one writes.
+    """Replace the checkpoint; every process must call it, the first one writes.
 
-    Raises StoreError where it cannot be written; the one before then stays.
+    Raises StoreError if it cannot be written; the previous one is then kept.
     """
     tensors = {f"{MODEL}|{name}": whole(tensor) for name, tensor in model.named_parameters()}
     tensors |= {name: whole(tensor) for name, tensor in optimizers.tensors()}
@@ -498,9 +498,9 @@ def checkpoint_facts(path: Path) -> dict[str, Any] | None:
 
 
 def load_checkpoint(path: Path, model: Any, optimizers: Optimizers) -> dict[str, Any] | None:
-    """Put a checkpoint into the model and the optimisers; return its facts, None without one.
+    """Load a checkpoint into the model and the optimisers; return its facts, None without one.
 
-    Raises StoreError where the file is damaged or of another model.
+    Raises StoreError if the file is damaged or belongs to another model.
     """
     import torch
     from safetensors import SafetensorError, safe_open

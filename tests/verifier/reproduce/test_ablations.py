@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,17 +18,14 @@ from gradeschool.reports.figures.paper import FIGURES
 from gradeschool.reports.reproduction import write_figure
 from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
-from gradeschool.verifier.reproduce.ablations import (
-    PLANS,
+from gradeschool.verifier.reproduce.ablations import PLANS, merged, plan
+from gradeschool.verifier.reproduce.plans import (
     AblationPlan,
     Contrast,
     MeasuredPoint,
     PlannedPoint,
-    measure,
-    merged,
-    plan,
-    verdicts,
 )
+from gradeschool.verifier.reproduce.points import measure, training_curves, verdicts
 from gradeschool.verifier.reproduce.presets import GPU, LAPTOP, Preset, stages_of
 from gradeschool.verifier.reproduce.stages import Stage, digests
 from gradeschool.verifier.scores import ScoreRow, append_scores
@@ -68,8 +66,8 @@ def test_the_stages_of_a_figure_are_commands_that_parse(
     for point in ablation.points:
         assert point.run in targets
         assert not point.scores or point.scores in targets
-    if ablation.curves:
-        assert str(Path(ablation.curves).parent) in targets
+    if name == "3":
+        assert "seed-0/generator-curves" in targets
 
 
 def test_a_figure_needs_no_more_than_what_it_shows() -> None:
@@ -164,7 +162,8 @@ def test_the_curves_of_a_training_are_figure_3(tmp_path: Path) -> None:
         for epoch, (single, many) in enumerate(shares, 1)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ablation = AblationPlan([], curves="curves.jsonl", titles=("test@1", "test@4"))
+    read = partial(training_curves, "curves.jsonl")
+    ablation = AblationPlan([], read=read, titles=("test@1", "test@4"))
     report = "\n".join(write_figure(tmp_path, MICRO, "3", ablation))
     assert "test@1: rises from 1 to 3: +70.0, holds" in report
     assert "test@4: falls from 2 to 3: +60.0, holds" in report

@@ -73,7 +73,7 @@ def test_the_preset_needs_a_model_and_others_take_none(gradeschool: Command) -> 
     for words, message in (
         (("--preset", "pretrained"), "--preset pretrained needs --model"),
         (("--preset", "tiny", "--model", "x"), "--preset tiny takes no --model"),
-        (("--preset", "pretrained", "--model", "x"), "no model is in 'x'"),
+        (("--preset", "pretrained", "--model", "x"), "'x' contains no model"),
     ):
         ended = gradeschool("reproduce", *words, "--dry-run")
         assert (ended.status, message in ended.err) == (2, True), ended

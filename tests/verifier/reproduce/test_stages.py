@@ -94,7 +94,7 @@ def test_stages_run_once_two_at_a_time(tmp_path: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     run((FIRST,), tmp_path, 1, Notes())
     other = Stage("first", (*FIRST.command, "--steps", "2", "3"))
-    with pytest.raises(InputError, match="done with other settings"):
+    with pytest.raises(InputError, match="run with other settings"):
         finished(tmp_path, (other,))
 
 

@@ -1,9 +1,9 @@
-"""Chance that is the same on every machine and in every version of Python.
+"""Random choices that are the same on every machine and in every version of Python.
 
-Of `random.Random` its documentation promises that `random()` gives the same sequence for the same
-seed in every version; of no other method (`randrange`, `choice` and `shuffle` have changed). So
-`random()` alone is used, and all choices are made of it here. The seed is the SHA-256 of what names
-a draw, so that near-by names give unrelated draws.
+The documentation of `random.Random` promises that `random()` gives the same sequence for the same
+seed in every version. It does not promise so for other methods (`randrange`, `choice` and `shuffle`
+have changed). So all choices here are made with `random()`. The seed is the SHA-256 of the name of
+a draw, so that similar names give unrelated draws.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Chance:
-    """A stream of choices that its key alone decides."""
+    """A stream of choices that depends only on its key."""
 
     __slots__ = ("_random",)
 
@@ -34,15 +34,15 @@ class Chance:
         return low + int(self._random() * (high - low + 1))
 
     def pick(self, options: Sequence[T]) -> T:
-        """Return one of the options, each as likely as another."""
+        """Return one of the options, all equally likely."""
         return options[int(self._random() * len(options))]
 
     def hit(self, probability: float) -> bool:
-        """Tell whether something of that probability happens."""
+        """Return whether an event of that probability happens."""
         return self._random() < probability
 
     def sample(self, options: Sequence[T], count: int) -> list[T]:
-        """Return so many different options in random order (Fisher and Yates)."""
+        """Return `count` different options in random order (Fisher and Yates)."""
         pool = list(options)
         for index in range(count):
             other = index + int(self._random() * (len(pool) - index))

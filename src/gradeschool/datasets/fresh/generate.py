@@ -1,4 +1,4 @@
-"""Fresh problems: unlimited, the same for the same seed, split so that no question is in two.
+"""Fresh problems: unlimited, the same for the same seed, in splits that share no question.
 
 By name: `fresh:SEED`, `fresh:SEED:SPLIT`, `fresh:SEED:SPLIT:COUNT`.
 """
@@ -56,17 +56,17 @@ FORWARD: dict[str, Teller] = {
 }
 SEARCH: dict[str, Teller] = {name.__name__: name for name in (legs, product, sharing, two_kinds)}
 FAMILIES = FORWARD | SEARCH
-# Families about a person {A} in which a stray fact about that person cannot be misread.
+# Families about a person {A} where a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset(
     name.__name__
     for name in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
 ) | {wages.__name__, tanks.__name__, two_kinds.__name__}
 
 
-VERSION = "1"  # a change of any template or range is a new version
+VERSION = "1"  # a change of any template or range needs a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
 STEPS = (2, 8)
-ASIDE = 0.15  # how often a fact is added that has nothing to do with the question
+ASIDE = 0.15  # probability of adding a fact that has nothing to do with the question
 PATIENCE, MOST_DRAWS = 40, 6_000  # draws of one family before another is tried; draws in all
 
 
@@ -169,10 +169,10 @@ def _finished(
 
 
 def _belongs(story: Story, structure: str, split: str) -> bool:
-    """Tell whether a story belongs to a split, by what it is made of and nothing else.
+    """Return whether a story belongs to a split, which depends only on its contents.
 
-    A seventh of the structures is never seen in training. The numbers of a question decide between
-    train and the rest, so no question, whatever its wording, is in train and elsewhere too.
+    A seventh of the structures never occurs in training. The numbers of a question decide between
+    train and the other splits, so that no question, whatever its wording, is in both.
     """
     if (_bucket(structure, 7) == 0) != (split == "test-structures"):
         return False
@@ -193,7 +193,7 @@ NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
 class FreshSet(NamedTuple):
-    """The fresh problems that a name stands for; sha256: of their rows as JSON lines."""
+    """The fresh problems of a name; sha256: of their rows as JSON lines."""
 
     name: str
     problems: tuple[Problem, ...]

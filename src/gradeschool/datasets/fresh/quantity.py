@@ -1,4 +1,4 @@
-"""Quantities: a value, how it is written in an expression, and the graph it was computed by."""
+"""Quantities: a value, its written expression, and the graph it was computed by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly a written expression holds together
+SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the operators of a written expression bind
 # A leaf is (role, value); an inner node is (operator, left, right).
 Tree = tuple[Any, ...]
 
@@ -17,7 +17,7 @@ class Quantity:
     """A number of a problem. Arithmetic builds an expression; `Story.step` turns it into a result.
 
     money: in dollars; cents are allowed, and "$" is written before it.
-    spoken: how the question says it where it is not in digits ("three", "a dozen").
+    spoken: how the question writes it if not in digits ("three", "a dozen").
     """
 
     value: Fraction
@@ -41,12 +41,12 @@ class Quantity:
         return _join("/", self, other, self.value / other.value, money)
 
     def as_result(self) -> Quantity:
-        """Return the quantity as later expressions write it: by its value."""
+        """Return the quantity as later expressions write it: as its value."""
         return replace(self, written=number(self.value), rank=ATOM)
 
     @property
     def shown(self) -> str:
-        """The number in running text: 1250, and 2.50 of money."""
+        """The number in running text: 1250, or 2.50 for money."""
         return amount(self.value) if self.money else number(self.value)
 
 
@@ -59,7 +59,7 @@ def _join(operator: str, a: Quantity, b: Quantity, value: Fraction, money: bool)
 
 
 def leaf(value: int | Fraction, role: str, money: bool = False, spoken: str = "") -> Quantity:
-    """Return a number that is not computed: one of the question, or a constant such as 60."""
+    """Return a number that is not computed: one from the question, or a constant such as 60."""
     exact = Fraction(value)
     return Quantity(exact, number(exact), (role, exact), money, spoken=spoken)
 
@@ -78,7 +78,7 @@ def amount(value: Fraction) -> str:
 
 
 def evaluate(tree: Tree) -> Fraction:
-    """Return the value of a graph from its leaves alone, knowing nothing of the steps."""
+    """Return the value of a graph, computed from its leaves alone, independent of the steps."""
     if len(tree) == 2:
         return Fraction(tree[1])
     operator, first, second = tree[0], evaluate(tree[1]), evaluate(tree[2])

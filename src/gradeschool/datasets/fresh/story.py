@@ -28,7 +28,7 @@ from gradeschool.datasets.fresh.wording import (
 
 
 def check_annotations(line: str) -> None:
-    """Compute every annotation of a line again; raises ValueError where one is false."""
+    """Recompute every annotation of a line; raises ValueError for a false one."""
     for part in line.split("<<")[1:]:
         annotation, _, after = part.partition(">>")
         expression, _, result = annotation.rpartition("=")
@@ -41,14 +41,14 @@ def check_annotations(line: str) -> None:
 
 
 LARGEST = 5_000
-REPEATED = 30  # characters that no two sentences end in
-WIDE = 4  # test-numbers: how much larger the numbers are
+REPEATED = 30  # characters that no two sentences may both end in
+WIDE = 4  # how many times larger the numbers of the split test-numbers are
 PROPER = frozenset((*(person.name for person in PEOPLE), *WEEK))
 CONNECTORS = ("Then", "Later,", "After that,", "Next,")
 
 
 class Unfit(Exception):
-    """The numbers that were drawn make no sensible problem."""
+    """The drawn numbers do not make a sensible problem."""
 
 
 class StoryLine(NamedTuple):
@@ -67,7 +67,7 @@ class SolutionStep(NamedTuple):
 
 
 class StoryStyle(NamedTuple):
-    """What a split asks for: steps from and to, wider numbers, held-out wordings."""
+    """The requirements of a split: range of steps, wider numbers, held-out wordings."""
 
     low: int = 2
     high: int = 8
@@ -76,7 +76,7 @@ class StoryStyle(NamedTuple):
 
 
 class Story:
-    """One problem while it is being made.
+    """One problem under construction.
 
     cast: values that every template may use. size: how many steps the family should aim at.
     """
@@ -91,7 +91,7 @@ class Story:
         self.roles: list[str] = []
         self.widened = self.reworded = False
         self.distractors = 0
-        self.connected = True  # whether "then" and the like may stand before an event
+        self.connected = True  # whether "then" and the like may begin an event
         self._people = chance.sample(PEOPLE, 12)
         self._opening: list[StoryLine] = []
         self._facts: list[StoryLine] = []
@@ -109,11 +109,11 @@ class Story:
 
     @property
     def steps_left(self) -> int:
-        """How many steps are still to be made to reach the size."""
+        """The number of steps still needed to reach the size."""
         return self.size - len(self.steps)
 
     def person(self) -> Person:
-        """Return somebody who is not in the story yet."""
+        """Return a person who is not in the story yet."""
         if not self._people:
             raise Unfit
         return self._people.pop()
@@ -124,8 +124,8 @@ class Story:
               most: int = 0, money: bool = False) -> Quantity:  # fmt: skip
         """Draw a number of the question: a multiple of `by` from low to high.
 
-        most: how far test-numbers may go (0: WIDE times high). words: it may be written
-        as a word.
+        most: upper bound in test-numbers (0: WIDE times high). words: it may be written as a
+        word.
         """
         value = self.chance.between(-(-low // by), high // by) * by
         top = most or WIDE * high
@@ -143,12 +143,12 @@ class Story:
         return leaf(value, role, money, spoken)
 
     def constant(self, value: int) -> Quantity:
-        """Return a number that everybody knows: 60 minutes, 100 percent."""
+        """Return a number of common knowledge: 60 minutes, 100 percent."""
         return leaf(value, str(value))
 
     def divisor(self, of: Quantity, low: int, high: int, role: str = "n", *, words: bool = False,
                 money: bool = False) -> Quantity:  # fmt: skip
-        """Draw a number of the question that divides a quantity into whole parts, not into one."""
+        """Draw a number of the question that divides a quantity into whole parts, at least two."""
         whole = of.value
         if whole.denominator != 1:
             raise Unfit
@@ -163,7 +163,7 @@ class Story:
     # Sentences
 
     def word(self, wordings: Wordings) -> str:
-        """Choose a wording: the last of three or more where they are held out, else another."""
+        """Choose a wording: the last of three or more if they are held out, else another."""
         if len(wordings) < 3:
             return self.chance.pick(wordings)
         if self.style.held_out:
@@ -172,11 +172,11 @@ class Story:
         return self.chance.pick(wordings[:-1])
 
     def open(self, wordings: Wordings, **values: Any) -> None:
-        """Add a sentence that stands before all others."""
+        """Add a sentence before all others."""
         self._opening.append(StoryLine(self.word(wordings), values))
 
     def fact(self, wordings: Wordings, **values: Any) -> None:
-        """Add a sentence whose place among the facts does not matter."""
+        """Add a sentence that may be anywhere among the facts."""
         self._facts.append(StoryLine(self.word(wordings), values))
 
     def event(self, wordings: Wordings, **values: Any) -> None:
@@ -184,11 +184,11 @@ class Story:
         self._events.append(StoryLine(self.word(wordings), values))
 
     def late(self, wordings: Wordings, **values: Any) -> None:
-        """Add a fact that mostly stands behind the events."""
+        """Add a fact that usually follows the events."""
         self._late.append(StoryLine(self.word(wordings), values))
 
     def close(self, wordings: Wordings, **values: Any) -> None:
-        """Set the sentence that stands right before the question."""
+        """Set the sentence right before the question."""
         self._closing.append(StoryLine(self.word(wordings), values))
 
     def ask(self, wordings: Wordings, answer: Quantity, **values: Any) -> None:
@@ -197,7 +197,7 @@ class Story:
         self.answer = answer
 
     def distract(self, wordings: Wordings, **values: Any) -> None:
-        """Add a fact that nothing follows from."""
+        """Add a fact that does not affect the answer."""
         self.distractors += 1
         self._facts.append(StoryLine(self.word(wordings), values, alone=True))
 
@@ -208,7 +208,7 @@ class Story:
         value, result = expression.value, expression.as_result()
         cents = expression.money and (value * 100).denominator == 1
         if value <= 1 or not (cents or value.denominator == 1):
-            raise Unfit  # lines speak of several: "1 pencils" would be wrong
+            raise Unfit  # lines use the plural: "1 pencils" would be wrong
         if value > LARGEST * (WIDE * 2 if self.style.wide else 1):
             raise Unfit
         dollar = "$" if expression.money else ""
@@ -227,13 +227,13 @@ class Story:
         self.steps.append(SolutionStep(sentence, tree))
 
     def unstated(self, answer: Quantity) -> Quantity:
-        """Return an answer; raises Unfit where the question holds that very number."""
+        """Return an answer; raises Unfit if the question already contains that number."""
         if answer.value in self.numbers:
             raise Unfit
         return answer
 
     def prune(self) -> None:
-        """Drop the steps that the answer does not need; what they stated becomes a distraction."""
+        """Drop the steps that the answer does not need; their facts become distractions."""
         if self.answer is None:
             raise Unfit
         needed = set(nodes(self.answer.tree))
@@ -244,7 +244,7 @@ class Story:
     # The texts
 
     def question(self) -> str:
-        """Say the whole question."""
+        """Return the whole question."""
         facts = self.chance.shuffled(self._facts)
         late = self.chance.shuffled(self._late)
         early, late = (late, []) if self.chance.hit(0.25) else ([], late)
@@ -261,13 +261,13 @@ class Story:
         ]
         endings = [sentence[-REPEATED:] for group in groups for sentence in group]
         if len(set(endings)) < len(endings):
-            raise Unfit  # nobody says the same thing twice
+            raise Unfit  # two sentences say the same thing
         return " ".join([*groups[0], *self._joined(facts, groups[1]), *groups[2]])
 
     def _joined(self, lines: list[StoryLine], sentences: list[str]) -> list[str]:
-        """Join a short fact with the next by "and", now and then."""
+        """Join some short facts with the next sentence by "and"."""
         joined: list[str] = []
-        free = False  # whether the sentence before may be joined with another
+        free = False  # whether the previous sentence may be joined with another
         for line, sentence in zip(lines, sentences, strict=True):
             first = sentence.split()[0]
             short = len(sentence) < 60 and not any(mark in sentence[:-1] for mark in ",.?")
@@ -282,7 +282,7 @@ class Story:
         return joined
 
     def _connected(self, index: int, line: StoryLine) -> StoryLine:
-        """Begin an event that follows another with "Then" or the like, now and then."""
+        """Begin some events that follow another with "Then" or the like."""
         if (
             not self.connected
             or not index
@@ -293,12 +293,12 @@ class Story:
         return StoryLine(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
 
     def solution(self) -> str:
-        """Return the steps and "#### N"; raises ValueError where any of it does not hold."""
+        """Return the steps and "#### N"; raises ValueError if any of it is false."""
         answer = self.answer
         if answer is None or answer.value.denominator != 1:
             raise Unfit
         if evaluate(answer.tree) != answer.value:
-            raise ValueError(f"the graph does not come to the answer: {self.steps!r}")
+            raise ValueError(f"the value of the graph is not the answer: {self.steps!r}")
         for step in self.steps:
             check_annotations(step.text)
         return "\n".join([*(step.text for step in self.steps), f"#### {answer.written}"])
@@ -308,12 +308,12 @@ class Story:
         trees = [self.answer.tree] if self.answer else []
         last = self.steps[-1].tree if self.steps else None
         if last is not None and last not in trees:
-            trees.append(last)  # a guess is the answer; what it is checked by is the structure
+            trees.append(last)  # the answer is a guess; the check is the structure
         return f"{family}:{'|'.join(map(signature, trees))}"
 
 
 def uncapital(sentence: str) -> str:
-    """Return a sentence that goes on in the middle of another."""
+    """Return a sentence in the form it takes in the middle of another."""
     return sentence[0].lower() + sentence[1:]
 
 
@@ -322,7 +322,7 @@ SPOKEN = {
     (1, 2): "half", (1, 3): "a third", (2, 3): "two thirds", (1, 4): "a quarter",
     (3, 4): "three quarters", (1, 5): "a fifth", (2, 5): "two fifths", (3, 5): "three fifths",
 }  # fmt: skip
-# What has nothing to do with a question: from, to, wordings.
+# Facts that have nothing to do with a question: from, to, wordings.
 ASIDES = (
     (8, 40, "{A} {~be} {n} years old."),
     (2, 30, "{A} {~live} {n} miles from the {near}."),
@@ -337,7 +337,7 @@ WIDE_PERCENTS = (5, 15, 35, 45, 55, 65, 70, 85, 90)
 
 
 class QuantityPart(NamedTuple):
-    """A part of a quantity: how the question says it, and how it is computed."""
+    """A part of a quantity: its wording in the question, and its computation."""
 
     wording: str
     taken: Quantity

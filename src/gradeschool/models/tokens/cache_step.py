@@ -89,7 +89,7 @@ def _attention(
         raise _unsupported(module.config, f"a row is longer than its window of {sliding_window}")
     kept = batches[0].prefixes[module.layer_idx].keys
     if key.shape[1] != kept.shape[1] or key.shape[3] != kept.shape[3]:
-        raise _unsupported(module.config, "its cache does not hold keys and values as attended to")
+        raise _unsupported(module.config, "its cache does not store keys and values as attended to")
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     read = read_all(batches, module.layer_idx, query[:, :, 0], key[:, :, 0], value[:, :, 0], scale)
     return read[:, None], None

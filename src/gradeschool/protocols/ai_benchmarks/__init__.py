@@ -16,9 +16,9 @@ from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
-# No comma in the class: the gold "2,125" is read as "2".
+# The character class has no comma: the gold "2,125" is read as "2".
 NUMBER = re.compile(r"####\s*([\d\.\-]+)")
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 SYSTEM = (
     "You are a math problem solver. For every question, answer as concisely as possible, "
     "and at the end of your answer, append a newline and '#### <response number>' "
@@ -29,7 +29,7 @@ SYSTEM = (
 
 
 def extract(text: str, reference: str) -> Answer | None:
-    """Read the first "####" with digits, periods and minus signs behind it."""
+    """Extract the digits, periods and minus signs after the first "####" that they follow."""
     match = NUMBER.search(text)
     if match is None:
         return None
@@ -37,7 +37,7 @@ def extract(text: str, reference: str) -> Answer | None:
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold by the same pattern, cut at its comma."""
+    """Return the gold after the same extraction, which cuts it at its comma."""
     match = NUMBER.search(problem.solution)
     return "" if match is None else match.group(1)
 

@@ -1,4 +1,4 @@
-"""DeepSeek-Math: its evaluation of GSM8K, zero-shot for instruction models, few-shot for base.
+"""DeepSeek-Math's evaluation of GSM8K: zero-shot for instruction models, few-shot for base models.
 
 https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/:
 prompts in infer/run_cot_eval.py and few_shot_prompts/cot_gsm_8_shot.py, scorers in
@@ -23,9 +23,9 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 INSTRUCTION = "\nPlease reason step by step, and put your final answer within \\boxed{}."
-# The end-of-text token of DeepSeek's tokenizer; upstream stops at the tokenizer's own.
+# The end-of-text token of DeepSeek's tokenizer, at which upstream stops.
 EOS = "<｜end▁of▁sentence｜>"
 MAX_TOKENS = 1024
 
@@ -98,18 +98,18 @@ TOLERANCE = 1e-3
 
 
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
-    """Return the piece of text that upstream takes for the answer, and how it was found."""
+    """Return the piece of text that upstream takes as the answer, and how it was found."""
     start, stop = HOPE
     if start in text and stop in text:
         inside = text.index(start) + len(start)
         end = text.find(stop, inside)
-        return _piece(text, inside, len(text) if end < 0 else end), f"behind {start!r}"
+        return _piece(text, inside, len(text) if end < 0 else end), f"after {start!r}"
     if "boxed" in text:
         box = _last_closed_box(text)
         return None if box is None else (box, "the last closed box")
     place = text.rfind(ANNOUNCED)
     if place >= 0:
-        return _piece(text, place + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
+        return _piece(text, place + len(ANNOUNCED), len(text)), f"after the last {ANNOUNCED!r}"
     place = text.rfind(OUTPUT)
     if place >= 0:
         inside = place + len(OUTPUT)
@@ -123,7 +123,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         number = match[0]
     if number is None:
         return None
-    place = text.rfind(number)  # with a comma inside it does not stand there literally
+    place = text.rfind(number)  # -1 for a number with a comma, which is not literally in the text
     return TextMatch(number, place, place + len(number)), "the last number, commas removed"
 
 
@@ -138,9 +138,9 @@ def _piece(text: str, start: int, end: int) -> TextMatch:
 
 
 def _last_closed_box(text: str) -> TextMatch | None:
-    r"""Return the last `boxed{...}` that closes before the next begins; a "%" behind it counts.
+    r"""Return the last `boxed{...}` that closes before the next begins, with a "%" after it.
 
-    With the "%" upstream keeps the closing brace and loses the "%".
+    With the "%", upstream keeps the closing brace and loses the "%".
     """
     limit = len(text)
     while (start := text.rfind(BOX, 0, limit)) >= 0:
@@ -182,9 +182,9 @@ def reference(problem: Problem) -> str:
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare within 1e-3, also with a hundredth and the hundredfold of the gold.
+    """Compare within 1e-3, also with a hundredth and a hundred times the gold.
 
-    Upstream asks sympy where one of the two is no plain number; see `number_in`.
+    Upstream calls sympy if one of the two is not a plain number; see `number_in`.
     """
     if value == reference:
         return True
@@ -204,7 +204,7 @@ def _close(first: float, second: float) -> bool:
 
 @remembered
 def _plain_number(text: str) -> float | None:
-    """Return the float that a text spells without its commas; a "%" at the end is a hundredth."""
+    """Return the float that a text spells without its commas; a final "%" divides it by 100."""
     text = text.replace(",", "")
     try:
         return float(text)
@@ -220,7 +220,7 @@ def _plain_number(text: str) -> float | None:
 
 ZERO_SHOT_SCORER = Scorer(
     name="deepseek-math/zero-shot",
-    summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
+    summary="the last box, else after 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
     reference=reference,
     extract=extract_zero_shot,

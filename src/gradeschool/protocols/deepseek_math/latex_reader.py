@@ -4,20 +4,20 @@ The normal form of an answer in DeepSeek-Math's evaluation (`strip_string`).
 
 https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
 The lists of strings are upstream's. Its patterns `\\text{.*?}$`, `(\d+)\.0+$` and `(\\|,|\.)+$` are
-quadratic where they do not match; what stands here finds the same in linear time.
+quadratic where they do not match; the code here finds the same in linear time.
 
-The number that a LaTeX text states, as far as sums, products, powers, fractions and roots go.
+The number that a LaTeX text states: sums, products, powers, fractions and roots.
 
-Upstream asks sympy: `parse_latex`, where that fails `parse_expr`, then `simplify` or a comparison
-within 1e-3. Functions, unknowns that cancel and other Python arithmetic are no number here
+Upstream calls sympy: `parse_latex`, if that fails `parse_expr`, then `simplify` or a comparison
+within 1e-3. Functions, unknowns that cancel and other Python arithmetic are not numbers here
 (SOURCE.md, "Where sympy is needed").
 
-Reading a LaTeX expression as sympy's grammar does, as far as a number can come out of it.
+The LaTeX parser follows sympy's grammar as far as a number can result.
 
 https://github.com/sympy/sympy/blob/sympy-1.12/sympy/parsing/latex/LaTeX.g4
 Letters are unknowns: "18dollars" is 18 times seven of them. ":" divides, "6x3" is 18, and the text
-ends for the grammar where nothing can go on: "18}", "18'", "18-" are 18; but "18.a" and a character
-that is in no token are errors. Functions (`\log`, `\sin`, `|x|` ...) are not read.
+ends for the grammar where nothing can follow: "18}", "18'", "18-" are 18; but "18.a" and a
+character that is in no token are errors. Functions (`\log`, `\sin`, `|x|` ...) are not supported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMMENTED = re.compile(r"(-?(?:0|[1-9][0-9]*|[0-9]*\.[0-9]+|[0-9]+\.))#")
 
 
 def number_in(latex: str) -> float | None:
-    """Return the number that a text states, None where it states none."""
+    """Return the number that a text states, None if it states none."""
     if len(latex) > LONGEST:
         return None
     try:
@@ -83,7 +83,7 @@ ROOT = "sqrt"
 
 
 def stripped(answer: str) -> str:
-    """Return an answer without units, spaces and the LaTeX that makes no difference."""
+    """Return an answer without units, spaces and LaTeX that makes no difference."""
     if INTEGER.fullmatch(answer):
         return answer
     answer = answer.strip().replace("\n", "").rstrip(".").replace("\\!", "")
@@ -112,7 +112,7 @@ def stripped(answer: str) -> str:
 
 
 def _without_units(text: str) -> str:
-    r"""Cut a text that ends in a brace at its first `\text{`; take degrees, lengths, tons off."""
+    r"""Cut a text that ends in a brace at its first `\text{`; remove degrees, lengths and tons."""
     start = text.find(TEXT)
     cut = text
     if start >= 0 and text.endswith("}") and len(text) > start + len(TEXT):
@@ -125,7 +125,7 @@ def _without_units(text: str) -> str:
 
 
 def _as_fraction(text: str) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`; what holds a root is taken as it is."""
+    r"""Write `36/2` as `\frac{36}{2}`; text with a root is left as it is."""
     over, slash, under = text.partition("/")
     if not slash or "/" in under:
         return text
@@ -142,7 +142,7 @@ TOKEN = re.compile(
 )
 SPACES = "(?:neg)?(?:thin|med|thick)space|qquad|quad"
 SKIPPED = re.compile(rf"(?:[ \t\r\n]|\\[,:;!*\-./\"(=]|\\(?:{SPACES})(?![a-zA-Z]))*")
-LEADING_ZERO = re.compile(r"0[0-9,]*[1-9][0-9,]*\Z")  # no integer for sympy
+LEADING_ZERO = re.compile(r"0[0-9,]*[1-9][0-9,]*\Z")  # not an integer for sympy
 CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
 TIMES = {"*", "\\times", "\\cdot"}
 OVER = {"/", ":", "\\div"}
@@ -153,22 +153,22 @@ UNKNOWN = math.nan
 
 
 class GrammarMismatch(Exception):
-    """The text does not go on as the grammar asks; what was complete before still counts."""
+    """The text breaks the grammar here; what was complete before still counts."""
 
 
 class Unreadable(Exception):
-    """The text states no number, whatever was complete before."""
+    """The text states no number, even if a part before was complete."""
 
 
 class LatexReader:
-    """Reads an expression token by token; `token` is the next one, "" at the end."""
+    """Parses an expression token by token; `token` is the next one, "" at the end."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
         self.depth = 0
         self.token = ""
-        self.read = 0.0  # what `goes_on` read last
+        self.read = 0.0  # the last value that `goes_on` parsed
         self.next()
 
     def next(self) -> str:
@@ -181,12 +181,12 @@ class LatexReader:
             raise Unreadable(f"no token begins with {self.text[start]!r}")
         self.token = "" if match is None else match.group()
         if taken[:1].isdigit() and self.token == ".":
-            raise Unreadable("a period behind a number")
+            raise Unreadable("a period after a number")
         self.position = start + len(self.token)
         return taken
 
     def goes_on(self, part: Callable[[], float]) -> bool:
-        """Take a token and read a part behind it; outside of brackets, nothing is read if stuck."""
+        """Take a token and parse a part after it; outside brackets, undo both if that fails."""
         place = self.token, self.position
         try:
             self.next()
@@ -284,7 +284,7 @@ class LatexReader:
         return float(token.replace(",", "")) if token[0].isdigit() else UNKNOWN
 
     def argument(self) -> float:
-        """Read what a fraction is of: a group in braces, or a single digit."""
+        """Parse an argument of a fraction: a group in braces, or a single digit."""
         if not self.token[:1].isdigit():
             return self.group("{")
         digit = self.token[0]
@@ -306,5 +306,5 @@ class LatexReader:
 
 
 def times(first: float, right: float) -> float:
-    """Multiply; nothing times an unknown is nothing."""
+    """Multiply; zero times an unknown is zero."""
     return 0.0 if first == 0 or right == 0 else first * right

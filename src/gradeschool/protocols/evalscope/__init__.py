@@ -1,4 +1,4 @@
-"""evalscope: GSM8K, version v1.1, and the sets beside it."""
+"""evalscope: GSM8K, version v1.1, and other sets."""
 
 from gradeschool.protocols.evalscope.gsm8k import GSM8K, GSM8K_PROMPTS
 from gradeschool.protocols.evalscope.other_sets import AIME_SCORER, OTHER_PROTOCOLS

@@ -1,11 +1,11 @@
 """EvalScope's GSM8K: the prompt and the scorer.
 
-`evalscope/gsm8k`: the first four train rows as examples, a box is asked for.
+`evalscope/gsm8k`: the first four train rows as examples; the prompt asks for a box.
 
 https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/benchmarks/gsm8k/gsm8k_adapter.py;
 decoding: evalscope/config.py.
 
-`evalscope/gsm8k`: Math-Verify reads the output, then what it read, boxes first.
+`evalscope/gsm8k`: Math-Verify parses the output, then parses the result again, boxes first.
 
 https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/metrics/math/parser.py lines 60-100,
 191-308; evalscope/metrics/nlp/metrics.py lines 27-60 (Accuracy, numeric=True).
@@ -22,7 +22,7 @@ from gradeschool.protocol import Protocol
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks/gsm8k/gsm8k_adapter.py"
 SHOTS = 4
-# Prompts that define the protocol, to the letter.
+# Prompts that define the protocol, verbatim.
 OPENING = "Here are some examples of how to solve similar problems:\n\n"
 REQUEST = "\nPlease reason step by step, and put your final answer within \\boxed{}."
 
@@ -45,7 +45,7 @@ GSM8K_PROMPTS = Protocol(
     summary="4 fixed train shots and the question in one message, a box is asked for",
     source=SOURCE,
     render=prompts,
-    # What evalscope asks of a service; local models are decoded greedily up to 2048 tokens.
+    # Evalscope's settings for a service; local models are decoded greedily up to 2048 tokens.
     decoding=Decoding(temperature=0.0, top_p=None, max_tokens=None),
     scorers=("evalscope/gsm8k",),
     shots="gsm8k:train",

@@ -1,6 +1,6 @@
 """Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-evalscope forks a child for each of the two steps, with a deadline of 30 s each; a step that misses
+evalscope forks a child for each of the two steps, with a deadline of 30 s each. A step that exceeds
 it, or in which Math-Verify raises, leaves the sample out of the score: outcome `error` here.
 """
 
@@ -19,16 +19,16 @@ EXPONENT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+")
 FORMULA_STARTS = ("$", r"\(", r"\[", r"\boxed", r"\fbox")
 LATEX_ONLY = [LatexExtractionConfig()]
 BOX_FIRST = [LatexExtractionConfig(boxed_match_priority=0), ExprExtractionConfig()]
-LONGEST = 1000  # characters of a reading that are handed back
+LONGEST = 1000  # characters returned of an extracted answer
 
 
 def accuracy(text: str, reference: str) -> tuple[str | None, bool]:
-    """Judge as the metric `acc` with numeric=True: read the answer, then read what was read."""
+    """Judge as the metric `acc` with numeric=True: extract the answer, then parse it again."""
     return _judged(text, reference, integers=False)
 
 
 def integer_accuracy(text: str, reference: str) -> tuple[str | None, bool]:
-    """Judge as the AIME benchmarks: what is read must be written as an integer, as the gold is."""
+    """Judge as the AIME benchmarks: the answer must be written as an integer, as the gold is."""
     return _judged(text, reference, integers=True)
 
 
@@ -61,7 +61,7 @@ def _same(gold: Any, reading: Any) -> bool:
 
 
 def _read(text: str, whole_output: bool) -> tuple[list[Any], str]:
-    """Return the values found and the text to show; what is no whole output is one formula."""
+    """Return the values and the text to show; unless `whole_output`, `text` is one formula."""
     text = text.strip()
     if not text:
         return [], ""

@@ -1,4 +1,4 @@
-"""evalscope's MATH-500, AIME, MGSM and CMATH: a box is asked for, Math-Verify reads it.
+"""evalscope's MATH-500, AIME, MGSM and CMATH: prompts ask for a box, Math-Verify parses it.
 
 https://github.com/modelscope/evalscope, PyPI 1.14.1, evalscope/benchmarks:
 math_500/math_500_adapter.py, aime/aime_adapter.py, mgsm/mgsm_adapter.py, cmath/cmath_adapter.py.
@@ -21,9 +21,9 @@ from gradeschool.protocol import Protocol, Render
 from gradeschool.protocols.evalscope.gsm8k import GSM8K, OPENING, REQUEST, SHOTS
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks"
-# What evalscope asks of a service; local models are decoded greedily up to 2048 tokens.
+# Evalscope's settings for a service; local models are decoded greedily up to 2048 tokens.
 DECODING = Decoding(temperature=0.0, top_p=None, max_tokens=None)
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 AIME_REQUEST = (
     "\nSolve the following math problem step by step. Put your answer inside \\boxed{}.\n\n"
     "{question}\n\nRemember to put your answer inside \\boxed{}."

@@ -1,4 +1,4 @@
-"""Our own scorer and prompts: what the published scorers miss, and examples that are shipped."""
+"""gradeschool's own scorers and prompts, with examples shipped in the package."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Our own scorers.
+"""gradeschool's own scorers.
 
-`gradeschool/parse-answer`: the multi-pattern reading without its faults, compared exactly.
+`gradeschool/parse-answer`: the patterns of multi-pattern without its faults, compared exactly.
 
 `gradeschool/reader`: the answer that a careful person would read, compared exactly.
 """
@@ -39,12 +39,12 @@ PARSE_ANSWER = Scorer(
 )
 
 
-# The golds that the extractor compares with: an integer, a decimal, a fraction, a time or a ratio.
+# Golds that the extractor can match: an integer, a decimal, a fraction, a time or a ratio.
 NUMERIC = re.compile(r"-?\d+(?:\.\d+|/\d+)?|\d+(?::\d+)+")
 
 
 class GoldAndQuestion(str):
-    """A gold answer with its question, from which the extractor tells the unit asked for."""
+    """A gold answer with its question, from which the extractor infers the requested unit."""
 
     __slots__ = ("question",)
     question: str
@@ -53,7 +53,7 @@ class GoldAndQuestion(str):
 def gold_and_question(problem: Problem) -> GoldAndQuestion:
     """Return the gold in the form of an extracted value, with the question.
 
-    Raises ScorerFailure for a gold that is no number, as half of MATH's: it is not guessed at.
+    Raises ScorerFailure for a gold that is not a number, such as half of MATH's.
     """
     value = canonical_gold(problem.gold)
     if value != NO_SOLUTION and NUMERIC.fullmatch(value) is None:
@@ -66,12 +66,12 @@ def gold_and_question(problem: Problem) -> GoldAndQuestion:
 
 
 def question_of(reference: str) -> str:
-    """Return the question that comes with a reference, empty where none does."""
+    """Return the question of a reference, "" if it has none."""
     return getattr(reference, "question", "")
 
 
-# The gold of a question that cannot be answered (GSM-Plus), and what says so: "None" where an
-# answer stands, or a sentence near the end.
+# The gold of a question that cannot be answered (GSM-Plus), and the texts that say so: "None" in
+# the place of an answer, or a sentence near the end.
 NO_SOLUTION = "None"
 NONE_STATED = re.compile(
     r"(?:\#{4}|\banswer(?: is)?:?|\\boxed\{)\s*\**(?:\\text\{)?none\b", re.IGNORECASE
@@ -95,7 +95,7 @@ NEAR_END = 400  # characters at the end in which such a sentence counts
 
 
 def read_no_solution(text: str) -> Answer | None:
-    """Read that a question cannot be answered: "None" as the answer, or a sentence at the end."""
+    """Extract a statement that there is no answer: "None", or a sentence near the end."""
     match = last_match(NONE_STATED, text)
     how = "'None' as the answer"
     if match is None:
@@ -108,7 +108,7 @@ def read_no_solution(text: str) -> Answer | None:
 def extract_answer(text: str, reference: str) -> Answer | None:
     """Extract the answer that the completion commits to.
 
-    Where the gold is that there is none, a completion that says so and states no number is right.
+    If the gold is that there is no answer, a completion that says so and states no number is right.
     """
     reading = extract_final_answer(text, question_of(reference))
     if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):

@@ -1,4 +1,4 @@
-"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics that read the answer.
+"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics of the answer.
 
 https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/scenarios/gsm_scenario.py
 https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/metrics/evaluate_reference_metrics.py
@@ -22,7 +22,7 @@ SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
 LAST_SENTENCE = " The answer is"
-# What `sample_examples(seed=0)` draws from the train split, the same for every problem.
+# The result of `sample_examples(seed=0)` on the train split, the same for every problem.
 SHOT_ROWS = (162, 5795, 5430, 5542, 94)
 
 
@@ -32,9 +32,9 @@ def as_sentence(problem: Problem) -> str:
 
 
 def extract_final_number(text: str, reference: str) -> Answer | None:
-    """Extract the last number-like run; one of commas alone is no answer.
+    """Extract the last number-like run; a run of only commas is no answer.
 
-    It is in the last run of digits and signs, unless one before goes on over what divides them.
+    It is in the last run of digits and signs, unless a previous run continues across a separator.
     """
     run = last_run(text)
     before = "" if run is None else text[max(run.start - 2, 0) : run.start]
@@ -56,7 +56,7 @@ _remembered_match = remembered(_last_match)
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:
-    """Extract what follows the last space; a line break is no space."""
+    """Extract the text after the last space; a line break does not count as a space."""
     stripped = text.strip()
     token = stripped[stripped.rfind(" ") + 1 :].strip()
     if not token:

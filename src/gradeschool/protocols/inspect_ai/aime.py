@@ -1,7 +1,7 @@
 r"""`inspect/aime2025`: the scorer and prompt of inspect_evals' AIME tasks; they fit GSM8K as well.
 
 inspect_evals 0.26.0, src/inspect_evals/utils/aime_common.py (aime2025 task version 5-A): the last
-line that holds more than marks, its box opened, then the match of inspect_ai.
+line that contains more than marks, without its box, then the match of inspect_ai.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradeschool.verdict import Answer
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
 MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
 BOX = "\\boxed{"
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 TEMPLATE = (
     "Solve the following math problem step by step.\n"
     'The last line of your response should be of the form "ANSWER: $ANSWER" (without quotes) where '
@@ -47,7 +47,7 @@ def last_line(text: str) -> str:
 
 
 def without_box(line: str) -> str:
-    r"""Return a line with its `\boxed{...}` opened; the box reaches to the line's last brace."""
+    r"""Return a line without its `\boxed{...}`; the box extends to the line's last brace."""
     start, end = line.find(BOX), line.rfind("}")
     inside = start + len(BOX)
     if start < 0 or end <= inside:
@@ -56,7 +56,7 @@ def without_box(line: str) -> str:
 
 
 def extract(text: str, gold: str) -> Answer | None:
-    """Read the last word of the last line that is a number."""
+    """Extract the last word of the last line that is a number."""
     line = without_box(last_line(text))
     answer = extract_0_3_253(line, gold) if line else None
     if answer is None:
@@ -87,7 +87,7 @@ AIME2025 = Protocol(
     summary="zero-shot, 'ANSWER: N' on the last line, the provider's decoding",
     source=f"{SOURCE}, USER_PROMPT_TEMPLATE",
     render=prompts,
-    # The task sets nothing: temperature, nucleus and length are the provider's defaults.
+    # The task sets no temperature, nucleus or length: the provider's defaults apply.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("inspect/aime2025",),
     is_chat=True,

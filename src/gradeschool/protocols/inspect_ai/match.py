@@ -3,12 +3,12 @@ r"""inspect_ai's `match(numeric=True)` with location "end", in three ranges of v
 `match(numeric=True)` with location "end", before and after the fix of its suffix bug.
 
 https://github.com/UKGovernmentBEIS/inspect_ai/blob/499e6152e7b8fc8cbd8ac5283536572aa6e4ab17/src/inspect_ai/scorer/_common.py
-Fixed by commit 660c48251 (0.3.221); escaped currency signs are read since 0.3.253.
+Fixed by commit 660c48251 (0.3.221); escaped currency signs are accepted since 0.3.253.
 
 `match(numeric=True)` with location "end" in the versions between its two other scorers.
 
-0.3.221 to 0.3.252 compare numbers, but do not read an escaped "\$20"; 0.3.253 to 0.3.260 do.
-Neither takes the punctuation off a word: "(42)" and "42!" are no numbers before 0.3.261.
+0.3.221 to 0.3.252 compare numbers, but do not accept an escaped "\$20"; 0.3.253 to 0.3.260 do.
+None of them strips punctuation from a word: "(42)" and "42!" are not numbers before 0.3.261.
 https://github.com/UKGovernmentBEIS/inspect_ai/commit/660c48251
 """
 
@@ -37,9 +37,9 @@ DROPPED = str.maketrans("", "", DROPPED_CHARACTERS)
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
-CHUNKS = (8, 64, -1)  # words that are looked at together, from the end; -1 for all others
+CHUNKS = (8, 64, -1)  # words examined together, from the end; -1 for all others
 ASCII_DIGIT = re.compile(r"[0-9]")
-# A word of ASCII with one of these is a number in no version of inspect_ai.
+# An ASCII word with one of these is not a number in any version of inspect_ai.
 NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
@@ -84,12 +84,12 @@ def last_possible_number(text: str) -> NumericWord | None:
 
 
 def is_no_number(word: str) -> bool:
-    """Tell whether a word is a number in no version: ASCII without a digit, or with letters."""
+    """Return whether a word is a number in no version: ASCII without a digit, or with letters."""
     return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
 
 
 def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
-    """Return the last word that has a value; a few words cost no full split."""
+    """Return the last word that has a value, without a full split if it is near the end."""
     head = text
     for chunk in CHUNKS:
         words = head.rsplit(None, chunk)
@@ -110,7 +110,7 @@ def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericW
 
 
 def without_punctuation(word: str) -> str:
-    """Drop currency, emphasis and commas, and periods that no digit follows."""
+    """Remove currency, emphasis and commas, and periods that no digit follows."""
     if len(word) <= LONG:
         word = word.translate(DROPPED)
     else:
@@ -125,7 +125,7 @@ def finite(word: str) -> float | None:
 
 
 def finite_untrimmed(word: str) -> float | None:
-    """Return the finite number that a cleaned word spells, its punctuation left on.
+    """Return the finite number that a cleaned word spells, without stripping its punctuation.
 
     Raises ScorerFailure on Chinese numerals past the range of floats, where upstream raises.
     """
@@ -139,7 +139,7 @@ def finite_untrimmed(word: str) -> float | None:
         if math.isfinite(number):
             return number
         if word.isascii():
-            return None  # infinite for both, and the second is slow on long words
+            return None  # infinite for both, and `superscript_number` is slow on long words
     return None
 
 
@@ -154,7 +154,7 @@ def _unescaped(word: str) -> str:
 
 @lru_cache(4096)
 def _target_0_3_253(gold: str) -> str | None:
-    """Return the gold with 5 significant digits, None where it is no number."""
+    """Return the gold with 5 significant digits, None if it is not a number."""
     number = finite(without_punctuation(_unescaped(gold.strip().casefold())))
     return None if number is None else five_digits(number)
 
@@ -173,7 +173,7 @@ def extract_0_3_253(text: str, gold: str) -> Answer | None:
 
 
 def compare_0_3_253(value: str, gold: str) -> bool:
-    """Compare 5 significant digits; golds that are no number match at the end of the text."""
+    """Compare 5 significant digits; golds that are not numbers match at the end of the text."""
     target = _target_0_3_253(gold)
     if target is None:  # upstream strips currency and commas from the gold alone here
         stripped = without_punctuation(_unescaped(gold.strip().casefold()))
@@ -187,7 +187,7 @@ def _whole_text(text: str) -> Answer:
 
 
 def _normalized_0_3_220(word: str) -> str:
-    """Write a numeric word with 5 significant digits, leave other words as they are."""
+    """Write a numeric word with 5 significant digits; other words stay unchanged."""
     if not word.replace(".", "").isnumeric():
         return word
     try:
@@ -262,7 +262,7 @@ MATCH_0_3_253 = _scorer(
 
 
 def as_it_is(word: str) -> str:
-    """Leave escapes in: their backslash makes a word no number."""
+    """Keep escapes: their backslash makes a word no number."""
     return word
 
 
@@ -273,7 +273,7 @@ def unescaped(word: str) -> str:
 
 @lru_cache(4096)
 def _target(gold: str, prepare: Callable[[str], str]) -> tuple[str, bool]:
-    """Return what the gold is compared by, and whether that is a number."""
+    """Return the value that represents the gold, and whether it is a number."""
     stripped = without_punctuation(prepare(gold.strip().casefold()))
     number = finite_untrimmed(stripped)
     if number is None:
@@ -288,7 +288,7 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
         return None if number is None else five_digits(number)
 
     def extract(text: str, gold: str) -> Answer | None:
-        """Extract the last word that is a number; the whole text for golds that are none."""
+        """Extract the last word that is a number; the whole text if the gold is not a number."""
         if not _target(gold, prepare)[1]:
             value = text.strip().casefold().strip(PUNCTUATION)
             return Answer(text, value, (0, len(text)), "the whole text, by its end")

@@ -17,7 +17,7 @@ from gradeschool.protocol import Protocol, Render
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
 # numpy.random.default_rng(42).permutation(7473)[:10].
 SHOT_ROWS = (3082, 2184, 5897, 2437, 6330, 819, 3812, 5878, 5302, 5876)
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 TEMPLATE = (
     "Solve the following math problem step by step. The last line of your response should be of "
     'the form "ANSWER: $ANSWER" (without quotes) where $ANSWER is the answer to the problem.\n\n'
@@ -30,7 +30,7 @@ MATCH = "inspect/match-numeric@>=0.3.253"
 
 
 def few_shot(count: int) -> Render:
-    """Return what renders this many shots as one system message, and the template."""
+    """Return a function that renders this many shots as one system message, and the template."""
 
     def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
         examples = "\n\n".join(_example(shots[row]) for row in SHOT_ROWS[:count])
@@ -52,7 +52,7 @@ def _example(shot: Problem) -> str:
     return f"{shot.question}\n\nReasoning:\n{reasoning}\n\nANSWER: {shot.gold}"
 
 
-# The tasks set nothing: temperature, nucleus and length are the provider's defaults.
+# The tasks set no temperature, nucleus or length: the provider's defaults apply.
 PROVIDERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
 
 GSM8K = Protocol(

@@ -1,6 +1,6 @@
-"""Numbers as inspect_ai reads them: every script, vulgar fractions, superscripts, Chinese numerals.
+"""Numbers as inspect_ai parses them: all scripts, vulgar fractions, superscripts, Chinese numerals.
 
-Two readers, both in floats as upstream:
+Two parsers, both with floats as upstream:
 `unicode_number` has the verdicts of src/inspect_ai/scorer/_unicode.py (0.3.220 and 0.3.285 alike),
 `superscript_number` those of str_to_float in src/inspect_ai/_util/text.py (0.3.220).
 """
@@ -14,22 +14,22 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 
-# What each character of a text stands for, joined: quick on long words of few characters. A hostile
-# word may have millions of characters, but seldom more than a few different ones: written as one
-# byte each, by a table of theirs, it is translated without a call for each.
-LONG = 2_000  # shorter words are read character by character
+# The meanings of a text's characters, joined. Fast on long words of few different characters: a
+# hostile word may have millions of characters, but seldom more than a few different ones. Each is
+# written as one byte and translated by a table, without a call for each character.
+LONG = 2_000  # shorter words are processed character by character
 SAMPLE = 1_000
-MOST = 200  # different characters; a byte has room for no more than 255 and NUL
-UNDEFINED = "\ufffe"  # codecs' mark of a byte that stands for nothing
+MOST = 200  # different characters; a byte allows for no more than 255 and NUL
+UNDEFINED = "\ufffe"  # codecs' mark of an undefined byte
 
 
 def spelled(text: str, meaning: Callable[[str], str]) -> str:
-    """Return the meanings of the characters, each one ASCII character or nothing, joined."""
+    """Return the meanings of the characters (each one ASCII character or nothing), joined."""
     characters = _different(text) if len(text) > LONG else None
     if characters is None:
         return "".join(map(meaning, text))
     meanings = {char: meaning(char) for char in characters}
-    # codecs' fast table begins with NUL and holds no character beyond the basic plane.
+    # codecs' fast table begins with NUL and contains no character beyond the basic plane.
     table = "\0" + "".join(characters)
     mapping = codecs.charmap_build(table + UNDEFINED * (256 - len(table)))
     coded, _ = codecs.charmap_encode(text, "strict", mapping)
@@ -44,7 +44,7 @@ def spelled(text: str, meaning: Callable[[str], str]) -> str:
 
 
 def _different(text: str) -> list[str] | None:
-    """Return the characters of a text, None where they are too many or none of them is common."""
+    """Return the different characters of a text; None if too many, or if none is common."""
     characters: set[str] = set()
     place = 0
     while True:
@@ -105,12 +105,12 @@ FRACTIONS = {
 FRACTION = re.compile(f"[{''.join(FRACTIONS)}]")
 SUPERSCRIPT = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 EXPONENT = re.compile("[eE]")
-LONGEST_PART = 400  # decimals: the next ones are smaller than the smallest float
+LONGEST_PART = 400  # decimals: the next ones are below the smallest float
 LEADING_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
 
 def unicode_number(text: str) -> float:
-    """Return the number that a word spells. Raises ValueError where it spells none."""
+    """Return the number that a word spells. Raises ValueError if it is not a number."""
     rest, negative = _signs(text.strip())
     value = _symbol(rest)
     if value is not None:
@@ -130,7 +130,7 @@ def unicode_number(text: str) -> float:
 def superscript_number(text: str) -> float:
     """Return the number of a word such as "18", "1.5", "½", "5²", "2½".
 
-    Raises ValueError where it is none and OverflowError where a power is too large.
+    Raises ValueError if it is not a number and OverflowError if a power is too large.
     """
     if text in FRACTIONS:
         return FRACTIONS[text]
@@ -158,7 +158,7 @@ def _spaces() -> str:
 
 
 def _signs(text: str) -> tuple[str, bool]:
-    """Take the leading signs off; each minus turns the sign."""
+    """Remove the leading signs; each minus flips the sign."""
     if not text or not (text[0] in MINUS + PLUS or text[0].isspace()):
         return text, False
     rest = text.lstrip(MINUS + PLUS + _spaces())

@@ -1,4 +1,4 @@
-"""lighteval: GSM8K by its own and by its inspect back end; MGSM, AIME, GSM-Plus."""
+"""lighteval: GSM8K by its own and by its inspect backend; MGSM, AIME, GSM-Plus."""
 
 from gradeschool.protocols.lighteval.gsm8k import GSM8K, GSM8K_INSPECT, INSPECT, MULTITURN, PLAIN
 from gradeschool.protocols.lighteval.mgsm import MGSM, MGSM_SCORER

@@ -1,8 +1,8 @@
-"""Comparing what was read with a gold, as lighteval does, for golds that are numbers.
+"""Compares extracted values with a gold, as lighteval does, for golds that are numbers.
 
-src/lighteval/metrics/utils/math_comparison.py, lines 483-640. A gold is a number, a percentage or
-an arithmetic expression here, never an equation or a set: what lighteval does with those is left
-out. Runs in a child process.
+src/lighteval/metrics/utils/math_comparison.py, lines 483-640. A gold here is a number, a percentage
+or an arithmetic expression, never an equation or a set, so lighteval's code for those is left out.
+Runs in a child process.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ HUNDREDTH = Rational(1, 100)
 
 
 def any_equal(golds: list[Any], readings: list[Any], decimals: int = 5) -> bool:
-    """Return whether a gold equals a reading: values as values, texts as texts.
+    """Return whether a gold equals an extracted item: values as values, texts as texts.
 
-    decimals: to which decimal numbers are rounded before they are compared.
+    decimals: the number of decimals to which numbers are rounded before the comparison.
     """
     return any(_equal(gold, reading, decimals) for gold, reading in product(golds, readings))
 
@@ -87,7 +87,7 @@ def _evaluated(value: Any) -> Any:
 
 
 def _holds(test: Callable[[], Any]) -> bool:
-    """Return whether a test says true; one that raises does not."""
+    """Return whether a test returns true; a test that raises does not."""
     result = attempt(test)
     return not isinstance(result, Raised) and bool(result)
 

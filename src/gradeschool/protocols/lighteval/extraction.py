@@ -1,9 +1,9 @@
-"""How lighteval finds the answer in a text and cleans its LaTeX. Runs in a child process.
+"""Finds the answer in a text and cleans its LaTeX as lighteval does. Runs in a child process.
 
-LaTeX as lighteval cleans it: the normalisation of latex2sympy2_extended 1.0.6 by means of 1.11.
+Cleaning: the normalisation of latex2sympy2_extended 1.0.6, built on that of 1.11.
 
-latex2sympy2_extended 1.0.6, math_normalization.py, lines 262-330 (boxes), 456-509. The steps that
-1.11 does otherwise are here, in the order of 1.0.6; the others are 1.11's. Runs in a child process.
+latex2sympy2_extended 1.0.6, math_normalization.py, lines 262-330 (boxes), 456-509. Steps in which
+1.11 differs are implemented here, in the order of 1.0.6; the others are 1.11's.
 
 The patterns by which lighteval finds an answer, for English, with their priorities.
 
@@ -61,7 +61,7 @@ CLEANING_OPERATORS = NormalizationConfig(
 
 
 def cleaned(latex: str, last_box: bool) -> str:
-    """Return a formula ready to be parsed. last_box: only the last box and those joined to it."""
+    """Return a formula ready to parse. last_box: only the last box and those joined to it."""
     text = boxed(latex, last_box)
     text = CLEANING_PERCENT.sub(lambda _: r"\\%", text)
     text = AND_OR.sub(";", TEXT_AND_OR.sub(";", text))
@@ -73,10 +73,10 @@ def cleaned(latex: str, last_box: bool) -> str:
 
 
 def boxed(text: str, last_box: bool) -> str:
-    r"""Return the contents of the boxes, joined by commas; the text itself where there is none.
+    r"""Return the contents of the boxes, joined by commas; the text itself if there is no box.
 
     Boxes are found from the end. last_box: stop where "and", "or" or a comma does not join two.
-    A box without a closing brace counts only as the last one, and reaches to the end of the text.
+    A box without a closing brace counts only as the last one, and extends to the end of the text.
     """
     contents: list[str] = []
     end, later = len(text), -1
@@ -96,7 +96,7 @@ def boxed(text: str, last_box: bool) -> str:
 
 
 def _box_before(text: str, end: int) -> tuple[int, int]:
-    """Return where the last box before `end` starts, and where its brace should stand."""
+    """Return the positions of the last box before `end` and of its expected brace."""
     start, command = max((text.rfind(command, 0, end), command) for command in BOXES)
     inside = start + len(command)
     while inside < end and text[inside].isspace():
@@ -142,7 +142,7 @@ EXPRESSIONS = (
     (WHOLE_NUMBER, 300),
 )
 
-# (group, before, one character of what stands inside, behind) of each kind of formula
+# (group, before, one character of the content, after) of each kind of formula
 ENVIRONMENTS = (
     ("DisplayDollar", r"(?<!\\)\$\$", r"(?:[^$]|\$(?!\$))", r"(?<!\\)\$\$"),
     ("DisplayBracket", r"(?<!\\)\\\[", r"(?:[^\\]|\\(?!\]))", r"(?<!\\)\\\]"),
@@ -152,7 +152,7 @@ ENVIRONMENTS = (
 )
 DIGITS = r"-?\d+(?:[.,]\d+)?"
 PATTERNS_PERCENT = r"(?:\\?%|[Pp]ercent|[Pp]ercentage|[Pp]ct)"
-MOST_FORMULAS = 6  # that "and", "or" or a comma joins into one answer
+MOST_FORMULAS = 6  # joined by "and", "or" or a comma into one answer
 JOINT = r"\s*(?:and|or|,)\s*"
 OPEN_BOX = r"(?P<first_latexBoxed>\\boxed{.+})"
 
@@ -194,7 +194,7 @@ def expression_patterns() -> tuple[Pattern, ...]:
 def answer_patterns(box: int = 0) -> tuple[Pattern, ...]:
     """Return the patterns for completions: LaTeX before plain numbers of the same priority.
 
-    box: the priority of boxes; 55 puts them behind "final answer is".
+    box: the priority of boxes; 55 puts them after "final answer is".
     """
     plain = rf"(?:{formulas(boxed=False)})"
     latex = (
@@ -215,9 +215,9 @@ SEPARATORS = str.maketrans("", "", ", ")
 
 
 def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> list[Any]:
-    """Return the value found and the characters it was read from: none, one or both of them.
+    """Return the extracted value and its characters: a list of zero, one or two items.
 
-    first_match: give up after the first match, parsed or not; else go on to the next.
+    first_match: stop after the first match, even if it cannot be parsed; else try the next ones.
     """
     values: list[Any] = []
     characters: list[str] = []
@@ -263,7 +263,7 @@ def _number(match: re.Match[str]) -> tuple[Any, str]:
 
 
 def percent(number: Any) -> Any:
-    """Return a hundredth of a number, not multiplied out: 60 % is not 3/5 here."""
+    """Return a hundredth of a number, not multiplied out: 60 % does not equal 3/5 here."""
     return Mul(number, HUNDREDTH, evaluate=False)
 
 
@@ -307,5 +307,5 @@ def _parsed(latex: str) -> Any:
     if isinstance(value, Raised):
         return None
     if isinstance(value, Mul) and value.args[1:] == (UnevaluatedExpr(HUNDREDTH),):
-        return percent(value.args[0])  # the newer parser keeps the hundredth apart
+        return percent(value.args[0])  # the newer parser keeps the hundredth separate
     return value

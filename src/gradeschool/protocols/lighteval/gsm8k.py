@@ -1,6 +1,6 @@
 """lighteval's GSM8K: prompts and scorers.
 
-The prompts of lighteval's GSM8K task, five shots, and of its inspect back end, zero-shot.
+The prompts of lighteval's GSM8K task, five shots, and of its inspect backend, zero-shot.
 
 https://github.com/huggingface/lighteval, PyPI 0.13.0: src/lighteval/tasks/tasks/gsm8k.py,
 tasks/lighteval_task.py lines 380-396, tasks/prompt_manager.py lines 91-172.
@@ -27,7 +27,7 @@ SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks/gsm8k.py"
 SEED = 42
 SHOTS = 5
 GREEDY = Decoding(temperature=0.0, top_p=None, max_tokens=256, stop=("Question:",))
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 TEMPLATE = (
     "Solve the following math problem step by step. The last line of your\n"
     'response should be of the form "ANSWER: $ANSWER" (without quotes)\n'
@@ -53,7 +53,7 @@ def drawn(problems: int, shots: int) -> list[list[int]]:
 def plain_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     r"""Render shots and question as one text, "Question: ...\nAnswer:".
 
-    The draw is lighteval's where the problems are the whole split in its order.
+    The shots are lighteval's only if the problems are the whole split in its order.
     """
     for problem, rows in zip(problems, drawn(len(problems), len(shots)), strict=True):
         examples = [(_question(shots[row]), shots[row].solution.strip()) for row in rows]
@@ -68,7 +68,7 @@ def turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Pro
 
 
 def inspect_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the template of the inspect back end."""
+    """Render the template of the inspect backend."""
     for problem in problems:
         request = TEMPLATE.replace("{question}", problem.question)
         yield Prompt(messages=(Message("user", request),))

@@ -1,6 +1,6 @@
 """Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-lighteval's own time-outs (5 s for a parse, 5 s for a comparison) are left out: the worker has one.
+lighteval's own time-outs (5 s for a parse, 5 s for a comparison) are replaced by the worker's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradeschool.protocols.lighteval.extraction import (
 )
 
 LATE_BOX = 55  # the priority of boxes where no other is set
-LONGEST = 1000  # characters of a reading that are handed back
+LONGEST = 1000  # characters returned of an extracted answer
 
 
 def extractive_match(text: str, choice: str) -> tuple[str | None, bool]:
@@ -28,14 +28,14 @@ def extractive_match(text: str, choice: str) -> tuple[str | None, bool]:
 
 
 def pass_at_1(text: str, choice: str) -> tuple[str | None, bool]:
-    """Judge as `Metrics.pass_at_k_math` one completion; the gold is a number."""
+    """Judge one completion as `Metrics.pass_at_k_math`; the gold is a number."""
     answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
     golds = extracted(choice.strip(), answer_patterns(LATE_BOX), first_match=False)
     return _shown(answers), any_equal(golds or [choice.strip()], answers, decimals=6)
 
 
 def pass_at_1_of_solutions(text: str, choice: str) -> tuple[str | None, bool]:
-    """Judge as `Metrics.pass_at_k_math` one completion; the gold is read out of a solution."""
+    """Judge one completion as `Metrics.pass_at_k_math`; the gold is extracted from a solution."""
     answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
     golds = _golds_of_solution(choice.strip()) or [choice.strip()]
     return _shown(answers), any(
@@ -49,7 +49,7 @@ def _golds_of_solution(text: str) -> list[Any]:
 
 
 def math_scorer(text: str, target: str) -> tuple[str | None, bool]:
-    """Judge as `math_scorer`: what is extracted from both must be the same list."""
+    """Judge as `math_scorer`: the items extracted from both must be equal lists."""
     answers = extracted(text, answer_patterns(), first_match=True)
     return _shown(answers), answers == _golds(target, True)
 

@@ -15,7 +15,7 @@ from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks/mgsm.py"
-# Strings that define the tasks, to the letter: what stands before the question, and before answers.
+# Strings that define the tasks, verbatim: the labels before the question and before answers.
 LABELS = {
     "bn": ("প্রশ্ন:", "ধাপে ধাপে উত্তর:"),
     "de": ("Frage:", "Schritt-für-Schritt-Antwort:"),
@@ -32,7 +32,7 @@ LABELS = {
 
 
 def read_whole(text: str, reference: str) -> Answer | None:
-    """Read the whole completion without white space at its ends."""
+    """Extract the whole completion without white space at its ends."""
     value = text.strip()
     if not value:
         return None

@@ -17,9 +17,9 @@ from gradeschool.prompts.rendering import rationale
 from gradeschool.protocol import Protocol
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks"
-# What no task sets is the server's.
+# Settings that no task defines are left to the server.
 DECODING = Decoding(temperature=0.0, top_p=None, max_tokens=None)
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 AIME_REQUEST = (
     "\nSolve the following math problem efficiently and clearly.  The last line of your response "
     "should be of the following format: 'Therefore, the final answer is: $\\boxed{ANSWER}$. I hope "
@@ -48,13 +48,13 @@ def math_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Itera
 
 
 def plus_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render question and label; problems that cannot be answered are asked as well."""
+    """Render question and label, also for problems that cannot be answered."""
     for problem in problems:
         yield Prompt(text=f"Question: {problem.question}\n\nAnswer:")
 
 
 def labelled_solution(problem: Problem) -> str:
-    """Return the label and the reference solution; the gold where the solution has no box."""
+    """Return the label and the reference solution; the gold if the solution has no box."""
     solution = rationale(problem)
     return f"ANSWER: {solution}" if "\\boxed" in solution else f"ANSWER: {problem.gold}"
 

@@ -1,4 +1,4 @@
-"""EleutherAI lm-evaluation-harness 0.4: GSM8K, Platinum and sets beside them; GSM8K of 0.3.0."""
+"""EleutherAI lm-evaluation-harness 0.4: GSM8K, Platinum and other sets; GSM8K of 0.3.0."""
 
 from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_SCORER
 from gradeschool.protocols.lm_eval.mgsm import MGSM_PROTOCOLS, MGSM_SCORERS

@@ -1,9 +1,9 @@
-"""`lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else behind "=", else a number.
+"""`lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else after "=", else a number.
 
 The string forms in which hrm8k compares answers: Hendrycks et al.'s `_strip_string`, and more.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hrm8k/en/utils.py
-Raises what upstream raises (IndexError, AssertionError); the comparison catches them there too.
+Raises what upstream raises (IndexError, AssertionError); the comparison catches these, as upstream.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def hrm8k_form(text: str) -> str:
 
 
 def stripped(text: str) -> str:
-    """Return an answer without the LaTeX that makes no difference; then comes `as_fraction`."""
+    """Return an answer without LaTeX that makes no difference; `as_fraction` follows."""
     for old, new in FIRST:
         text = text.replace(old, new)
     if UNIT in text:
@@ -71,14 +71,14 @@ def as_number(text: str) -> str:
 
 
 def _braced_roots(text: str) -> str:
-    r"""Write `\sqrt3` as `\sqrt{3}`; fails on a root of nothing."""
+    r"""Write `\sqrt3` as `\sqrt{3}`; fails if nothing follows the root."""
     head, *roots = text.split("\\sqrt")
     parts = [root if root[0] == "{" else f"{{{root[0]}}}{root[1:]}" for root in roots]
     return "\\sqrt".join([head, *parts])
 
 
 def _braced_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; fails on a fraction of nothing."""
+    r"""Write `\frac12` as `\frac{1}{2}`; fails if nothing follows the command."""
     head, *tails = text.split("\\frac")
     parts = [head]
     for tail in tails:
@@ -96,7 +96,7 @@ Integers = Callable[[str, str], tuple[int, int] | None]
 
 
 def as_integers(over: str, under: str) -> tuple[int, int]:
-    """Return two integers; raises ValueError where one is none."""
+    """Return two integers; raises ValueError if either is not an integer."""
     return int(over), int(under)
 
 
@@ -108,7 +108,7 @@ def _as_integers_or_none(over: str, under: str) -> tuple[int, int] | None:
 
 
 def as_fraction(text: str, integers: Integers) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`; integers: what reads both sides, None for no integers."""
+    r"""Write `36/2` as `\frac{36}{2}`; integers: the function that parses both sides."""
     over, slash, under = text.partition("/")
     if not slash or "/" in under:
         return text
@@ -122,11 +122,11 @@ SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (v
 BRACE = re.compile(r"[{}]")
 BOX = "\\boxed{"
 
-# `(?:\$)?\d+(?:\.\d+)?(?![\w\d])` with the same matches: a run of digits is tried once, from its
-# start, since all its tails fail where it fails.
+# Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
+# since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
 last_number_in = last_number(NUMBER)
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 INSTRUCTION = (
     "Solve the given question.\nAfter solving the problem, state your final answer in the "
     "following format: $\\boxed{N}$.\n\n"
@@ -135,7 +135,7 @@ STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 
 
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
-    """Return the piece of text that upstream takes for the answer, and how it was found."""
+    """Return the piece of text that upstream takes as the answer, and how it was found."""
     if "\\boxed" in text:
         return _boxed(text)
     between = _between_dollars(text)
@@ -146,7 +146,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
     if "=" in text:
         piece = _behind_equals(TextMatch(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
-        return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
+        return TextMatch(value, piece.start, piece.start + len(value)), "after the last '='"
     number = last_number_in(text, "")
     if number is None or number.span is None:
         return None
@@ -166,7 +166,7 @@ def _between_dollars(text: str) -> TextMatch | None:
 
 
 def _boxed(text: str) -> tuple[TextMatch, str] | None:
-    """Return the content of the last box; None where it is not closed."""
+    """Return the content of the last box; None if it is not closed."""
     start = text.rfind("\\boxed")
     depth = 0
     for brace in BRACE.finditer(text, start):
@@ -191,7 +191,7 @@ def _behind_equals(piece: TextMatch) -> TextMatch:
 
 
 def extract(text: str, reference: str) -> Answer | None:
-    """Extract the last box, else between "$", else behind "=", else the last number."""
+    """Extract the last box, else between "$", else after "=", else the last number."""
     answer = find_answer(text)
     if answer is None:
         return None
@@ -200,14 +200,14 @@ def extract(text: str, reference: str) -> Answer | None:
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold through the same reading, which takes the sign away: "-10" becomes "10"."""
+    """Return the gold after the same extraction, which drops the sign: "-10" becomes "10"."""
     gold = as_number(problem.gold.replace(",", ""))
     answer = find_answer(gold)
     return gold if answer is None else answer[0].text
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare Hendrycks' string forms, the answer's as a number."""
+    """Compare Hendrycks' string forms; the answer is compared as a number."""
     try:
         return _number_form(value) == _form(reference)
     except (AssertionError, IndexError):
@@ -230,7 +230,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
 
 HRM8K_SCORER = Scorer(
     name="lm-eval/hrm8k-gsm8k-en",
-    summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
+    summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
     reference=reference,
     extract=extract,

@@ -1,7 +1,7 @@
 r"""MGSM in 11 languages: the answer alone, reasoning in the language, reasoning in English.
 
-The tasks ask without examples unless somebody gives a number of them. `exact_match` ignores case
-and punctuation on both sides: a sign, a decimal point and commas are lost.
+The tasks use no examples unless a number of them is set. `exact_match` ignores case and punctuation
+on both sides, so that a sign, a decimal point and commas are lost.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/mgsm/utils.py
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/mgsm/native_cot/cot_yaml
@@ -25,8 +25,8 @@ from gradeschool.verdict import Answer
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/mgsm"
 ENGLISH_ANSWER = "Step-by-Step Answer:"
 ENGLISH_PATTERN = r"The answer is (\-?[0-9\.\,]+)"
-# Strings that define the tasks, to the letter: what stands before the question, before an answer
-# without reasoning and before one with reasoning; the pattern of the answer behind reasoning.
+# Strings that define the tasks, verbatim: labels before the question, before an answer without
+# reasoning and before one with reasoning; the pattern of the answer after reasoning.
 TASKS = {
     "bn": ("প্রশ্ন: ", "Answer:", "ধাপে ধাপে উত্তর:", ENGLISH_PATTERN),
     "de": ("Frage: ", "Antwort:", "Schritt-für-Schritt-Antwort:",
@@ -47,17 +47,17 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def compared(text: str) -> str:
-    """Return what exact_match compares; numpy drops NULs at the end."""
+    """Return the form that exact_match compares; numpy drops NULs at the end."""
     return text.lower().translate(PUNCTUATION).rstrip("\0")
 
 
 def gold_number(problem: Problem) -> str:
-    """Return the gold as an integer without commas, which then loses its sign as well."""
+    """Return the gold as an integer without commas; later steps drop its sign as well."""
     return compared(problem.gold)
 
 
 def extract_whole(text: str, reference: str) -> Answer | None:
-    """Read the whole completion without white space at its ends."""
+    """Extract the whole completion without white space at its ends."""
     value = text.strip()
     if not value:
         return None
@@ -69,7 +69,7 @@ extract_last_number = last_number(FLEXIBLE_PATTERN, clean=compared)
 
 
 def first_match(pattern: str) -> Callable[[str, str], Answer | None]:
-    """Return what reads group 1 of the first match of a pattern."""
+    """Return a function that extracts group 1 of the first match of a pattern."""
     compiled = re.compile(pattern)
     words = pattern.partition("(")[0].rstrip()
 

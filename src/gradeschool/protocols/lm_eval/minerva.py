@@ -1,8 +1,8 @@
 r"""minerva_math500: the four examples of Lewkowycz et al. 2022, their normal form, sympy.
 
-`lm-eval/minerva-math500`: what stands in "Final Answer: The final answer is ... I hope it is
-correct.", equal to the gold in the normal form of the Minerva paper (appendix D), else as what
-sympy's LaTeX parser makes of it. `lm-eval/minerva-math500/math-verify`: the task's second metric.
+`lm-eval/minerva-math500`: the text in "Final Answer: The final answer is ... I hope it is
+correct.", equal to the gold in the normal form of the Minerva paper (appendix D), else as parsed by
+sympy's LaTeX parser. `lm-eval/minerva-math500/math-verify`: the task's second metric.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/minerva_math/utils.py
 """
@@ -33,7 +33,7 @@ def _question(problem: Problem) -> str:
 
 
 def boxed_solution(problem: Problem) -> str:
-    r"""Return the reference solution; the gold in a box where it has no box."""
+    r"""Return the reference solution; if it has no box, the gold in a box."""
     solution = rationale(problem)
     return solution if "\\boxed" in solution else f"\\boxed{{{problem.gold}}}"
 

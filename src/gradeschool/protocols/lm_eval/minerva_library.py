@@ -1,7 +1,7 @@
 r"""Runs in a child process (`gradeschool.worker`): needs sympy and antlr, of extra `math-verify`.
 
-Upstream's bound is five seconds for a comparison, and what misses it is wrong; here the worker's
-bound makes it an error. sympy's LaTeX parser builds expressions of what it reads and runs no text.
+Upstream allows five seconds for a comparison and counts a longer one as wrong; here the limit of
+the worker makes it an error. sympy's LaTeX parser builds expressions and executes no text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ latex_parser.version = lambda _: "4.11"
 
 ANNOUNCED = re.compile(r"Final Answer: The final answer is(.*?). I hope it is correct.")
 HOPE, INVALID = "I hope it is correct.", "[invalidanswer]"
-# Strings and patterns that define the normal form, in the order in which they are applied.
+# Strings and patterns of the normal form, in the order in which they are applied.
 SUBSTITUTIONS = (
     ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), ("\\ ", ""), (" ", ""), ("mbox", "text"),
     (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"),
@@ -73,14 +73,14 @@ def _gold(solution: str) -> str:
 
 
 def normal_form(answer: str) -> str:
-    """Return the normal form of an answer, of Lewkowycz et al. 2022, appendix D."""
+    """Return the normal form of an answer (Lewkowycz et al. 2022, appendix D)."""
     answer = answer.split("=")[-1]
     for _, word in UNITS:
         answer = word.sub("", answer)
     for before, after in SUBSTITUTIONS:
         answer = answer.replace(before, after)
     for expression in REMOVED:
-        if expression.isalpha():  # not within a command: "ft" stays in "\left"
+        if expression.isalpha():  # not within a command: the "ft" of "\left" stays
             parts = COMMAND.split(answer)
             parts[::2] = [part.replace(expression, "") for part in parts[::2]]
             answer = "".join(parts)
@@ -93,7 +93,7 @@ def normal_form(answer: str) -> str:
 
 
 def _is_zero(answer: str, gold: str) -> bool:
-    """Tell whether sympy simplifies the difference to 0; what it cannot read is not equal."""
+    """Return whether sympy simplifies the difference to 0; False if it cannot parse one of them."""
 
     def vanishes() -> Any:
         return simplify(_parsed(answer) - _parsed(gold)) == 0

@@ -1,6 +1,6 @@
 r"""GSM-Plus, ASDiv, MATH-500 and AIME, whose tasks share the filters of GSM8K or those of MATH.
 
-`lm-eval/hendrycks-math500` and `lm-eval/aime`: what stands between the first and the last "$", else
+`lm-eval/hendrycks-math500` and `lm-eval/aime`: the text between the first and the last "$", else
 the whole text; aime prefers the last box. Hendrycks et al.'s string forms are compared.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm_plus/gsm_plus.yaml
@@ -70,16 +70,16 @@ ASDIV = replace(
 
 
 def between_dollars(text: str) -> TextMatch:
-    """Return what stands between the first and the last "$", the whole text without two of them."""
+    """Return the text between the first and the last "$", or the whole text without two of them."""
     first, last = text.find("$"), text.rfind("$")
     start, end = (first + 1, last) if first < last else (0, len(text))
     return TextMatch(text[start:end], start, end)
 
 
 def last_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last box; None where upstream finds none or fails on it.
+    r"""Return the content of the last box; None if upstream finds none or fails on it.
 
-    A text with "\boxed " anywhere has its last one of these, up to the next "$".
+    If "\boxed " occurs anywhere, its last occurrence counts, up to the next "$".
     """
     if SPACED_BOX in text:
         start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
@@ -99,7 +99,7 @@ def last_box(text: str) -> TextMatch | None:
 
 
 def extract_math(text: str, reference: str) -> Answer | None:
-    """Read what stands between dollar signs, or everything."""
+    """Extract the text between dollar signs, or everything."""
     piece = between_dollars(text)
     if not piece.text:
         return None
@@ -107,7 +107,7 @@ def extract_math(text: str, reference: str) -> Answer | None:
 
 
 def extract_aime(text: str, reference: str) -> Answer | None:
-    """Read the last box, else what stands between dollar signs, or everything."""
+    """Extract the last box, else the text between dollar signs, or everything."""
     box = last_box(text)
     if box is None or not box.text:
         return None if box is not None else extract_math(text, reference)
@@ -115,7 +115,7 @@ def extract_aime(text: str, reference: str) -> Answer | None:
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare Hendrycks' string forms; the texts themselves where making them fails."""
+    """Compare Hendrycks' string forms, or the texts themselves if a form raises."""
     try:
         return _form(value) == _form(reference)
     except (AssertionError, IndexError, ValueError):

@@ -2,8 +2,8 @@
 
 `lm-eval/gsm8k-cot-llama` and `lm-eval/gsm8k-llama`: Meta's wording, exemplars as chat turns.
 
-Their README asks for --apply_chat_template and --fewshot_as_multiturn: `+multiturn` is how the
-published numbers of Llama 3 were made; the plain form is what the task does without these options.
+Their README asks for --apply_chat_template and --fewshot_as_multiturn: `+multiturn` gave the
+published numbers of Llama 3; the plain form is the task without these options.
 
 The chat forms that --apply_chat_template gives to a task.
 
@@ -13,8 +13,8 @@ https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38
 
 The gsm8k_platinum tasks of lm-eval 0.4.13: the prompts and filters of gsm8k on other labels.
 
-https://pypi.org/project/lm-eval/0.4.13, lm_eval/tasks/gsm8k_platinum. Their filters are those of
-the gsm8k tasks to the letter and so have no names of their own.
+https://pypi.org/project/lm-eval/0.4.13, lm_eval/tasks/gsm8k_platinum. Their filters are identical
+to those of the gsm8k tasks and so have no names of their own.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from gradeschool.prompts.rendering import (
 from gradeschool.protocol import Protocol, Render
 from gradeschool.protocols.lm_eval.scorers import LLAMA3_SOURCE, SOURCE
 
-# Default `fewshot_seed`. One generator a task, and for each document in turn a new draw from it:
+# Default `fewshot_seed`. Each task has one generator, and each document in turn draws from it:
 # https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/api/samplers.py
 SEED = 1234
-# The default of max_gen_toks where a task sets none; it cuts long reasoning.
+# The default of max_gen_toks if a task sets none; it truncates long reasoning.
 MAX_TOKENS = 256
 
 
 def gsm8k_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     r"""Render 5 shots drawn anew for each problem, then "Question: ...\nAnswer:".
 
-    The draw depends on how many problems came before: a run over a prefix sees the same prompts, a
+    The draw depends on the number of problems before: a run over a prefix gets the same prompts, a
     run over other problems or in another order does not.
     """
     stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
@@ -124,7 +124,7 @@ COT_SELF_CONSISTENCY = Protocol(
 )
 
 
-# A prompt that defines the protocol, to the letter; gsm8k_cot_llama ends it with a line break.
+# A prompt that defines the protocol, verbatim; gsm8k_cot_llama ends it with a line break.
 TEMPLATE = (
     "Given the following problem, reason and give a final answer to the problem.\n"
     "Problem: {question}\n"
@@ -143,7 +143,7 @@ def _answered(shot: Problem, period: str) -> str:
 
 
 def cot_llama_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render exemplars and question as one text; no delimiter stands before an answer."""
+    """Render exemplars and question as one text, without a delimiter before an answer."""
     examples = [f"{_with_request(shot, end='')}\n{_answered(shot, period='')}" for shot in shots]
     for problem in problems:
         yield Prompt(text="\n\n".join([*examples, _with_request(problem, end="\n")]))
@@ -152,7 +152,7 @@ def cot_llama_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> 
 def cot_llama_spaced_prompts(
     problems: Sequence[Problem], shots: Sequence[Problem]
 ) -> Iterator[Prompt]:
-    """Render the text of task version 3.0, in which a space stands before an answer."""
+    """Render the text of task version 3.0, with a space before each answer."""
     examples = [(_with_request(shot, end="\n"), _answered(shot, period="")) for shot in shots]
     for problem in problems:
         yield Prompt(text=shots_as_text(examples, _with_request(problem, end="\n")))
@@ -166,7 +166,7 @@ def cot_llama_turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> It
 
 
 def llama_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render exemplars and question as one text; a space stands before an answer."""
+    """Render exemplars and question as one text, with a space before each answer."""
     examples = [(_with_request(shot, end=""), _answered(shot, period=".")) for shot in shots]
     for problem in problems:
         yield Prompt(text=shots_as_text(examples, _with_request(problem, end="")))
@@ -278,7 +278,7 @@ def _drawn(
 ) -> Iterator[tuple[list[tuple[str, str]], str]]:
     """Yield 5 shots and the question of each problem; both are rows of the test split.
 
-    Six are drawn, the problem itself goes if it is among them, the first five stay.
+    Draws six, leaves out the problem itself if it is among them, and keeps the first five.
     """
     stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
     for problem in problems:
@@ -301,7 +301,7 @@ def turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Pro
 
 
 def _relabelled(plain: Protocol, name: str) -> Protocol:
-    """Return a task of gsm8k on the labels of Platinum."""
+    """Return a task of gsm8k with the labels of Platinum."""
     return replace(
         plain,
         name=f"lm-eval/gsm8k-platinum{name}",
@@ -320,7 +320,7 @@ PLATINUM = replace(
 PLATINUM_COT = _relabelled(GSM8K_COT, "-cot")
 PLATINUM_ZEROSHOT = _relabelled(COT_ZEROSHOT, "-cot-zeroshot")
 PLATINUM_SELF_CONSISTENCY = _relabelled(COT_SELF_CONSISTENCY, "-cot-self-consistency")
-# Still version 3.0 of the task: a space stands before each answer of a shot.
+# Still version 3.0 of the task: a space before each answer of a shot.
 PLATINUM_LLAMA = replace(_relabelled(COT_LLAMA, "-cot-llama"), render=cot_llama_spaced_prompts)
 
 PLATINUM_TASKS = (

@@ -34,7 +34,7 @@ from gradeschool.vote import Vote
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
-# The last "." is not escaped upstream: it takes one more character, be it a digit of the answer.
+# The last "." is not escaped upstream: it takes one more character, which may be a digit.
 COT_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]+).")
 THE_ANSWER_IS = "The answer is "
 
@@ -42,7 +42,8 @@ THE_ANSWER_IS = "The answer is "
 def cleaned(text: str) -> str:
     r"""Apply `regexes_to_ignore` ("," "\$" "(?s).*#### " "\.$") and ignore_case, in that order.
 
-    Written without the third pattern, which is quadratic: it removes all up to the last "#### ".
+    Written without the third pattern, which is quadratic: it removes everything to the last "####
+    ".
     """
     text = text.replace(",", "").replace("$", "")
     text = text.rpartition("#### ")[2]
@@ -54,17 +55,17 @@ def cleaned(text: str) -> str:
 
 
 def whole_answer(problem: Problem) -> str:
-    """Return the reference as exact_match sees it when the target is the whole solution."""
+    """Return the reference as exact_match sees it if the target is the whole solution."""
     return cleaned(problem.solution)
 
 
 def gold_alone(problem: Problem) -> str:
-    """Return the reference as exact_match sees it when the target is the number alone."""
+    """Return the reference as exact_match sees it if the target is only the number."""
     return cleaned(problem.gold)
 
 
 def _first(pattern: re.Pattern[str], literal: str, text: str, how: str) -> Answer | None:
-    """Return the first match; literal: what every match holds."""
+    """Return the first match; literal: a string that every match contains."""
     match = pattern.search(text) if literal in text else None
     return None if match is None else Answer(match[1], cleaned(match[1]), match.span(1), how)
 
@@ -110,7 +111,7 @@ COT_STRICT = Scorer(
 )
 
 
-# Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
+# Unlike gsm8k_cot's, this pattern must end in a digit: it matches "The answer is 18" at the end.
 SELF_CONSISTENCY_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]*[0-9]+)")
 
 
@@ -217,7 +218,7 @@ LLAMA_FLEXIBLE = Scorer(
 )
 
 
-# What the regex filter returns for a text without an answer; it is counted like an answer.
+# The regex filter's result for a text without an answer; it is counted like an answer.
 INVALID = "[invalid]"
 
 

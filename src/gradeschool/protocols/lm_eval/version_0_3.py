@@ -23,7 +23,7 @@ MAX_TOKENS = 256
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold by the same extraction, which the published code asserts."""
+    """Return the gold after the same extraction, which the published code asserts."""
     gold = first_marked(problem.solution)
     if gold is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")

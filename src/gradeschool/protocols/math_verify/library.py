@@ -1,6 +1,6 @@
 """Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-Math-Verify's own time-outs are switched off here; the worker's bound stands in for them.
+Math-Verify's own time-outs are switched off here; the limit of the worker replaces them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from math_verify import parse, verify
 
-LONGEST = 1000  # characters of a reading that are handed back
+LONGEST = 1000  # characters returned of an extracted answer
 
 
 def default(text: str, gold: str) -> tuple[str | None, bool]:
@@ -36,6 +36,6 @@ def _judged(text: str, gold: str) -> tuple[str | None, bool]:
 
 
 def shown(extracted: list[Any]) -> str | None:
-    """Return the characters that were read, as Math-Verify cleaned them up; None for nothing."""
+    """Return the extracted characters as Math-Verify cleaned them; None for nothing."""
     texts = [item for item in extracted if isinstance(item, str)]
     return (texts[0] if texts else str(extracted[0]))[:LONGEST] if extracted else None

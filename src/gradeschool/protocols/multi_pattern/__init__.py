@@ -1,6 +1,6 @@
 """`multi-pattern`: five patterns in order, the last match of the first that matches, floats.
 
-Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the mended form.
+Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the corrected form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
-# `\\boxed\{([^}]+)\}` stands second; `last_flat_box` finds the same in linear time.
+# `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.
 ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
 ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
 NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")

@@ -18,13 +18,13 @@ from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
-# A tool call of the reference solution; the gold is read in what follows the last one.
+# A tool call of the reference solution; the gold is extracted from the text after the last one.
 ANNOTATION = re.compile(r"<<[^>]+>>")
 NO_GOLD = ""
 
 
 def extract(text: str, reference: str) -> Answer | None:
-    """Extract the first "#### N"; nothing where the solution has none either."""
+    """Extract the first "#### N"; no answer is correct if the solution has no "#### N" either."""
     answer = first_marked(text)
     if answer is None and reference == NO_GOLD:  # upstream: None == None
         return Answer("", NO_GOLD, None, "no '#### N', as in the solution")
@@ -32,7 +32,7 @@ def extract(text: str, reference: str) -> Answer | None:
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold by the same extraction, "" where the solution has none."""
+    """Return the gold after the same extraction, "" if the solution has none."""
     last_call = last_match(ANNOTATION, problem.solution)
     match = MARKED.search(problem.solution, 0 if last_call is None else last_call.end())
     return NO_GOLD if match is None else match.group(1).replace(",", "")

@@ -1,4 +1,4 @@
-"""`numeric-equality`: the number behind "ANSWER:", else the last number; equal once normalised.
+"""`numeric-equality`: the number after "ANSWER:", else the last number; equal once normalised.
 
 https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
 """
@@ -32,7 +32,7 @@ def extract(text: str, reference: str) -> Answer | None:
 
 NUMERIC_EQUALITY = Scorer(
     name="numeric-equality",
-    summary="the number behind 'ANSWER:', else the last number; equal once normalised",
+    summary="the number after 'ANSWER:', else the last number; equal once normalised",
     source="aisa-group/PostTrainBench #44 (SOURCE.md)",
     reference=normalized_gold,
     extract=extract,

@@ -52,7 +52,7 @@ BASE = Protocol(
 
 
 TULU_SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
-# The sign belongs to the decimals alone: integers lose theirs, on both sides.
+# Only decimals keep their sign: integers lose it, on both sides.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
 PREFIX = "Answer:"
 TULU_STOPS = ("Question:", "</s>", "<|im_end|>")
@@ -62,7 +62,7 @@ extract = last_number_without_commas(NUMBER)
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold through the same extraction: "-10" becomes "10"."""
+    """Return the gold after the same extraction: "-10" becomes "10"."""
     return extracted_gold(extract, problem)
 
 
@@ -110,7 +110,7 @@ def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator
 
 
 def thinking(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the same, the assistant's answer begun with a mark of thinking."""
+    """Render the same, with the assistant's answer begun with "<think>"."""
     for prompt in zero_shot(problems, shots):
         yield replace(prompt, prefix=THINKING)
 

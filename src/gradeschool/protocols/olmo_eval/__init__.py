@@ -26,7 +26,7 @@ extract = last_number_without_commas(NUMBER)
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold through the same extraction."""
+    """Return the gold after the same extraction."""
     return extracted_gold(extract, problem)
 
 

@@ -21,7 +21,7 @@ last_number = last_number_without_commas(NUMBER)
 
 
 def extract(text: str, reference: str) -> Answer | None:
-    """Extract the last number; a text without one counts only where it is the whole gold."""
+    """Extract the last number; a text without one counts only if it is the whole gold."""
     answer = last_number(text, reference)
     if answer is None and compare(text, reference):
         return Answer(text, text, (0, len(text)), "the whole text")

@@ -6,7 +6,7 @@ https://github.com/openai/grade-school-math/blob/3101c7d5072418e28b9008a6636bde8
 
 `openai/example-solutions`: how the published example_model_solutions.jsonl was flagged.
 
-Those solutions end in a last line "A: N", which the released extractor does not read.
+Those solutions end in a last line "A: N", which the released extractor ignores.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ MAX_TOKENS = 400
 def extract_answer(completion: str) -> str:
     """Return the official extraction of an answer: the first "#### N" without commas.
 
-    Returns "[invalid]" where there is none. Keeps the official quirks: "#### 18." gives "18.",
+    Returns "[invalid]" if there is none. Keeps the official quirks: "#### 18." gives "18.",
     "#### $18" gives "[invalid]".
     """
     return (first_marked(completion) or UNMARKED).value
 
 
 def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
-    """Tell whether a completion is right by the official scorer: string equality of extractions.
+    """Return whether a completion is right by the official scorer: extractions are equal strings.
 
-    gt_example: a GSM8K row (its "answer" holds the reference solution) or a Problem. Raises
-    InputError for anything else, and where it has no "#### N", which the official code asserts.
+    gt_example: a GSM8K row (its "answer" is the reference solution) or a Problem. Raises InputError
+    for anything else, and for a solution without "#### N", as the official code asserts.
     """
     try:
         solution = gt_example["answer"]
     except (TypeError, LookupError):
         raise InputError(
-            f"the reference is no GSM8K row: {clip(repr(gt_example))}; give one, or ask "
+            f"the reference is not a GSM8K row: {clip(repr(gt_example))}; give one, or call "
             "gradeschool.judge(completion, gold, scorer='openai/2021').correct"
         ) from None
     gold = extract_answer(solution)
@@ -73,7 +73,7 @@ OFFICIAL_SCORER = Scorer(
 
 OFFICIAL = Protocol(
     name="openai/2021",
-    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer behind ####",
+    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
     source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
@@ -85,14 +85,14 @@ MARK = "A: "
 
 
 def extract_last_line(text: str, reference: str) -> Answer | None:
-    """Extract what follows "A: " at the start of the last line."""
+    """Extract the text after "A: " at the start of the last line."""
     start = text.rfind("\n") + 1
     if not text.startswith(MARK, start):
         return None
     start += len(MARK)
     answer = text[start:]
     value = answer.replace(",", "")
-    return Answer(answer, value, (start, len(text)), "the last line behind 'A: '")
+    return Answer(answer, value, (start, len(text)), "the last line after 'A: '")
 
 
 def reference(problem: Problem) -> str:
@@ -102,7 +102,7 @@ def reference(problem: Problem) -> str:
 
 EXAMPLE_SOLUTIONS = Scorer(
     name="openai/example-solutions",
-    summary="the text behind 'A: ' on the last line, equal without commas",
+    summary="the text after 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
     reference=reference,
     extract=extract_last_line,

@@ -1,4 +1,4 @@
-"""OpenCompass: the evaluators of its gsm8k configurations, its prompts, and sets beside it."""
+"""OpenCompass: the evaluators and prompts of its gsm8k configurations, and other sets."""
 
 from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP, GSM8K, SVAMP
 from gradeschool.protocols.opencompass.other_sets import OTHER_PROTOCOLS, OTHER_SCORERS

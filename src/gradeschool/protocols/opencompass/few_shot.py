@@ -1,4 +1,4 @@
-"""`opencompass/gsm8k` and `opencompass/svamp`: four fixed examples as turns, the defaults.
+"""`opencompass/gsm8k` and `opencompass/svamp`: four fixed examples as turns, the default tasks.
 
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/SVAMP
@@ -33,7 +33,7 @@ def extract(text: str, reference: str) -> Answer | None:
 
 
 def reference(problem: Problem) -> str:
-    """Return what follows the first "#### ", without commas."""
+    """Return the text after the first "#### ", without commas."""
     parts = problem.solution.split("#### ")
     return (parts[1] if len(parts) > 1 else problem.gold).replace(",", "")
 
@@ -64,7 +64,7 @@ def _with_request(problem: Problem) -> str:
 
 
 def _turns(conclusion: str) -> Render:
-    """Return what renders examples as turns, their answers ended with a conclusion."""
+    """Return a function that renders examples as turns, with a conclusion after each answer."""
 
     def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
         examples = [

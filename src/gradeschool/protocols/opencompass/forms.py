@@ -4,8 +4,8 @@ The Hendrycks form of an answer, second version, as OpenCompass's MATH evaluator
 
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
 (_strip_string_v2). The lists of strings are upstream's. Its patterns `\\text{.*?}$`,
-`(\d+)\.0+([^\d])` and `(\d+)\.0+$` are quadratic where they do not match; what stands here finds
-the same in linear time.
+`(\d+)\.0+([^\d])` and `(\d+)\.0+$` are quadratic where they do not match; the code here finds the
+same in linear time.
 
 The Minerva form of an answer, as OpenCompass's MATH evaluator makes it.
 
@@ -22,7 +22,7 @@ from gradeschool.latex import braced_fractions, without, without_zero_decimals
 
 
 class Replacements:
-    """String replacements one after the other; those whose characters are absent cost nothing."""
+    """String replacements in sequence; a pair whose characters are absent costs nothing."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self.steps = [(old, new, frozenset(old)) for old, new in pairs]
@@ -38,7 +38,7 @@ class Replacements:
 
 
 def unwrapped(text: str, opening: str, closing: str) -> str:
-    """Take wrappers off; each reaches to the nearest closing."""
+    """Remove wrappers; each reaches to the nearest closing."""
     parts: list[str] = []
     place = 0
     while (start := text.find(opening, place)) >= 0:
@@ -52,7 +52,7 @@ def unwrapped(text: str, opening: str, closing: str) -> str:
 
 
 def last_between(text: str, opening: str, closing: str) -> str:
-    """Return what the last pair of marks encloses; the whole text where there is no pair."""
+    """Return the text inside the last pair of marks; the whole text if there is no pair."""
     between, place = text, 0
     while (start := text.find(opening, place)) >= 0:
         inside = start + len(opening)
@@ -98,7 +98,7 @@ BARE_ROOT_WORD = re.compile(r"\\sqrt(\w+)")
 def hendrycks(answer: str) -> str:
     """Return the Hendrycks form, second version.
 
-    Raises ValueError on an `a/b` that is no fraction of integers, as upstream does.
+    Raises ValueError on an `a/b` that is not a fraction of integers, as upstream does.
     """
     answer = answer.strip().replace("\n", "").rstrip(".")
     answer = AFTER_UNIT(_without_unit(BEFORE_UNIT(answer)))
@@ -120,7 +120,7 @@ def hendrycks(answer: str) -> str:
 
 
 def _without_unit(text: str) -> str:
-    r"""Cut a text that ends in a brace at its first `\text{`, unless nothing would be left."""
+    r"""Cut a text that ends in a brace at its first `\text{`, unless nothing would remain."""
     start = text.find("\\text{")
     cut = text
     if start >= 0 and text.endswith("}") and len(text) > start + len("\\text{"):
@@ -188,7 +188,7 @@ def minerva(answer: str) -> str:
 
 
 def _unboxed(text: str) -> str:
-    r"""Take the first `\boxed{` and the last brace off."""
+    r"""Remove the first `\boxed{` and the last brace."""
     start, end = text.find("\\boxed{"), text.rfind("}")
     inside = start + len("\\boxed{")
     return text if start < 0 or end < inside else text[:start] + text[inside:end] + text[end + 1 :]

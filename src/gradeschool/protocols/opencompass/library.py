@@ -1,7 +1,7 @@
 """Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-Upstream forks a process for each completion, with ten seconds; here the worker's bound stands for
-that, and a completion that misses it is an error, not wrong.
+Upstream forks a process for each completion, with a limit of ten seconds. The worker's limit
+replaces it, and a completion that exceeds it is an error, not wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from latex2sympy2_extended import NormalizationConfig
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 
-LONGEST = 1000  # characters of a reading that are handed back
+LONGEST = 1000  # characters returned of an extracted answer
 OF_GOLDS = [LatexExtractionConfig(), ExprExtractionConfig()]
 OF_ANSWERS = [
     LatexExtractionConfig(
@@ -31,7 +31,7 @@ OF_ANSWERS = [
 
 
 def math_verify(text: str, reference: str) -> tuple[str | None, bool]:
-    """Judge as MATHVerifyEvaluator; the completion stands in the place of the gold."""
+    """Judge as MATHVerifyEvaluator, which passes the completion in the place of the gold."""
     gold = _gold(reference)
     if not gold:
         raise ValueError(f"the reference cannot be parsed: {reference[:60]!r}")

@@ -1,9 +1,9 @@
 r"""OpenCompass' MGSM, MATH-500, AIME 2024 and GSM-Hard.
 
-`opencompass/mgsm-LANG`: the last number behind the last label, equal to the gold as a string.
-`opencompass/gsm-hard`: the first number behind "The answer is", else the last one, equal as a
+`opencompass/mgsm-LANG`: the last number after the last label, equal to the gold as a string.
+`opencompass/gsm-hard`: the first number after "The answer is", else the last number, equal as a
 string to the gold as Python writes a float: "18" is not "18.0".
-`opencompass/math-verify`: Math-Verify reads LaTeX of the completion, boxes first.
+`opencompass/math-verify`: Math-Verify extracts LaTeX from the completion, boxes first.
 
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/mgsm.py
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/mathbench.py
@@ -33,12 +33,12 @@ NUMBER = re.compile(r"-?\d*\.?/?\d+|\d+")
 DIGITS_OF_MGSM = re.compile(r"\d+\.?\d*")
 COMMA = re.compile(r"(\d),(\d)")
 MARK = "The answer is"
-FIRST_ROWS = 5  # of GSM-Hard itself, which are asked too
+FIRST_ROWS = 5  # of GSM-Hard itself, which are evaluated too
 BOXED = "{question}\nRemember to put your final answer within \\boxed{}."
 
 
 def extract_gsm_hard(text: str, reference: str) -> Answer | None:
-    """Read the first number behind the first "The answer is", else the last number, else all."""
+    """Extract the first number after the first "The answer is", else the last number, else all."""
     _, mark, behind_mark = text.partition(MARK)
     piece = COMMA.sub(r"\1\2", behind_mark.partition(MARK)[0].strip() if mark else text)
     match = NUMBER.search(piece) if mark else last_match(NUMBER, piece)
@@ -47,11 +47,11 @@ def extract_gsm_hard(text: str, reference: str) -> Answer | None:
         return None
     start = text.find(value, text.find(MARK)) if mark else text.rfind(value)
     span = None if start < 0 else (start, start + len(value))
-    return Answer(value, value, span, "the number behind 'The answer is', else the last")
+    return Answer(value, value, span, "the number after 'The answer is', else the last")
 
 
 def float_gold(problem: Problem) -> str:
-    """Return the gold as Python writes a float, which is what the published file holds."""
+    """Return the gold as Python writes a float, as in the published file."""
     try:
         return str(float(problem.gold))
     except ValueError:
@@ -59,7 +59,7 @@ def float_gold(problem: Problem) -> str:
 
 
 def gsm_hard_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the first five rows as turns, an answer as Python writes a float, and the question."""
+    """Render the first five rows as turns, answers as Python writes floats, and the question."""
     form = "Question: {}\nAnswer:"
     examples = [
         (form.format(shot.question), f"{MARK} {_as_float(shot.gold)}")
@@ -84,7 +84,7 @@ def boxed_gold(problem: Problem) -> str:
 
 GSM_HARD_SCORER = Scorer(
     name="opencompass/gsm-hard",
-    summary="the first number behind 'The answer is', else the last; equal as a string to a float",
+    summary="the first number after 'The answer is', else the last; equal as a string to a float",
     source=f"{SOURCE}, opencompass/datasets/mathbench.py: mathbench_postprocess, AccEvaluator",
     reference=float_gold,
     extract=extract_gsm_hard,
@@ -119,7 +119,7 @@ def _mgsm_scorer(language: str) -> Scorer:
     label = LANGUAGES[language][0]
     return Scorer(
         name=f"opencompass/mgsm-{language}",
-        summary=f"the last number (no sign) behind the last {label!r}, equal as a string",
+        summary=f"the last number (no sign) after the last {label!r}, equal as a string",
         source=f"{SOURCE}, opencompass/datasets/mgsm.py: mgsm_postprocess, MGSM_Evaluator",
         reference=lambda problem: problem.gold,
         extract=last_number_behind(DIGITS_OF_MGSM, label),

@@ -2,7 +2,7 @@
 
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
-Patterns of upstream that are quadratic are scans in linear time here.
+Quadratic patterns of upstream are linear scans here.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ LONGEST_REMEMBERED = 400
 PLAIN_GOLD = re.compile(r"-?[0-9]+\Z")
 DIGITS = re.compile(r"[0-9]+")
 ANNOUNCED_INTEGER = re.compile(r"[^\\${.]*answer is (-?[0-9]+)")
-# A "w" behind which, once the phrases that Minerva removes are gone, an "e" may stand.
+# A "w" that an "e" may follow once the phrases that Minerva removes are removed.
 MIGHT_ANNOUNCE = re.compile(r"w(?:[ swidmfhkupcge\"\n\r\f]|a[ an]|\Z)")
 NO_PIECE = re.compile(r"[\\{.$]")
-# Characters that stay in every form; with three of them before "=" nothing is cut there.
+# Characters that stay in every form; with three of them before "=", nothing is cut there.
 STAYING, SHORT_NAME = re.compile(r"[0-9A-Zvz()+*]"), 3
 LASTING = re.compile(r"[A-Zjvxz()+*]")
 BRACE = re.compile(r"[{}]")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
 ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 REASON = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
 ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
 
 
 def last_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last `\boxed{}`, None where it is not closed or not braced."""
+    r"""Return the content of the last `\boxed{}`, None if it is not closed or has no braces."""
     start = text.rfind("\\boxed")
     if start < 0:
         return None
@@ -100,7 +100,7 @@ def extract(text: str, reference: str) -> Answer | None:
 
 
 def minerva_form(answer: str) -> str:
-    """Return the Minerva form; "The answer is 18" alone is seen at once, short ones remembered."""
+    """Return the Minerva form; fast for "The answer is 18", and short answers are remembered."""
     announced = ANNOUNCED_INTEGER.fullmatch(answer)
     if announced is not None and answer.count("w") == 1:
         return announced.group(1)
@@ -111,7 +111,7 @@ _minerva = lru_cache(1 << 14)(minerva)
 
 
 class AnswerForms(NamedTuple):
-    """The forms of an answer that are compared; None where upstream's function raises."""
+    """The forms of an answer that are compared; None if upstream's function raises."""
 
     hendrycks: str | None
     minerva_of_hendrycks: str | None
@@ -130,7 +130,7 @@ _remembered = lru_cache(1 << 16)(_forms)
 
 
 def forms(answer: str) -> AnswerForms:
-    """Return the forms of an answer; those of short ones are remembered."""
+    """Return the forms of an answer; those of short answers are remembered."""
     return _remembered(answer) if len(answer) <= LONGEST_REMEMBERED else _forms(answer)
 
 
@@ -151,12 +151,12 @@ def compare(value: str, reference: str) -> bool:
 
 
 def _differs(piece: str, gold: str, from_text: bool) -> bool:
-    """Tell whether the forms of a piece without backslash, brace and period are not a plain gold.
+    """Return whether a piece without backslash, brace and period has no form equal to a plain gold.
 
-    No form loses a digit or a capital behind the last "w" of a possible "answer is": it is cut
-    there, at pairs of "$", and at an only "=" with up to two characters before it alone. So its
-    digits there must be the last ones of the gold; and without any digit it is not the gold, but no
-    missing answer in a text either if a character remains that is in none of the removed phrases.
+    No form loses a digit or a capital after the last "w" of a possible "answer is": forms are cut
+    only there, at pairs of "$", and at a single "=" with up to two characters before it. So the
+    digits after it must be the last ones of the gold. A piece without any digit differs from the
+    gold; it is no missing answer either if a character remains that no removed phrase contains.
     """
     cut = -1
     for match in MIGHT_ANNOUNCE.finditer(piece):
@@ -198,7 +198,7 @@ def _protocol(
         summary=f"zero-shot chat, {summary}, greedy, {max_tokens} tokens",
         source=f"{CONFIGS}/{config}.py",
         render=prompts,
-        # Greedy is the default of OpenCompass's local backends; the task sets the length alone.
+        # Greedy is the default of OpenCompass's local backends; the task sets only the length.
         decoding=Decoding(temperature=0.0, max_tokens=max_tokens),
         scorers=(scorer,),
         is_chat=True,

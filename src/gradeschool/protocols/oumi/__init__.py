@@ -14,7 +14,7 @@ from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
 
@@ -35,10 +35,10 @@ GSM8K_REWARD = Scorer(
 
 GSM8K = Protocol(
     name="oumi/gsm8k",
-    summary="zero-shot chat, the answer behind '####'; the recipe's prompt, the server's decoding",
+    summary="zero-shot chat, the answer after '####'; the recipe's prompt, the server's decoding",
     source=f"{SOURCE}/gsm8k.py",
     render=prompts,
-    # A training recipe: nothing is defined for evaluation.
+    # A training recipe: it defines nothing for evaluation.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("oumi/gsm8k",),
     is_chat=True,

@@ -1,7 +1,7 @@
 """PAL (Gao et al. 2022): GSM-Hard, a number within a thousandth of the gold.
 
-PAL runs the program that a model writes and compares what it returns. Nothing is run here: the
-scorer reads what such a program printed, or the last number of a text.
+PAL runs the program that a model writes and compares its result. Nothing is executed here: the
+scorer extracts the last number of the text, such as the printed output of such a program.
 
 https://github.com/reasoning-machines/pal/blob/1fa4846a4a1e77576e9469b4e2c288f17680c172/scripts/gsm_eval.py
 """
@@ -19,7 +19,7 @@ TOLERANCE = 1e-3
 
 
 def reference(problem: Problem) -> str:
-    """Return the gold without commas. Raises ScorerFailure for one that is no number."""
+    """Return the gold without commas. Raises ScorerFailure if it is not a number."""
     gold = problem.gold.replace(",", "")
     try:
         float(gold)

@@ -12,8 +12,8 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "QwenLM/ProcessBench, code/run_eval.py"
-# code/templates/critique_template.txt: a prompt that defines the protocol, to the letter. The
-# problem and the solution are the dataset's question.
+# code/templates/critique_template.txt: a prompt that defines the protocol, verbatim. The problem
+# and the solution are the dataset's question.
 BEFORE = (
     "The following is a math problem and a solution (split into paragraphs, enclosed with tags and "
     "indexed from 0):"
@@ -35,7 +35,7 @@ def render(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Pr
 
 
 def last_box(text: str) -> Answer | None:
-    """Return what stands in the last box, its spaces stripped; None without a box."""
+    """Return the content of the last box, without outer spaces; None without a box."""
     span = None
     end = -1
     while (start := text.find(BOX, end + 1)) >= 0:
@@ -51,13 +51,13 @@ def last_box(text: str) -> Answer | None:
 
 
 def is_index(value: str, gold: str) -> bool:
-    """Tell whether a box holds the gold's integer, as Python's int() reads it."""
+    """Return whether the content of a box is the gold's integer, as Python's int() parses it."""
     index = index_of(value)
     return index is not None and index == index_of(gold)
 
 
 def index_of(value: str) -> int | None:
-    """Return the integer of a box, None for what is none."""
+    """Return the integer in a box, None if it is not an integer."""
     try:
         return int(value)
     except ValueError:
@@ -65,9 +65,9 @@ def index_of(value: str) -> int | None:
 
 
 def majority(texts: Iterable[str]) -> int | None:
-    """Return the index that most critiques box; None without one.
+    """Return the index that most critiques box; None if none boxes one.
 
-    Boxes vote as strings, the first seen of equals wins; critiques without a box do not vote.
+    Boxes vote as strings, and the first wins a tie; critiques without a box do not vote.
     """
     boxes = Counter(box.value for text in texts if (box := last_box(text)) is not None)
     return index_of(boxes.most_common(1)[0][0]) if boxes else None

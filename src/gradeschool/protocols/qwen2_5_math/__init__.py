@@ -1,4 +1,4 @@
-"""Qwen2.5-Math: the evaluation that its technical report and many later ones use."""
+"""Qwen2.5-Math: the evaluation of its technical report, also used by many later reports."""
 
 from gradeschool.protocols.qwen2_5_math.grading import GSM8K, OTHER
 from gradeschool.protocols.qwen2_5_math.prompts import (

@@ -2,11 +2,11 @@
 
 https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 83-330
 (`strip_string`, which cleans an answer before it is compared), 397-560 and 700-716 (run_execute,
-which strips a second time), and evaluation/grader.py, lines 85-215. Regexes of upstream that are
-quadratic are linear scans here, with the same result.
+which strips a second time), and evaluation/grader.py, lines 85-215. Quadratic regexes of upstream
+are linear scans here, with the same result.
 
-Words are read as `word_to_num` of word2number 1.1 reads them (w2n.py, lines 126-240): those that
-are no numbers are passed over, so that "she has eighteen dollars" is 18.
+Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
+numbers are skipped, so that "she has eighteen dollars" is 18.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DIGITS = WORD_NUMBERS_UNITS[:10]
 
 
 def word_number(text: str) -> str:
-    """Return the number that a text spells, as Python writes it; the text itself for none."""
+    """Return the number that a text spells, as Python writes it, or the text itself."""
     words = text.replace("-", " ").lower()
     if words.isdigit():
         try:
@@ -78,7 +78,7 @@ def _whole(words: list[str]) -> int | None:
             return None
         total += multiplier * VALUES[words[place]]
         start = place + 1
-    # A scale at the very end is not seen as such here: "two million three thousand" is 2,004,003,
+    # A scale at the very end is not treated as one here: "two million three thousand" is 2,004,003,
     # with the last three thousand counted again as 3 + 1000.
     starts = [place + 1 for place in places if place + 1 < len(words)] if places else [0]
     if not starts:
@@ -105,7 +105,7 @@ def _decimals(words: list[str]) -> float:
     return float("0." + "".join(str(VALUES[word]) for word in words))
 
 
-# In the order of upstream, each also with an "s" behind it; a period stands for any character.
+# In the order of upstream, each also with an "s" after it; a period matches any character.
 CLEANING_UNITS = (
     *("east", "degree", "mph", "kmph", "ft", "m sqaure", " m east", "sq m", "deg", "mile", "q ."),
     *("monkey", "prime", "ratio", "profit of rs", "rd", "o", "gm", "p . m", "lb", "tile", "per"),
@@ -121,7 +121,7 @@ CLEANING_UNITS = (
     *("pi sq m", "s .", "metre", "meter", "inch"),
 )
 LETTER = re.compile(r"[^\W\d_]")
-# What is replaced, in order, before units are taken out and after.
+# Replacements, in order, before and after units are removed.
 BEFORE_UNITS = (
     *(("bmatrix", "pmatrix"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\neq", "\\ne")),
     *(("\\leq", "\\le"), ("\\geq", "\\ge"), ("\\left", ""), ("\\right", ""), ("\\{", "{")),
@@ -141,7 +141,7 @@ FRACTION = "\\frac"
 
 
 def strip_string(string: str) -> str:
-    """Return an answer without units, signs, spaces and LaTeX that changes nothing."""
+    """Return an answer without units, signs, spaces and LaTeX that makes no difference."""
     text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     text = _cut(text, "\\begin{array}{", "\\begin{pmatrix}")
     text = text.replace("\\end{array}", "\\end{pmatrix}")
@@ -175,7 +175,7 @@ def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def _cut(text: str, opening: str, instead: str | None) -> str:
-    """Put `instead` for `opening` up to the next "}"; None keeps what stands between the two."""
+    """Replace `opening` up to the next "}" by `instead`; None keeps the text between them."""
     pieces: list[str] = []
     place = 0
     while True:
@@ -189,13 +189,13 @@ def _cut(text: str, opening: str, instead: str | None) -> str:
 
 
 def _without_last_text(text: str) -> str:
-    r"""Take out everything from the first `\text{` on if the last character closes a brace."""
+    r"""Remove everything from the first `\text{` on if the last character closes a brace."""
     start = text.find("\\text{") if text.endswith("}") else -1
     return (text if start < 0 else text[:start]).strip() or text
 
 
 def _without_units(text: str) -> str:
-    if LETTER.search(text) is None:  # every unit holds a letter
+    if LETTER.search(text) is None:  # every unit contains a letter
         return text
     for _ in range(2):
         for literal, pattern in _unit_patterns():
@@ -206,13 +206,13 @@ def _without_units(text: str) -> str:
 
 @cache
 def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return each unit's pattern with a piece of text without which it cannot match."""
+    """Return each unit's pattern with a piece of text that every match contains."""
     units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
     return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
 
 
 def _braced_fractions(text: str) -> str:
-    r"""Turn `\frac12` and `\frac1{2}` into `\frac{1}{2}`; gives up where less than two follow."""
+    r"""Write `\frac12` and `\frac1{2}` as `\frac{1}{2}`; gives up if less than two parts follow."""
     head, *pieces = text.split(FRACTION)
     fixed = [head]
     for piece in pieces:
@@ -228,7 +228,7 @@ def _braced_fractions(text: str) -> str:
 
 
 def _slash_as_fraction(text: str) -> str:
-    """Turn "1/2" into a fraction; both sides must be plain integers, or hold a square root."""
+    """Write "1/2" as a fraction; both sides must be plain integers, or contain a square root."""
     sides = text.split("/")
     if len(sides) != 2:
         return text
@@ -256,7 +256,7 @@ SYMBOLIC_EQUAL = f"{__package__}.library:symbolic_equal"
 
 
 def extract(text: str, reference: str) -> Answer | None:
-    """Read a box, else what follows "the answer is", else the last number, and clean it up."""
+    """Extract a box, else the text after "the answer is", else the last number, and clean it up."""
     match, how = _matched(text)
     answer = LINE_BREAK.sub("", match)
     answer = answer[1:] if answer[:1] == ":" else answer
@@ -285,7 +285,7 @@ def _matched(text: str) -> tuple[str, str]:
 
 
 def _boxed(tail: str) -> str:
-    """Return what the braces hold, or what stands before the next dollar sign."""
+    """Return the content of the braces, or the text before the next dollar sign."""
     if not tail.startswith("{"):
         return tail.split("$")[0].strip()
     depth = 0
@@ -297,7 +297,7 @@ def _boxed(tail: str) -> str:
 
 
 def reference(problem: Problem) -> str:
-    """Return the cleaned gold. Raises ScorerFailure where the solution has not one "####"."""
+    """Return the cleaned gold. Raises ScorerFailure if the solution has not exactly one "####"."""
     parts = problem.solution.split(MARKER)
     if len(parts) != 2:
         raise ScorerFailure(f"{len(parts) - 1} '####' in the solution, where one is expected")
@@ -305,7 +305,7 @@ def reference(problem: Problem) -> str:
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare as numbers, a hundredth and a hundredfold allowed, else as symbolic expressions."""
+    """Compare as numbers, also with factors 1/100 and 100, else as symbolic expressions."""
     decided = decide(value, reference)
     if isinstance(decided, bool):
         return decided
@@ -327,7 +327,7 @@ def decide(value: str, reference: str) -> bool | tuple[str, str]:
         return True
     sides = value.split("=")
     if len(sides) == 2 and len(sides[0].strip()) <= 2 and "=" not in reference:
-        # Upstream goes on to compare the whole equation; an equation equals no number.
+        # Upstream then compares the whole equation, but an equation equals no number.
         return decide(sides[1], reference)
     return value, reference
 
@@ -341,7 +341,7 @@ def _without_brackets(text: str) -> str:
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that Python reads, commas removed, a percent sign allowed; else None."""
+    """Return the number in a text, or None; commas are removed, a percent sign is allowed."""
     digits = text.replace(",", "")
     for written, divisor in ((digits, 1), (digits.removesuffix("%").removesuffix("\\"), 100)):
         try:
@@ -359,7 +359,7 @@ def plain_reference(problem: Problem) -> str:
 
 GSM8K = Scorer(
     name="qwen2.5-math/gsm8k",
-    summary="a box, else all behind 'the answer is', else the last number; equal within 1e-4, or "
+    summary="a box, else all after 'the answer is', else the last number; equal within 1e-4, or "
     "to a hundredth or the hundredfold, or symbolically",
     source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
     reference=reference,
@@ -367,7 +367,7 @@ GSM8K = Scorer(
     compare=compare,
     extra=MATH_VERIFY,
 )
-# parse_ground_truth takes the answer of these sets as it is, without a solution.
+# parse_ground_truth takes the answer of these sets unchanged, without a solution.
 OTHER = replace(
     GSM8K,
     name="qwen2.5-math/numbers",

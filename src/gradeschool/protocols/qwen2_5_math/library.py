@@ -1,8 +1,8 @@
 """Runs in a child process (`gradeschool.worker`): needs sympy and antlr, from extra `math-verify`.
 
-grader.py, lines 230-285. What sympy's LaTeX parser refuses is handed to `parse_expr` upstream,
-which runs it as Python, then to a LaTeX parser of its own. Here only digits and operators go that
-way: what a model wrote is never run.
+grader.py, lines 230-285. If sympy's LaTeX parser rejects a text, upstream passes it to
+`parse_expr`, which executes it as Python, then to its own LaTeX parser. Here only digits and
+operators are passed on: text from a model is never executed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _holds(outcome: Any) -> bool:
 
 @lru_cache(4096)
 def _parsed(text: str) -> Any:
-    """Return the expression that a text spells; the text itself where it spells none."""
+    """Return the expression that a text spells, or the text itself."""
     for parse in (latex_parser.parse_latex, _arithmetic):
         for spelling in (text.replace("\\\\", "\\"), text):
             value = attempt(lambda: parse(spelling))  # noqa: B023

@@ -16,7 +16,7 @@ from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol, Render
 
 SOURCE = "QwenLM/Qwen2.5-Math @ a45202bd, evaluation/utils.py"
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 BOX = "Please reason step by step, and put your final answer within \\boxed{}."
 ASSISTANT = "You are a helpful assistant."
 # The four parts of MAWPS, which upstream evaluates as one set.
@@ -127,9 +127,9 @@ COT = Protocol(
 
 
 def _with_sentences(render: Render) -> Render:
-    """Return what renders SVAMP's questions with a period behind each body, as upstream does.
+    """Return a function that renders SVAMP's questions with a period after each body, as upstream.
 
-    evaluation/parser.py, parse_question. Problems of other files stay as they are.
+    evaluation/parser.py, parse_question. Problems of other files stay unchanged.
     """
 
     def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -1,7 +1,7 @@
 r"""The GSM8K evaluations of serving engines' continuous integration: vLLM's and SGLang's.
 
-Both write the first five examples with their whole solutions and read the last run of digits, once
-all commas are gone: a sign and what stands behind a decimal point are lost, in the gold too.
+Both write the first five examples with their whole solutions and extract the last run of digits
+after removing all commas: a sign and the digits after a decimal point are lost, in the gold too.
 
 https://github.com/vllm-project/vllm/blob/03e09605209f4dc33df2e3be7b24c05f0e3142cb/tests/evals/gsm8k/gsm8k_eval.py
 https://github.com/sgl-project/sglang/blob/109fdd2fd44a5ad38bd328c9eb249210dc5e01f0/python/sglang/test/few_shot_gsm8k.py
@@ -23,14 +23,14 @@ VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
 SHOTS = 5
 STOPS = ("Question", "Assistant:", "<|separator|>")
-# What `\d+` finds once commas are removed, in the text as it stands.
+# Matches of `\d+` after commas are removed, located in the original text.
 DIGITS = re.compile(r"\d+(?:,+\d+)*")
-# `ast.literal_eval` refuses longer integers (sys.set_int_max_str_digits).
+# `ast.literal_eval` rejects longer integers (sys.set_int_max_str_digits).
 MOST_DIGITS = 4300
 
 
 def integer(digits: str) -> str | None:
-    """Return an integer literal without commas, None where Python refuses it."""
+    """Return an integer literal without commas, None if Python rejects it."""
     digits = digits.replace(",", "")
     if not digits.strip("0"):
         return "0"
@@ -44,11 +44,11 @@ last_integer = last_number(DIGITS, "the last run of digits", integer)
 def solution_integer(problem: Problem) -> str:
     """Return the last run of digits of the whole reference solution.
 
-    Raises ScorerFailure where there is none: upstream asserts that every gold can be read.
+    Raises ScorerFailure if there is none: upstream asserts that every gold can be read.
     """
     answer = last_integer(problem.solution, "")
     if answer is None:
-        raise ScorerFailure("the reference solution holds no integer literal")
+        raise ScorerFailure("the reference solution contains no integer literal")
     return answer.value
 
 

@@ -1,6 +1,6 @@
-"""MGSM of simple-evals in 11 languages: one instruction, the last number behind the last "Answer".
+"""MGSM of simple-evals in 11 languages: one instruction, the last number after the last "Answer".
 
-The English protocol asks any problems, GSM8K's first.
+The English protocol works for any problems, with GSM8K as its dataset.
 
 https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
 """
@@ -21,7 +21,7 @@ NUMBER = re.compile(r"\d+\.?\d*")
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare as strings, zero decimals cut off the answer alone."""
+    """Compare as strings; zero decimals are cut off the answer only."""
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
@@ -29,7 +29,7 @@ def _scorer(language: str) -> Scorer:
     label = LANGUAGES[language][0]
     return Scorer(
         name=f"simple-evals/mgsm-{language}",
-        summary=f"the last number (no sign) behind the last {label!r}, equal as a string",
+        summary=f"the last number (no sign) after the last {label!r}, equal as a string",
         source=f"{SOURCE}, parse_answer and score_mgsm",
         reference=lambda problem: problem.gold.replace(",", ""),
         extract=last_number_behind(NUMBER, label),

@@ -1,6 +1,6 @@
 """Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-TRL lets Math-Verify parse for 10 s and compare for 5 s; the worker's bound stands in for both.
+TRL gives Math-Verify 10 s to parse and 5 s to compare; the worker's limit replaces both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LATEX = [
         try_extract_without_anchor=False,
     )
 ]
-LONGEST = 1000  # characters of a reading that are handed back
+LONGEST = 1000  # characters returned of an extracted answer
 
 
 def accuracy_reward(text: str, gold: str) -> tuple[str | None, bool]:

@@ -14,7 +14,7 @@ from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocol import Protocol
 
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 INSTRUCTION = (
     "Solve the grade-school math problem. Reason step by step, then give the final "
     "answer as a single number on the last line, prefixed with '#### ' (e.g. '#### 42')."
@@ -57,7 +57,7 @@ LEGACY = Protocol(
 
 
 def first_hash_answer(problem: Problem) -> str:
-    """Return what stands between the first two "####" of the solution: `extract_hash_answer`."""
+    """Return the text between the first two "####" of the solution, as `extract_hash_answer`."""
     parts = problem.solution.split(MARKER)
     return parts[1].strip() if len(parts) > 1 else problem.gold
 
@@ -66,7 +66,7 @@ RUBRIC_SOURCE = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"
 
 MATH_RUBRIC = library_scorer(
     "verifiers/math-rubric",
-    summary="the last \\boxed{} behind </think>, compared by Math-Verify; no box, no answer",
+    summary="the last \\boxed{} after </think>, compared by Math-Verify; no box, no answer",
     source=RUBRIC_SOURCE,
     function=f"{__package__}.library:math_rubric",
     how="the last \\boxed{}",
@@ -74,7 +74,7 @@ MATH_RUBRIC = library_scorer(
 )
 MATH_RUBRIC_LENIENT = library_scorer(
     "verifiers/math-rubric-lenient",
-    summary="the last \\boxed{} behind </think>, else all of it, compared by Math-Verify",
+    summary="the last \\boxed{} after </think>, else all of it, compared by Math-Verify",
     source=RUBRIC_SOURCE,
     function=f"{__package__}.library:math_rubric_lenient",
     how="the last \\boxed{}, else the whole reply",
@@ -82,10 +82,10 @@ MATH_RUBRIC_LENIENT = library_scorer(
 )
 GSM8K_V1 = library_scorer(
     "verifiers/gsm8k-v1",
-    summary="the line behind the last '####', else the whole reply, compared by Math-Verify",
+    summary="the line after the last '####', else the whole reply, compared by Math-Verify",
     source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/verify.py",
     function=f"{__package__}.library:gsm8k_v1",
-    how="the line behind the last '####', else the whole reply",
+    how="the line after the last '####', else the whole reply",
 )
 
 

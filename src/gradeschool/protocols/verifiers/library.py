@@ -1,6 +1,6 @@
 r"""Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
 
-Both sides are put into a \boxed{} and parsed with Math-Verify's defaults; whatever fails is wrong.
+Both sides are put into a \boxed{} and parsed with Math-Verify's defaults; any failure is wrong.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 THOUGHT_END = "</think>"
 HASH_ANSWER = re.compile(r"####\s*(.+)")
-MOST_CHARACTERS = 50_000  # of a response; longer ones count as wrong unread
-LONGEST = 1000  # characters of a reading that are handed back
+MOST_CHARACTERS = 50_000  # of a response; longer ones are wrong without being parsed
+LONGEST = 1000  # characters returned of an extracted answer
 
 
 def math_rubric(text: str, gold: str) -> tuple[str | None, bool]:
@@ -27,7 +27,7 @@ def math_rubric(text: str, gold: str) -> tuple[str | None, bool]:
 
 
 def math_rubric_lenient(text: str, gold: str) -> tuple[str | None, bool]:
-    r"""Judge as MathRubric with a parser that takes the whole reply where there is no \boxed{}."""
+    r"""Judge as MathRubric with a parser that uses the whole reply if there is no \boxed{}."""
     reply = _after_thinking(text)
     box = last_box(reply)
     return _rubric(reply if box is None else box, gold)
@@ -45,7 +45,7 @@ def _after_thinking(text: str) -> str:
 
 
 def last_box(text: str) -> str | None:
-    r"""Return what stands in the last \boxed{}; None where there is none or it does not close."""
+    r"""Return the content of the last \boxed{}; None if there is none or it is not closed."""
     start = text.rfind(BOX)
     if start < 0:
         return None

@@ -29,12 +29,12 @@ SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
 CLIP = 300  # characters
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
 
-# A prompt that defines the protocol, to the letter.
+# A prompt that defines the protocol, verbatim.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
 
 def extract_strict(text: str, reference: str) -> Answer | None:
-    """Extract the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
+    """Extract the last "#### N" of the last 300 characters, without commas; a last period stays."""
     answer = last_marked(text[-CLIP:]) if MARK in text else None
     if answer is None or answer.span is None:
         return None
@@ -46,7 +46,7 @@ def extract_strict(text: str, reference: str) -> Answer | None:
 def extract_flexible(text: str, reference: str) -> Answer | None:
     """Extract the last run of digits, periods and commas that is more than one period.
 
-    Commas and a trailing period stay. Where every run is ".", the first of them is the answer.
+    Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
     run, offset = last_run(text), max(0, len(text) - CLIP)
     if run is not None and run.start >= offset:
@@ -97,7 +97,7 @@ FLEXIBLE = Scorer(
 
 GSM8K = Protocol(
     name="verl/gsm8k",
-    summary="zero-shot chat, the answer behind '####', greedy as in verl's validation, 512 tokens",
+    summary="zero-shot chat, the answer after '####', greedy as in verl's validation, 512 tokens",
     source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
     render=prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),

@@ -20,6 +20,7 @@ from gradeschool.reports.figures.records import (
 
 PROBLEMS, PARAMETERS = "Training problems", "Parameters of the model"
 EPOCHS, SAMPLES, VOTERS = "Epoch", "Completions per problem", "Voters among the top ranked"
+EACH, FLOPS = "Samples of a labelled problem", "FLOPs"
 SOLVED = "Test problems solved (%)"
 
 
@@ -80,6 +81,18 @@ FIGURES: Mapping[str, Form] = {
     "calculator": Form(
         "results that a calculator writes beat the model's own arithmetic (appendix C, no figure)",
         (Frame("", PROBLEMS, DOUBLING),),
+    ),
+    "n": Form(
+        "best by verifier falls with many completions (the paper's beyond 400; figure 6a further)",
+        (Frame("", SAMPLES, DOUBLING),),
+    ),
+    "k": Form(
+        "several samples of few labelled problems against one each of many (no figure)",
+        (Frame("", EACH, DOUBLING),),
+    ),
+    "compute": Form(
+        "accuracy over FLOPs (no figure)",
+        (Frame("an answer", FLOPS, TENFOLD), Frame("with training", FLOPS, TENFOLD)),
     ),
 }
 

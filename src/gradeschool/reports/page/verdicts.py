@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from gradeschool.answers.failures import form_of
 from gradeschool.answers.numbers import normalize
+from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import PageRun

@@ -1,1 +1,1 @@
-"""Two results that should agree and do not: what they record, and what explains the rest."""
+"""Explain why two results differ: recorded settings, prompts, texts and scorers."""

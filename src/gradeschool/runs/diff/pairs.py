@@ -1,4 +1,4 @@
-"""The two results of a difference: the settings that they record, their completions in pairs."""
+"""The two results of a comparison: their recorded settings, and their completions in pairs."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from gradeschool.scoring.sources import SourceRun
 CHAT, TEXT = "chat messages", "one text"
 NOT_RECORDED = RecordedRequest()
 BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts
-ALIKE = 10  # characters behind it, of its first word, that make two differences one kind
+ALIKE = 10  # characters after it; differences that share them are of one kind
 
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """One result of two; see `RecordedSettings` for the fields behind `run`."""
+    """One of two results; see `RecordedSettings` for the fields after `run`."""
 
     run: Run
     kind: str
@@ -50,12 +50,12 @@ class DiffSide:
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """Return the stop strings, none where they are not recorded."""
+        """Return the stop strings, () if they are not recorded."""
         return tuple(self.settings.get(names.STOP) or ())
 
 
 def read_side(chosen: SourceRun) -> DiffSide:
-    """Return a chosen run with everything that its records say of how it was made."""
+    """Return a chosen run with its recorded settings."""
     run, record = chosen.run, _record(chosen)
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
     counts = Counter(sample.problem.id for sample in run.samples if sample.problem is not None)
@@ -95,7 +95,7 @@ def _form(prompts: list[Prompt]) -> str | None:
 
 
 def _systems(prompts: list[Prompt]) -> str | None:
-    """Return the one system message of all prompts, "none", or how many there are."""
+    """Return the system message of all prompts, "none", or the number of different ones."""
     turns = chain.from_iterable(prompt.messages[:1] for prompt in prompts)
     texts = {turn.content for turn in turns if turn.role == "system"}
     if not prompts:
@@ -106,10 +106,10 @@ def _systems(prompts: list[Prompt]) -> str | None:
 
 
 def _own_settings(path: Path, manifest: Mapping[str, Any]) -> RecordedSettings:
-    """Return what a run folder records.
+    """Return the settings that a run folder records.
 
-    A prompt counts as recorded where the protocol renders it today so that the completion's key
-    comes out: the key is a hash of model, prompt and decoding.
+    A prompt counts as recorded if the protocol's current rendering gives the completion's key,
+    which is a hash of model, prompt and decoding.
     """
     prompts = _prompts(manifest)
     requests, models = {}, Counter[str]()
@@ -126,7 +126,7 @@ def _own_settings(path: Path, manifest: Mapping[str, Any]) -> RecordedSettings:
 
 
 def _prompts(manifest: Mapping[str, Any]) -> dict[str, Prompt]:
-    """Return the prompts by key; none where protocol or dataset cannot be loaded."""
+    """Return the prompts by key; {} if protocol or dataset cannot be loaded."""
     try:
         requests = plan_of(manifest).requests(str(manifest.get("model")))
     except InputError:
@@ -168,7 +168,7 @@ def _versions(manifest: Mapping[str, Any]) -> str | None:
 
 
 def _known(engine: Mapping[str, Any], key: str) -> str | None:
-    """Return a setting of the engine, None where the engine does not tell it."""
+    """Return a setting of the engine, None if the engine does not report it."""
     value = engine.get(key)
     return None if value in (None, names.UNKNOWN) else str(value)
 
@@ -190,7 +190,7 @@ def _shot_count(protocol: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class SamplePair:
-    """Two completions of one sample of one problem, with what is recorded of their requests."""
+    """Two completions of the same sample, with what is recorded about their requests."""
 
     problem_a: Problem
     problem_b: Problem
@@ -201,12 +201,12 @@ class SamplePair:
 
     @property
     def texts_equal(self) -> bool:
-        """Whether both texts are equal to the letter."""
+        """Whether both texts are identical."""
         return self.a.text == self.b.text
 
     @property
     def prompts_equal(self) -> bool | None:
-        """Whether both prompts have the same bytes; None where one prompt is not recorded."""
+        """Whether both prompts have the same bytes; None if a prompt is not recorded."""
         a, b = self.request_a.prompt, self.request_b.prompt
         if a is None or b is None:
             return None
@@ -214,7 +214,7 @@ class SamplePair:
 
     @property
     def more_tokens(self) -> int | None:
-        """Return by how many tokens b's prompt is longer where the prompts are equal, else None."""
+        """Return how many tokens longer b's prompt is if the prompts are equal, else None."""
         a, b = self.request_a.prompt_tokens, self.request_b.prompt_tokens
         if a is None or b is None or self.prompts_equal is False:
             return None
@@ -222,7 +222,7 @@ class SamplePair:
 
     @property
     def cut(self) -> str:
-        """Return "a" or "b" where the limit alone ended that text early, else ""."""
+        """Return "a" or "b" if only the limit ended that text early, else ""."""
         if self.texts_equal:
             return ""
         if _is_start(self.a, self.b):
@@ -231,7 +231,7 @@ class SamplePair:
 
 
 def _is_start(short: Sample, long: Sample) -> bool:
-    """Return whether a text is the start of a longer one, and was not ended by the model itself."""
+    """Return whether a text is the start of a longer one, and was not ended by the model."""
     start = short.text.rstrip()
     longer = len(start) < len(long.text.rstrip())
     ended = short.finish in (Finish.STOP, Finish.FILTER)
@@ -240,9 +240,9 @@ def _is_start(short: Sample, long: Sample) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PairedSamples:
-    """The pairs, and what has no partner: problems of one side alone, other lone samples.
+    """The pairs, and the numbers without a partner: problems on one side only, and other samples.
 
-    A sample without a completion (an error) has none.
+    Samples without a completion (errors) have no partner.
     """
 
     pairs: tuple[SamplePair, ...]
@@ -253,7 +253,7 @@ class PairedSamples:
 
 
 def paired(a: DiffSide, b: DiffSide) -> PairedSamples:
-    """Pair the completions of two sides by the problem's question (its id where it has none)."""
+    """Pair the completions of two sides by the problem's question, or by its id without one."""
     samples_a, samples_b = dict(_keyed(a)), dict(_keyed(b))
     problems_a, problems_b = ({key for key, _ in side} for side in (samples_a, samples_b))
     pairs = tuple(
@@ -289,10 +289,10 @@ def _keyed(side: DiffSide) -> Iterator[tuple[tuple[str, int], Sample]]:
 
 
 class PromptDifference(NamedTuple):
-    """One kind of difference: the first of it, and how many completions have it.
+    """One kind of difference: its first example, and how many completions have it.
 
-    shared: bytes that both prompts begin with. before: the last characters of these. a, b: how
-    each goes on, "" where it ends. problem: the id of the problem that it is shown of.
+    shared: number of bytes with which both prompts begin. before: the last of these characters. a,
+    b: how each continues, "" at its end. problem: the id of the example's problem.
     """
 
     shared: int
@@ -333,11 +333,11 @@ def _word(text: str, start: int) -> str:
 
 
 def _shared(a: str, b: str) -> int:
-    """Return how many characters two texts have in common from their start."""
+    """Return the length of the common start of two texts."""
     characters = enumerate(zip(a, b, strict=False))
     return next((index for index, (c, d) in characters if c != d), min(len(a), len(b)))
 
 
 def prompt_text(prompt: Prompt | None) -> str:
-    """Return a prompt as one text: what is sent, or the messages under their roles."""
+    """Return a prompt as one text: the text that is sent, or the messages with their roles."""
     return "" if prompt is None else "\n".join(prompt_lines(prompt))

@@ -1,4 +1,4 @@
-"""The difference of two results: each recorded setting, what it explains, and the whole."""
+"""The difference of two results: each recorded setting and what it explains, and the total."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from gradeschool.runs.diff.steps import (
 from gradeschool.scorer import Scorer
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "not recorded"
-# What a tokenizer adds and no completion should hold.
+# Special tokens, which a tokenizer adds and no completion should contain.
 SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
 MOST_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """One setting with its value on either side, None where it is not recorded.
+    """One setting with its value on each side, None if it is not recorded.
 
-    state: "same", "differs" or "not recorded". explains: completions on which it acts, of `of`
-    pairs; None where the texts do not show it. words: what they are.
+    state: "same", "differs" or "not recorded". explains: number of completions that it affects, of
+    `of` pairs; None if the texts do not show it. words: a description of these completions.
     """
 
     name: str
@@ -59,9 +59,9 @@ class SettingDifference:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """What the pairs come to: texts and prompts that are equal, texts that are cut or hold marks.
+    """Counts of pairs: with equal texts or prompts, with texts that are cut or contain marks.
 
-    special: completions of A alone, and of B alone, that hold a special token of a tokenizer.
+    special: completions of A only, and of B only, that contain a tokenizer's special token.
     """
 
     pairs: int
@@ -76,7 +76,7 @@ class PairCounts:
 
 
 def counts_of(pairs: Sequence[SamplePair]) -> PairCounts:
-    """Count pairs by what is equal in them."""
+    """Count pairs by what is equal."""
     states = Counter((pair.prompts_equal, pair.texts_equal) for pair in pairs)
     return PairCounts(
         pairs=len(pairs),
@@ -87,7 +87,7 @@ def counts_of(pairs: Sequence[SamplePair]) -> PairCounts:
     )
 
 
-# Completions that a difference explains, None where the texts do not show it; and what they are.
+# Number of completions that a difference explains, None if the texts do not show it; description.
 Explanation = tuple[int | None, str]
 Explain = Callable[[DiffSide, DiffSide, PairedSamples, DiffAccount], Explanation]
 
@@ -95,7 +95,7 @@ Explain = Callable[[DiffSide, DiffSide, PairedSamples, DiffAccount], Explanation
 def fields_of(
     a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount, scorers: tuple[str, str]
 ) -> list[SettingDifference]:
-    """Return every setting that a side records, in the order of SETTINGS, then what texts show."""
+    """Return every recorded setting in the order of SETTINGS, then facts from the texts."""
     fields = []
     for name in names.SETTINGS:
         value_a, value_b = _values(name, a, b, paired, scorers)
@@ -144,9 +144,9 @@ def _tokens(requests: Sequence[RecordedRequest]) -> str | None:
 def _everywhere(
     a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
 ) -> Explanation:
-    """Explain a setting that leaves no trace: at most the texts that nothing else explains."""
+    """Explain a setting without a trace: at most the texts that nothing else explains."""
     texts = sum(step.texts for step in account.steps if step.name in STEPS_OF_TEXTS)
-    return texts, "at most; no text tells" if texts else "all texts are equal"
+    return texts, "at most; no text shows it" if texts else "all texts are equal"
 
 
 def _nothing(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
@@ -159,11 +159,11 @@ def _prompt(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccoun
     if not compared:
         return None, "the prompts cannot be compared"
     same = sum(pair.texts_equal for pair in paired.pairs if pair.prompts_equal is False)
-    return counts.prompts_differ, f"asked with other bytes; {same} of them answered alike"
+    return counts.prompts_differ, f"sent with other bytes; {same} of them have equal texts"
 
 
 def _part(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
-    """Explain what is part of the prompt."""
+    """Explain a setting that is part of the prompt."""
     explains, _ = _prompt(a, b, paired, account)
     return explains, "" if explains is None else "prompts that differ"
 
@@ -178,13 +178,13 @@ def _system(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccoun
         return None, "the prompts cannot be compared"
     return sum(
         opening(pair.request_a) != opening(pair.request_b) for pair in compared
-    ), "asked with it"
+    ), "sent with it"
 
 
 def _prompt_tokens(
     a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
 ) -> Explanation:
-    """Explain counts that differ where the prompts do not: a BOS token, another template."""
+    """Explain token counts that differ for equal prompts: a BOS token, another template."""
     steps = [pair.more_tokens for pair in paired.pairs]
     unlike = Counter(step for step in steps if step)
     if not unlike:
@@ -206,7 +206,7 @@ def _limit(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
         (pair.a.finish == Finish.LENGTH, pair.b.finish == Finish.LENGTH) for pair in paired.pairs
     )
     starts = Counter(pair.cut for pair in paired.pairs)
-    words = f"reached in A alone {ended[True, False]}, in B alone {ended[False, True]}"
+    words = f"reached only in A {ended[True, False]}, only in B {ended[False, True]}"
     if starts["a"] or starts["b"]:
         words += f"; A's text is the start of B's {starts['a']}, B's of A's {starts['b']}"
     return starts["a"] + starts["b"], words
@@ -214,12 +214,12 @@ def _limit(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
 
 def _set(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
     lone = paired.problems_a + paired.problems_b
-    return lone, f"problems in A alone {paired.problems_a}, in B alone {paired.problems_b}"
+    return lone, f"problems only in A {paired.problems_a}, only in B {paired.problems_b}"
 
 
 def _samples(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
     lone = paired.samples_a + paired.samples_b
-    return lone, f"samples in A alone {paired.samples_a}, in B alone {paired.samples_b}"
+    return lone, f"samples only in A {paired.samples_a}, only in B {paired.samples_b}"
 
 
 def _relabelled(pairs: Sequence[SamplePair]) -> int:
@@ -228,7 +228,7 @@ def _relabelled(pairs: Sequence[SamplePair]) -> int:
 
 def _labels(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
     differing = _relabelled(paired.pairs)
-    return differing, "judged by another gold" if differing else ""
+    return differing, "judged against another gold" if differing else ""
 
 
 def _scorer(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
@@ -257,18 +257,18 @@ EXPLAIN: dict[str, Explain] = {
 
 
 def special_tokens(pairs: Sequence[SamplePair]) -> tuple[int, int]:
-    """Return the completions of A, and of B, that hold a tokenizer's special token as text."""
+    """Return the completions of A, and of B, that contain a tokenizer's special token as text."""
     in_a = sum(SPECIAL.search(pair.a.text) is not None for pair in pairs)
     return in_a, sum(SPECIAL.search(pair.b.text) is not None for pair in pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """Two results, each read by its own scorer, and where their difference comes from.
+    """Two results, each under its own scorer, and the causes of their difference.
 
-    special: completions of A and of B that hold a special token as text. because: the settings that
-    differ and may have changed the texts that stay unlike; unrecorded: those that might and that
-    one side does not record.
+    special: completions of A and of B that contain a special token as text. because: the settings
+    that differ and may have changed the remaining different texts; unrecorded: settings that may
+    have changed them but that one side does not record.
     """
 
     a: DiffSide
@@ -289,7 +289,7 @@ class RunDifference:
 
     @property
     def unexplained(self) -> float:
-        """Return the points of texts that differ for a reason that the texts do not show."""
+        """Return the points of texts that differ for an unknown reason."""
         return sum(step.points for step in self.account.steps if step.name in (TEXTS, UNPROMPTED))
 
     def as_json(self) -> dict[str, Any]:
@@ -323,11 +323,11 @@ class RunDifference:
 
 
 def difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:
-    """Return the difference of two sides; raises InputError where they share no sample."""
+    """Return the difference of two sides; raises InputError if they share no sample."""
     samples = paired(a, b)
     if not samples.pairs:
         raise InputError(
-            f"{a.run.name!r} and {b.run.name!r} hold no sample of the same problem; give two "
+            f"{a.run.name!r} and {b.run.name!r} have no sample of the same problem; give two "
             "results of one dataset"
         )
     account = account_of(a, b, samples, scorers)
@@ -348,7 +348,7 @@ def difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunD
 
 
 def _because(fields: Sequence[SettingDifference]) -> tuple[str, ...]:
-    """Return the settings that differ and act on every text; a seed only where there is chance."""
+    """Return the differing settings that affect every text; a seed only with sampling."""
     by_name = {field.name: field for field in fields}
     temperature = by_name.get(names.TEMPERATURE)
     greedy = temperature is not None and temperature.a == temperature.b == 0

@@ -1,9 +1,9 @@
-"""The difference of two accuracies, taken apart: one thing is changed at a time, from A to B.
+"""Decompose the difference of two accuracies: change one thing at a time, from A to B.
 
-The steps begin at A's completions as A judges them and end at B's as B does, so that their points
-add up to the whole difference. Their order is fixed and matters where two of them meet in one
-completion: labels, scorer, stop strings, limit, then the texts that none of these explains, first
-those with another prompt, then the rest.
+The steps begin with A's completions under A's scorer and end with B's under B's scorer, so that
+their points add up to the total difference. Their order is fixed, which matters if two steps affect
+the same completion: labels, scorer, stop strings, limit, then the texts that none of these
+explains, first those with another prompt, then the rest.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gradeschool.runs.diff.pairs import DiffSide, PairedSamples, SamplePair
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
 
-SET, LABELS, SCORER = "problems, samples and errors of one alone", "labels", "scorer"
+SET, LABELS, SCORER = "problems, samples and errors on one side only", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
 PROMPTS, TEXTS = "other texts, other prompts", "other texts, same prompts"
 UNPROMPTED = "other texts, prompts not recorded"
-ROUNDING = 1e-12  # of differences of shares that are equal
+ROUNDING = 1e-12  # tolerance for differences of equal shares
 STEPS_OF_TEXTS = (PROMPTS, TEXTS, UNPROMPTED)
 
 
@@ -30,8 +30,8 @@ STEPS_OF_TEXTS = (PROMPTS, TEXTS, UNPROMPTED)
 class DiffStep:
     """One change on the way from A to B.
 
-    points: of accuracy, B minus A. texts: completions that it replaces. gained, lost: verdicts that
-    it turns to correct, and from correct.
+    points: of accuracy, B minus A. texts: number of completions that it replaces. gained, lost:
+    number of verdicts that it changes to correct, and from correct.
     """
 
     name: str
@@ -47,9 +47,9 @@ class DiffStep:
 
 @dataclass(frozen=True, slots=True)
 class DiffAccount:
-    """The whole account. judged: pairs that every step can judge; correct: of them, A's and B's.
+    """All steps. judged: pairs that every step can judge; correct: A's and B's among them.
 
-    turned: A's completions whose verdict the other's scorer turns to correct and from it, then B's.
+    turned: A's completions whose verdict B's scorer changes to correct and from correct, then B's.
     """
 
     accuracy_a: float
@@ -72,7 +72,7 @@ Change = Callable[[SamplePair, ReadText], ReadText]
 
 
 class SideScorers:
-    """The scorers of both sides; a problem with other labels is never taken for the other."""
+    """The scorers of both sides; problems with different labels are kept apart."""
 
     def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
         self.sets = (ScorerSet(scorers), ScorerSet(scorers))
@@ -85,7 +85,7 @@ class SideScorers:
 def account_of(
     a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[Scorer, Scorer]
 ) -> DiffAccount:
-    """Return where the difference of two sides comes from, each read by its own scorer."""
+    """Return the steps of the difference of two sides, each under its own scorer."""
     judges = SideScorers(scorers)
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
@@ -137,7 +137,7 @@ def _changes(a: DiffSide, b: DiffSide) -> list[tuple[str, Change]]:
 
 
 def cut_at(text: str, stops: Sequence[str]) -> str:
-    """Return a text up to the first of some stop strings."""
+    """Return a text up to the first stop string in it."""
     places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
     return text[: min(places, default=len(text))]
 
@@ -186,7 +186,7 @@ def _accuracy(side: DiffSide, judges: SideScorers, own: int) -> float:
 
 
 def _turned(side: DiffSide, judges: SideScorers, own: int) -> tuple[int, int]:
-    """Return how many of a side's verdicts the other's scorer turns to correct, and from it."""
+    """Return how many of a side's verdicts the other scorer turns to correct, and from it."""
     codes = (_codes(side, judges, own, scorer) for scorer in (own, 1 - own))
     pairs = [pair for pair in zip(*codes, strict=True) if ERROR not in pair]
     gained = sum(before != CORRECT == after for before, after in pairs)

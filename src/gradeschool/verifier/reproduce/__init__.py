@@ -1,1 +1,1 @@
-"""The paper's experiments: stages that are commands of this package, and their findings."""
+"""The paper's experiments: stages, which are commands of this package, and their findings."""

@@ -1,7 +1,7 @@
-"""Findings of a recipe: each selection strategy, over all training seeds, against the baselines.
+"""Findings of a recipe: each selection strategy over all training seeds, against the baselines.
 
-The seeds share their test problems, so a problem's outcomes are summed over the seeds and intervals
-are over problems.
+The seeds share their test problems, so a problem's outcomes are summed over the seeds, and
+intervals are over problems.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from gradeschool.verifier.selection import (
     pick,
 )
 
-Outcomes = Mapping[str, tuple[int, int]]  # by problem: right ones of how many
+Outcomes = Mapping[str, tuple[int, int]]  # by problem: (right, total)
 BASELINE, CONTROL = GREEDY
 SELECTION = SelectionSettings(voters=VOTING)
 CONTROL_LOGPROB = "control-logprob"  # the best sample by its log-probability under the control
 
 
 class Seed(NamedTuple):
-    """One training seed on one split: the problems as picked, and the outcomes of others.
+    """One training seed on one split: the results by problem, and the outcomes of baselines.
 
-    greedy: of the greedy runs, and of the best sample by log-probability under the control.
+    greedy: outcomes of the greedy runs, and of the best sample by log-probability under the
+    control.
     """
 
     picked: Sequence[ProblemResult]
@@ -53,7 +54,7 @@ class Seed(NamedTuple):
 
 
 class StrategyFinding(NamedTuple):
-    """One strategy over all seeds: its share, its differences from others, the share by seed."""
+    """One strategy over all seeds: its share, the differences from others, the share by seed."""
 
     name: str
     accuracy: float
@@ -63,7 +64,7 @@ class StrategyFinding(NamedTuple):
 
 
 class MeanAucs(NamedTuple):
-    """How a score tells right from wrong, the mean over seeds: over all completions, and within."""
+    """The mean AUC of a score over seeds: over all completions, and within problems."""
 
     score: str
     overall: float
@@ -71,7 +72,7 @@ class MeanAucs(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """The findings on one split; families: the same by family."""
+    """The findings on one split; families: the same findings by family."""
 
     problems: int
     strategies: Sequence[StrategyFinding]
@@ -93,7 +94,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
         for name in GREEDY
     }
     scored = root / control_scores(split, seed)
-    if scored.is_file():  # a folder of an earlier release has none
+    if scored.is_file():  # folders of earlier releases do not have it
         ranked = ready(sampled, *choose_scores(scored, None)).cases
         greedy[CONTROL_LOGPROB] = {
             case.problem: counted(pick(case, False, SELECTION, ns), BEST) for case in ranked
@@ -150,7 +151,7 @@ def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict
 
 
 def summed(outcomes: Sequence[Outcomes]) -> Outcomes:
-    """Return the outcomes of several seeds as one, on the problems that all of them have."""
+    """Return the combined outcomes of several seeds, on the problems that all of them have."""
     shared = [id for id in outcomes[0] if all(id in seed_outcomes for seed_outcomes in outcomes)]
     return {
         id: (
@@ -162,7 +163,7 @@ def summed(outcomes: Sequence[Outcomes]) -> Outcomes:
 
 
 def share_of(outcomes: Outcomes) -> float:
-    """Return the mean over problems of the share that is right."""
+    """Return the mean share of right completions over problems."""
     return sum(right / count for right, count in outcomes.values()) / len(outcomes)
 
 
@@ -182,7 +183,7 @@ def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
 
 
 def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
-    """Return each problem's expectation with as many completions, the mean over the seeds."""
+    """Return each problem's expectation with this many completions, averaged over the seeds."""
     rows = [[outcome.by_strategy[strategy][index] for outcome in seed.picked] for seed in seeds]
     return [sum(values) / len(values) for values in zip(*rows, strict=True)]
 
@@ -204,4 +205,4 @@ def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""

@@ -1,10 +1,10 @@
-"""The grid: every score on the samples of a generator, and on those of the same one self-trained.
+"""The grid: every score on the samples of a generator, and on those of the self-trained one.
 
 A round samples from a generator, trains it further on its own right samples, and trains verifiers
-on all of these samples, right and wrong; every score of a round has the same labels. The first
-round's generator is the recipe's, the second's is the first's control. What is chosen (how a
-solution's score comes of its tokens, the learning rate of a training by preference, the best sample
-or the vote) is chosen on a development split.
+on all of these samples, right and wrong; all scores of a round use the same labels. The first
+round's generator is the recipe's, the second's is the first round's control. All choices (the
+reduction of token values to a score, the learning rate of a training by preference, the best sample
+or the vote) are made on a development split.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ WEIGHTED = "weighted"
 OWN, SELF, LIKELIHOOD, TOKEN, PREFERENCE = "own", "self", "likelihood", "token", "preference"
 FEW = "likelihood-few"
 GREEDY, SELF_GREEDY = "greedy", "self-greedy"
-# The paper's head: from the samples alone, for more than 5,000 updates at the laptop's 30,000.
+# The paper's head: only from samples, with over 5,000 updates for the laptop's 30,000 labels.
 TOKEN_HEAD = ("--level", "token", "--language", "right", "--optimizer", "muon", "--lr", "2e-3",
               "--warmup", "30", "--batch", "16", "--group", "1", "--epochs", "3")  # fmt: skip
-# Pairs need several samples of a problem: as many labels, of fewer problems.
+# Pairs need several samples per problem: the same number of labels, from fewer problems.
 FEW_SAMPLES = 8
 FEW_HEAD = ("--level", "likelihood", "--optimizer", "muon", "--lr", "1e-3", "--warmup", "30",
             "--batch", "2", "--group", "8")  # fmt: skip
@@ -55,15 +55,15 @@ PREFERENCE_HEAD = ("--level", "likelihood", "--objective", "preference", "--beta
 PREFERENCE_RATES = ("3e-4", "1e-3")
 BY_PREFERENCE = tuple(f"{PREFERENCE}-{rate}" for rate in PREFERENCE_RATES)
 SCORERS = (OWN, SELF, LIKELIHOOD, TOKEN, FEW, *BY_PREFERENCE)
-# The development split: ordinary problems of their own, of the seed that no other split has.
+# The development split: separate ordinary problems, with a seed that no other split has.
 DEV, DEV_SEED = "dev", 4
-LEAST = 1e-300  # the logarithm of a score of 0
+LEAST = 1e-300  # replaces a score of 0 in logarithms
 
 
 class Round(NamedTuple):
-    """The names of what a round reads and makes; suffix: of what the second one makes.
+    """The names of a round's inputs and results; suffix: of the second round's results.
 
-    self_trained: "" for a generator whose samples only its own log-probability selects from.
+    self_trained: "" for a generator whose samples are selected only by its own log-probability.
     """
 
     number: int
@@ -72,7 +72,7 @@ class Round(NamedTuple):
     suffix: str
 
     def drawn(self, split: str) -> str:
-        """Return the name of the run that the scores select from."""
+        """Return the name of the run from which the scores select."""
         recipes_own = not self.suffix and split in SPLITS
         return split if recipes_own else f"{split}-samples{self.suffix}"
 
@@ -82,7 +82,7 @@ class Round(NamedTuple):
         return "verifier" if recipes_own else f"verifier-{scorer}{self.suffix}"
 
     def scores(self, scorer: str, split: str, seed: int) -> str:
-        """Return the file of a score's values of the samples of a split."""
+        """Return the file of a score's values for the samples of a split."""
         if not self.suffix and split in SPLITS and scorer == SELF:
             return control_scores(split, seed)
         if self._recipe_ranks(scorer, split):
@@ -102,7 +102,7 @@ class Round(NamedTuple):
 
     @property
     def scorers(self) -> tuple[str, ...]:
-        """Return the scores that select from its samples."""
+        """Return the scores that select from this round's samples."""
         return SCORERS if self.self_trained else (OWN,)
 
 
@@ -114,7 +114,7 @@ ROUNDS = (
 
 
 def grid_stages(preset: Preset) -> Iterator[Stage]:
-    """Yield the stages of the grid, behind those of the recipe."""
+    """Yield the stages of the grid, after those of the recipe."""
     yield problems_stage(preset, DEV, "test", DEV_SEED, min(preset.tested))
     for seed in preset.seeds:
         for each in ROUNDS:
@@ -162,7 +162,7 @@ def _trained(preset: Preset, seed: int, each: Round) -> Iterator[Stage]:
 def _verifier(
     seed: int, each: Round, scorer: str, samples: str, init: str, options: Sequence[str]
 ) -> Stage:
-    """Return a verifier's training; init: the model whose weights it begins with."""
+    """Return a verifier's training; init: the model whose weights it starts with."""
     name = each.verifier(scorer)
     first = () if init == each.generator else ("--init", folder(init, seed))
     command = ("verifier", "train", "--generator", folder(each.generator, seed), *first,
@@ -172,7 +172,7 @@ def _verifier(
 
 
 def _scored(preset: Preset, seed: int, each: Round, split: str) -> Iterator[Stage]:
-    """Yield the samples that are selected from, the greedy answers, and the scores."""
+    """Yield the samples to select from, the greedy answers, and the scores."""
     run, problems = each.drawn(split), f"problems/{split}.jsonl"
     if run != split:
         yield _sampled(preset, seed, each.generator, run, split, preset.n,
@@ -191,7 +191,7 @@ def _scored(preset: Preset, seed: int, each: Round, split: str) -> Iterator[Stag
 
 
 def _reader(seed: int, each: Round, scorer: str) -> tuple[str, tuple[str, ...]]:
-    """Return the model that gives a score, and the options that read it."""
+    """Return the model behind a score, and the options for reading it."""
     if scorer in (OWN, SELF):
         model = each.generator if scorer == OWN else each.self_trained
         return model, ("--generator", folder(model, seed))
@@ -205,11 +205,11 @@ def _reader(seed: int, each: Round, scorer: str) -> tuple[str, tuple[str, ...]]:
 
 
 class GridCell(NamedTuple):
-    """One way to select, over the seeds that have it.
+    """One selection method, over the seeds that have it.
 
-    scorer: "" for the majority vote and the greedy answers. reduction: how the score comes of the
-    tokens. development: its accuracy on the development split, None where that was not run. over:
-    by the names of other cells of the round, the difference from them.
+    scorer: "" for the majority vote and the greedy answers. reduction: from token values to the
+    score. development: its accuracy on the development split, None if that was not run. over: the
+    differences from other cells of the round, by name.
     """
 
     round: int
@@ -227,10 +227,10 @@ CellName = tuple[str, str, str]  # scorer, reduction, strategy
 
 
 def grid(root: Path, preset: Preset, split: str) -> list[GridCell]:
-    """Return the cells of a split, as many as a recipe's folder has results of.
+    """Return the cells of a split for which a recipe's folder has results.
 
-    Of each score the reductions are compared on the development split; the cells have the one that
-    is best there. Without a development run they have the first.
+    For each score, the cells have the reduction that is best on the development split, or without a
+    development run the first one.
     """
     cells = []
     for each in ROUNDS:
@@ -247,7 +247,7 @@ def grid(root: Path, preset: Preset, split: str) -> list[GridCell]:
 
 
 def _chosen(names: Sequence[CellName], development: Mapping[CellName, float]) -> list[CellName]:
-    """Return the names of the cells, with the reduction that the development split prefers."""
+    """Return the names of the cells, with the best reduction on the development split."""
     groups: dict[tuple[str, str], list[CellName]] = {}
     for name in names:
         scorer, _, strategy = name
@@ -256,7 +256,7 @@ def _chosen(names: Sequence[CellName], development: Mapping[CellName, float]) ->
 
 
 def family_of_scorer(scorer: str) -> str:
-    """Return the name of a score whatever its learning rate."""
+    """Return the name of a score without its learning rate."""
     return PREFERENCE if scorer in BY_PREFERENCE else scorer
 
 
@@ -267,7 +267,7 @@ def _cell(
     development: Mapping[CellName, float],
     others: Sequence[CellName],
 ) -> GridCell:
-    """Return a cell; its differences are over the seeds that have both."""
+    """Return a cell; its differences are over the seeds with both cells."""
     scorer, reduction, strategy = name
     measured = [outcomes[name] for outcomes in by_seed.values() if name in outcomes]
     pooled = summed(measured)
@@ -286,7 +286,7 @@ def _cell(
 
 
 def outcomes_of(root: Path, seed: int, each: Round, split: str) -> Mapping[CellName, Outcomes]:
-    """Return the outcomes of every way to select, those whose results are there."""
+    """Return the outcomes of every selection method with existing results."""
     problems = root / f"problems/{split}.jsonl"
     run = root / folder(each.drawn(split), seed)
     if not is_finished(root, f"{each.drawn(split)}-{seed}"):
@@ -325,7 +325,7 @@ def _picked(id: str, options: Sequence[Option], strategy: str) -> tuple[int, int
 def _weights(
     scorer: str, keys: Sequence[str], rows: Mapping[str, ScoreRow], own: Mapping[str, ScoreRow]
 ) -> dict[str, list[float]]:
-    """Return the scores of a problem's solutions by reduction, above 0 where they vote."""
+    """Return the scores of a problem's solutions by reduction; scores for votes are above 0."""
     chosen = [rows[key] for key in keys]
     if scorer in (OWN, SELF):
         means = [_mean_logprob(row) for row in chosen]
@@ -351,7 +351,7 @@ def _weights(
 
 
 def _mean_logprob(row: ScoreRow) -> float:
-    """Return a solution's mean log-probability; alone, its score is the exponential of that."""
+    """Return a solution's mean log-probability: the recorded one, or the logarithm of its score."""
     return log(max(row.score, LEAST)) if row.logprob is None else row.logprob
 
 
@@ -360,9 +360,9 @@ def _exps(logprobs: Sequence[float]) -> list[float]:
 
 
 def is_finished(root: Path, stage: str) -> bool:
-    """Return whether a stage of a recipe's folder is done."""
+    """Return whether a stage in a recipe's folder is done."""
     return (root / STAGES_FOLDER / f"{stage}.json").is_file()
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""

@@ -1,4 +1,4 @@
-"""The recipes: how many problems, which model, how long; and the stages that they come to."""
+"""The recipes: problems, models, training settings; and their stages."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from gradeschool.verifier.reproduce.stages import Stage
 
-# The splits of test problems: drawn as the training problems are, and of structures held out.
+# The splits of test problems: like the training problems, and with held-out structures.
 SPLITS = {"test": "test", "held-out": "test-structures"}
 TRAIN, LABELLED = "problems/train.jsonl", "problems/labelled.jsonl"
-# The models that answer greedily, to compare with.
+# The models whose greedy answers are baselines.
 GREEDY = ("generator", "control")
-# Of the vote among the verifier's top ones; chosen on a development split, like the settings.
+# Voters among the verifier's top samples; chosen on a development split, like the settings.
 VOTING = 3
-# Problems whose samples the layers are probed on.
+# Number of problems whose samples are used for the layer probes.
 PROBED = 150
-# Seeds of the problems; the generator's and the training seeds are the preset's own.
+# Seeds of the problems; the seeds of the generator's problems and of training are in the preset.
 LABELLED_SEED, TEST_SEED = 2, 3
 
 
@@ -25,13 +25,14 @@ class Preset:
     """One recipe.
 
     families, steps: of the problems, () for all families. problems: of the generator, with
-    solutions; trained to its end it is the baseline too. labelled: further problems, of which the
-    final answers alone are used. tested: of each of SPLITS, or of the first alone. size: of the
-    models, from nothing. generator, control, verifier: options of their training. k, temperature:
-    of the labelled samples. n, test_temperature: of the test ones. train_seed: of the generator's
-    problems. replay: the control reads these again. gguf: generator and verifier are written for
-    llama.cpp too. model: a pretrained model's folder or FILE.gguf in place of one from nothing.
-    second: the control samples and is verified in turn, with the labels of the same problems.
+    solutions; fully trained, it is also the baseline. labelled: number of further problems, of
+    which only the final answers are used. tested: test problems for each of SPLITS, or only for the
+    first. size: of new models. generator, control, verifier: options of their training. k,
+    temperature: of the labelled samples. n, test_temperature: of the test samples. train_seed: of
+    the generator's problems. replay: the control is trained on these again. gguf: also convert
+    generator and verifier for llama.cpp. model: a pretrained model's folder or FILE.gguf instead of
+    a new model. second: add a round with the control as generator, with labels of the same
+    problems.
     """
 
     name: str
@@ -57,16 +58,16 @@ class Preset:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Return the names of the splits that it tests on."""
+        """Return the names of the test splits."""
         return tuple(SPLITS)[: len(self.tested)]
 
     @property
     def base(self) -> str:
-        """Return the model that the generator begins as."""
+        """Return the generator's base model."""
         return self.model or f"new:{self.size}"
 
 
-# Settings were chosen on a development split; docs/log.md tells how.
+# Settings were chosen on a development split; see docs/log.md.
 LAPTOP = Preset(
     name="laptop",
     families=("collection", "comparison", "groups", "shopping"),
@@ -86,7 +87,7 @@ LAPTOP = Preset(
     test_temperature=0.8,
     seeds=(0, 1, 2),
 )  # fmt: skip
-# The same at a larger scale; not measured: its settings are extrapolated.
+# The same at a larger scale; never run: the settings are extrapolated.
 GPU = replace(
     LAPTOP,
     name="gpu",
@@ -98,7 +99,7 @@ GPU = replace(
     size="5M",
     n=100,
 )
-# What the package ships (models/tiny/SOURCE.md); its settings were not searched for.
+# The shipped models (models/tiny/SOURCE.md); settings were not tuned.
 TINY = replace(
     LAPTOP,
     name="tiny",
@@ -116,8 +117,8 @@ TINY = replace(
     replay=False,
     gguf=True,
 )  # fmt: skip
-# A small pretrained model and the paper's own head, sized to end within an hour on two cores; its
-# settings were not searched for.
+# A small pretrained model and the paper's head, sized for an hour on two cores; settings were not
+# tuned.
 PRETRAINED = replace(
     LAPTOP,
     name="pretrained",
@@ -140,7 +141,7 @@ PRESETS = {preset.name: preset for preset in (LAPTOP, GPU, TINY, PRETRAINED)}
 
 
 def stages_of(preset: Preset) -> list[Stage]:
-    """Return all stages of a recipe, each after what it needs."""
+    """Return all stages of a recipe, each after the stages that it needs."""
     stages = list(_problems(preset))
     for seed in preset.seeds:
         stages += _training(preset, seed)
@@ -152,7 +153,7 @@ def stages_of(preset: Preset) -> list[Stage]:
 
 
 def folder(what: str, seed: int) -> str:
-    """Return where a model or a run of a training seed lies."""
+    """Return the folder of a model or a run of a training seed."""
     return f"seed-{seed}/{what}"
 
 
@@ -162,7 +163,7 @@ def control_scores(split: str, seed: int) -> str:
 
 
 def kept_right(preset: Preset, samples: str, problems: str) -> tuple[str, ...]:
-    """Return the command that prints what a control is trained on."""
+    """Return the command that prints a control's training data."""
     replayed = ("--with", TRAIN) if preset.replay else ()
     return ("data", "right", samples, "-d", problems, *replayed)
 
@@ -189,10 +190,10 @@ def problems_stage(
 
 
 def _training(preset: Preset, seed: int) -> Iterator[Stage]:
-    """Yield generator, samples, control and verifier; the verifier begins as the control.
+    """Yield generator, samples, control and verifier; the verifier starts as the control.
 
-    The control is the generator, trained further on its own right samples: what the same labels are
-    worth where they are spent on writing.
+    The control is the generator, trained further on its own right samples: it measures the value of
+    the same labels for a generator.
     """
     of_seed = ("--seed", str(seed))
     generator, samples, control = (folder(it, seed) for it in ("generator", "samples", "control"))

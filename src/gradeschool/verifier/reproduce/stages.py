@@ -1,4 +1,4 @@
-"""A recipe as stages: each is a command of this package, done once, in the order of their needs."""
+"""Run a recipe's stages: each is a command of this package, run once, after those it needs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ STAGES_FOLDER = "stages"
 class Stage:
     """One command. Paths in it are relative to the recipe's folder, in which it runs.
 
-    command: what stands behind `gradeschool`. needs: the stages whose results it reads. stdout: the
-    file that its output goes to; else that goes to the stage's log.
+    command: the arguments of `gradeschool`. needs: the stages whose results it reads. stdout: the
+    file for its output; by default the stage's log.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Stage:
 
 
 class StageResult(NamedTuple):
-    """A stage that ended: a digest of its inputs, seconds of clock and CPU."""
+    """A finished stage: a digest of its inputs, wall-clock and CPU seconds."""
 
     digest: str
     seconds: float
@@ -46,9 +46,9 @@ class StageResult(NamedTuple):
 
 
 def digests(stages: Sequence[Stage]) -> dict[str, str]:
-    """Return a digest for each stage: of its command, and of all that it needs.
+    """Return a digest for each stage: of its command, and of all stages that it needs.
 
-    Raises ValueError where a stage needs one that does not come before it.
+    Raises ValueError if a stage needs one that does not precede it.
     """
     by_stage: dict[str, str] = {}
     for stage in stages:
@@ -61,7 +61,7 @@ def digests(stages: Sequence[Stage]) -> dict[str, str]:
 
 
 def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
-    """Return the stages that are done; raises InputError where one was done with other settings."""
+    """Return the finished stages; raises InputError if one was run with other settings."""
     expected = digests(stages)
     results: dict[str, StageResult] = {}
     for stage in stages:
@@ -74,7 +74,7 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
             fields = {}
         if fields.get("digest") != expected[stage.name]:
             raise InputError(
-                f"the stage {stage.name!r} in {str(folder)!r} was done with other settings; give "
+                f"the stage {stage.name!r} in {str(folder)!r} was run with other settings; give "
                 "another folder with -o, or the settings as they were"
             )
         results[stage.name] = StageResult(
@@ -91,7 +91,7 @@ def mark(folder: Path, stage: Stage, result: StageResult) -> None:
 
 
 def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
-    """Return the named stages and all that they need, in order."""
+    """Return the named stages and all stages that they need, in order."""
     needs = {stage.name: stage.needs for stage in stages}
     needed: set[str] = set()
     ahead = list(names)
@@ -106,9 +106,9 @@ def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
 def ready(
     stages: Sequence[Stage], results: Mapping[str, StageResult], running: Iterable[str]
 ) -> list[Stage]:
-    """Return the stages that can begin: all that they need is done, the longest way ahead first.
+    """Return the stages that can begin because all their needs are done, the longest chain first.
 
-    So the chains of several training seeds end at the same time, not one after the other.
+    So the chains of several training seeds end at about the same time.
     """
     out = set(running) | set(results)
     ahead = ways_ahead(stages)
@@ -121,7 +121,7 @@ def ready(
 
 
 def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
-    """Return by stage how many stages follow it on its longest way to an end."""
+    """Return for each stage the length of the longest chain of stages after it."""
     lengths = {stage.name: 0 for stage in stages}
     for stage in reversed(stages):
         for need in stage.needs:
@@ -129,13 +129,13 @@ def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
     return lengths
 
 
-# The command line, for a process that ends with the one that started it.
+# The command line, for a process that ends with its parent.
 STAGE_PROGRAM = "from gradeschool.cli.stage import run; run()"
 POLL_SECONDS = 0.1
-LOG_TAIL = 1500  # characters of a failed stage's log that its error shows
+LOG_TAIL = 1500  # characters of a failed stage's log in its error
 INTERRUPTED = 130
 STOP_SECONDS = 60.0
-# Told to keep freed memory, glibc makes training on a CPU a fifth faster (docs/log.md).
+# Keeping freed memory in glibc makes training on a CPU a fifth faster (docs/log.md).
 ALLOCATOR = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": "8000000000",
@@ -144,11 +144,11 @@ ALLOCATOR = {
 
 
 class StageError(GradeschoolError):
-    """A stage's command failed; the recipe stops, and continues from there when it runs again."""
+    """A stage's command failed; the recipe stops, and the next run continues from there."""
 
 
 class StageProcess(NamedTuple):
-    """A stage whose process runs."""
+    """A stage with its running process."""
 
     stage: Stage
     process: subprocess.Popen[bytes]
@@ -163,18 +163,18 @@ class StageProgress(Protocol):
         """Show the running stages; called often."""
 
     def ended(self, stage: Stage, result: StageResult) -> None:
-        """Report a stage that ended."""
+        """Report a finished stage."""
 
 
 def run(
     stages: Sequence[Stage], folder: Path, jobs: int, progress: StageProgress
 ) -> dict[str, StageResult]:
-    """Run what is not done yet, at most `jobs` at once; return every stage as done.
+    """Run the unfinished stages, at most `jobs` at a time; return the results of all stages.
 
-    SIGINT and SIGTERM let the stages that run end in order, then raise KeyboardInterrupt; a second
-    one ends all at once, as the death of this process does. The same call continues from there.
-    Raises StageError where a command fails, InputError where a stage was done with other settings,
-    StoreError where the folder cannot be used or is in use.
+    SIGINT and SIGTERM let the running stages end cleanly, then raise KeyboardInterrupt; a second
+    signal, or the end of this process, kills them immediately. The same call continues from there.
+    Raises StageError if a command fails, InputError if a stage was run with other settings,
+    StoreError if the folder cannot be used or is in use.
     """
     with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
         return _run(stages, folder, jobs, progress, stop)
@@ -232,7 +232,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> StageProcess:
             python_command(STAGE_PROGRAM, *stage.command),
             cwd=folder,
             stdin=subprocess.PIPE,  # closes with this process, and the stage ends
-            process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
+            process_group=0,  # a terminal's Ctrl-C reaches only this process, which passes it on
             stdout=out or output,
             stderr=output,
             env={
@@ -248,7 +248,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> StageProcess:
 
 
 def _ended(running: StageProcess, digest: str) -> StageResult | None:
-    """Return what a process took if it ended well, None where it runs; raise where it failed."""
+    """Return the result of a successful process, None if it is running; raise if it failed."""
     pid, status, usage = os.wait4(running.process.pid, os.WNOHANG)
     if not pid:
         return None
@@ -260,7 +260,7 @@ def _ended(running: StageProcess, digest: str) -> StageResult | None:
         tail = running.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
         raise StageError(
             f"the stage {running.stage.name!r} ended with status {code}: {tail}\n"
-            f"(its whole output: {str(running.log)!r}); the same command continues from there"
+            f"(full output: {str(running.log)!r}); the same command continues from there"
         )
     if running.stage.stdout:
         target = running.log.parents[1] / running.stage.stdout
