@@ -1,12 +1,12 @@
-"""Whether an API key that a server repeats reaches any file or any output, in any encoding.
+"""Check that an API key repeated by a server reaches no file and no output, in any encoding.
 
     python benchmarks/canaries.py [--shapes N] [--json]
 
 For each of 12 shapes of a key, 40 commands run in this process against a server that repeats the
 key in answers, reasoning, names, errors and headers, in 16 encodings in turn. Then everything that
-was printed and every file in the working folder, archives unpacked, is searched for the key: as it
-is, and in what JSON, URLs, HTML, quoted-printable, base64, base32 and hexadecimal hide. The search
-shares no code with the masking. --unmasked shows that it finds what is there.
+was printed and every file in the working folder, with archives unpacked, is searched for the key:
+as plain text and decoded from JSON, URLs, HTML, quoted-printable, base64, base32 and hexadecimal.
+The search shares no code with the masking. --unmasked shows that the search finds the key.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ EXPORTS = ("inspect", "lm-eval", "openai-solutions", "every-eval-ever")
 
 
 def repeating(key: str) -> Callable[[ReceivedRequest], Behaviour]:
-    """Return a choice of behaviours that repeat a key, another encoding and place each time."""
+    """Return a `choose` function that repeats a key, in another encoding and place each time."""
 
     def choose(received: ReceivedRequest) -> Behaviour:
         number = received.number
@@ -171,7 +171,7 @@ def run(words: list[str]) -> str:
 
 
 def readings(data: bytes) -> Iterator[str]:
-    """Yield the texts that bytes may be read as: decoded once and twice, unpacked."""
+    """Yield the possible texts of bytes: decoded once and twice, unpacked."""
     with suppress(OSError, EOFError):
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     if data[:4] == b"PK\x03\x04":
@@ -212,7 +212,7 @@ def decoded(text: str) -> Iterator[str]:
 
 
 def leaks(key: str, artefacts: Mapping[str, bytes]) -> list[str]:
-    """Return the names of what holds the key, in any encoding."""
+    """Return the names of artefacts that contain the key, in any encoding."""
     wanted = key.lower()
     return [
         name
@@ -222,7 +222,7 @@ def leaks(key: str, artefacts: Mapping[str, bytes]) -> list[str]:
 
 
 def play(key: str) -> tuple[int, int, list[str]]:
-    """Run the commands with a key; return how many, how many artefacts, and which have it."""
+    """Run the commands with a key; return the numbers of commands and artefacts, and the leaks."""
     masking._secrets.clear()
     masking._forms.clear()
     artefacts: dict[str, bytes] = {}

@@ -1,9 +1,9 @@
-"""Rows by the million, scored here in processes and on a local Ray, in turn.
+"""Measure the scoring of millions of rows, in local processes and on a local Ray, in turn.
 
     python benchmarks/cluster.py [--rows N] [--jobs N] [--python FILE] [SCORER ...]
 
-Real completions, repeated with other sample numbers, are written as Parquet files (once: they are
-kept in --folder). Prints rows a second, CPU seconds, the peak memory of all processes together
+Real completions, repeated with other sample numbers, are written as Parquet files (once, into
+--folder). Prints rows per second, CPU seconds, the peak memory of all processes together
 (proportional set size, so that shared pages count once) and whether the scores are equal. --python
 is the interpreter that has ray, `.venvs/ray` of `tests/peers/install.py ray` by default. Linux.
 """
@@ -30,7 +30,7 @@ from gradeschool.datasets.files import DATA_VARIABLE
 REPOSITORY = Path(__file__).resolve().parents[1]
 RAY = REPOSITORY / ".venvs" / "ray" / "bin" / "python"
 COLUMNS = ("model", "index", "sample", "completion")
-PART = 250_000  # rows of a file
+PART = 250_000  # rows per file
 ROW_GROUP = 50_000
 WATCH_SECONDS = 0.5
 
@@ -53,7 +53,7 @@ def corpus(folder: Path) -> arrow.Table:
 
 
 def make(rows: int, folder: Path, base: arrow.Table) -> None:
-    """Write files of the corpus over and over, each time with sample numbers of its own."""
+    """Write files that repeat the corpus, each time with new sample numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     column = base.schema.names.index("sample")
     step = 1 + max(base.column("sample").to_pylist())
@@ -101,9 +101,9 @@ def children_cpu() -> float:
 
 
 def tree(root: int) -> tuple[float, float]:
-    """Return the memory (MB) and the CPU seconds of a process and all that descend from it.
+    """Return the memory (MB) and the CPU seconds of a process and all its descendants.
 
-    Ray's processes are not waited for by their driver: their seconds are seen here alone.
+    Ray's driver does not wait for its processes: their seconds are only visible here.
     """
     children: defaultdict[int, list[int]] = defaultdict(list)
     seconds: dict[int, float] = {}

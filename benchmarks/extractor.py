@@ -1,9 +1,9 @@
-"""The answer extractor: agreement with people, what it does alone, false accepts, speed.
+"""Measure the answer extractor: agreement with people, false accepts, speed and more.
 
     python benchmarks/extractor.py [--near 1000000] [--only PART]
 
-Needs the shared data (GRADESCHOOL_DATA). PART is one of the functions in PARTS. What was tuned on
-and what was not stands beside each figure. Speed: ours, lm-eval's flexible filter and Math-Verify
+Needs the shared data (GRADESCHOOL_DATA). PART is one of the functions in PARTS. Each figure says
+whether the data was used for tuning. Speed: gradeschool, lm-eval's flexible filter and Math-Verify
 on the same completions in turn, medians of CPU time.
 """
 
@@ -53,7 +53,7 @@ PLACES = (
 
 
 class LabelledText(NamedTuple):
-    """A completion with the answer that people read in it, None where it gives none."""
+    """A completion with the answer that people read in it, None if it has no answer."""
 
     source: str
     stratum: str
@@ -74,7 +74,7 @@ def completions() -> dict[str, list[dict[str, Any]]]:
 
 
 def labelled(problems: Sequence[Problem]) -> list[LabelledText]:
-    """Return every hand-read completion: shared, of strangers, and read by ourselves."""
+    """Return every hand-read completion: shared ones, those of others, and our own."""
     recorded = completions()
     texts = []
     for name, path in (
@@ -99,7 +99,7 @@ def labelled(problems: Sequence[Problem]) -> list[LabelledText]:
 
 
 def agrees(text: LabelledText, value: str | None) -> tuple[bool, bool]:
-    """Tell whether a value is that of the people, and whether it gives the same verdict."""
+    """Return whether a value equals the people's, and whether it gives the same verdict."""
     answer = text.answer
     equal = value == answer or bool(value and answer and same_value(value, answer))
     verdicts = [read is not None and same_answer(read, text.gold) for read in (value, answer)]
@@ -107,13 +107,13 @@ def agrees(text: LabelledText, value: str | None) -> tuple[bool, bool]:
 
 
 def value_of(text: str, question: str) -> str | None:
-    """Return the value that the extractor reads."""
+    """Return the value that the extractor finds."""
     extracted = extract_final_answer(text, question)
     return None if extracted is None else extracted.value
 
 
 def agreement(problems: Sequence[Problem]) -> None:
-    """Print agreement with people by source (all of them were seen), and of published scorers."""
+    """Print agreement with people by source (all were seen), also of published scorers."""
     texts = labelled(problems)
     size, values, verdicts = Counter[str](), Counter[str](), Counter[str]()
     for text in texts:
@@ -140,7 +140,7 @@ def agreement(problems: Sequence[Problem]) -> None:
 
 
 def confidence(problems: Sequence[Problem]) -> None:
-    """Print how often an answer of each confidence is that of the people."""
+    """Print how often an answer of each confidence equals the people's."""
     size, right = Counter[str](), Counter[str]()
     for text in labelled(problems):
         extracted = extract_final_answer(text.text, text.question)
@@ -180,7 +180,7 @@ def own_words(problems: Sequence[Problem]) -> None:
 
 
 def invented(problems: Sequence[Problem]) -> None:
-    """Print the texts that we invented by set; "apart" was never looked at."""
+    """Print the results on invented texts by set; "apart" was never looked at."""
     size, right = Counter[str](), Counter[str]()
     for row in rows(LABELS / "invented.jsonl"):
         value, answer = value_of(row["completion"], row["question"]), row["answer"]
@@ -195,7 +195,7 @@ ZEROS = {"bn": "০", "te": "౦", "th": "๐", "ja": "０", "zh": "０"}
 
 
 def languages(problems: Sequence[Problem]) -> None:
-    """Print the golds of MGSM in each language's phrases, digits and grouping: right, of."""
+    """Print (right, total) for MGSM's golds in each language's phrases, digits and grouping."""
     print("seen: MGSM's golds in phrases of each language")
     phrases = json.loads((LABELS / "languages.json").read_text("utf-8"))
     for language, templates in phrases.items():
@@ -219,7 +219,7 @@ def forms(number: int, language: str) -> set[str]:
 
 
 def alone(problems: Sequence[Problem]) -> None:
-    """Print how often it differs from simple scorers that all agree, and how often it is right."""
+    """Print how often it differs from simple scorers that agree, and how often it is right."""
     scorers = [all_scorers()[name] for name in SIMPLE]
     unanimous = differs = 0
     for file in completions().values():
@@ -241,7 +241,7 @@ def alone(problems: Sequence[Problem]) -> None:
 
 
 def simple_values(scorers: Sequence[Scorer], text: str) -> Iterator[str]:
-    """Yield what each scorer reads, "" where it reads nothing or fails."""
+    """Yield the answer of each scorer, "" if it finds nothing or fails."""
     for scorer in scorers:
         verdict = judge_against(scorer, text, "0")
         value = "" if verdict.answer is None else verdict.answer.value
@@ -272,7 +272,7 @@ def choices(problems: Sequence[Problem]) -> list[Choice]:
 
 
 def choice(source: str, text: str, question: str, answer: str) -> Choice | None:
-    """Return the choice in a closing sentence, None where there is nothing to choose."""
+    """Return the choice in a closing sentence, None if there is nothing to choose."""
     for sentence in last_sentences(text, 0, len(text)):
         span = text, sentence.start, sentence.end
         numbers: list[WrittenNumber] = candidates.sentence_numbers(*span, question)
@@ -306,7 +306,7 @@ def fitted(data: Sequence[Choice]) -> dict[str, float]:
 
 
 def accuracy(data: Sequence[Choice], weights: dict[str, float]) -> int:
-    """Return in how many sentences the candidate with the highest weight is right."""
+    """Return the number of sentences whose candidate with the highest weight is right."""
     right = 0
     for row in data:
         scores = [sum(weights[name] for name in names) for names in row.features]
@@ -358,7 +358,7 @@ def false_accepts(problems: Sequence[Problem], many: int) -> None:
 
 
 def spells(text: str, gold: str) -> bool:
-    """Tell whether a made text holds the gold itself ("10" swapped is "01", zero has no sign)."""
+    """Return whether a made text contains the gold ("10" swapped is "01", zero has no sign)."""
     if gold == "0":
         return True  # "0e3" and "0/7" are zero
     pattern = re.compile(rf"-?0*{gold.replace(',', '').lstrip('-')}")
@@ -369,7 +369,7 @@ def spells(text: str, gold: str) -> bool:
 
 
 def passes(scorer: Scorer, text: str, problem: Problem) -> bool:
-    """Tell whether a scorer calls a completion correct."""
+    """Return whether a scorer calls a completion correct."""
     return scorer.judge(text, problem).outcome is Outcome.CORRECT
 
 
@@ -397,7 +397,7 @@ def speed(problems: Sequence[Problem]) -> None:
         theirs = cpu(lambda: [flexible.extract(text, "0") for text, _ in texts])
         seconds[flexible.name].append(theirs / len(texts))
     try:
-        start = time.perf_counter()  # it works in a process of its own: wall time
+        start = time.perf_counter()  # it works in its own process: wall time
         for text, problem in sample:
             verify.judge(text, problem)
         seconds[verify.name].append((time.perf_counter() - start) / len(sample))

@@ -1,11 +1,11 @@
-"""Runs against a server that fails at random: no answer is mis-scored, misplaced, lost, repeated.
+"""Run against a server that fails at random: no answer may be mis-scored, misplaced or lost.
 
     python benchmarks/faults.py [--runs 1000] [--seed 1] [--problems 12] [--json]
 
 Each run is a small evaluation in this process, over a real socket, against
-tests/support/fault_server.py. A share of the replies, drawn for the run, has a fault, drawn from
-all that the server knows but those that stop a run. The run is continued, session by session, until
-nothing is missing. Counted over all runs:
+tests/support/fault_server.py. A random share of the replies has a random fault, from all faults of
+the server except those that stop a run. The run is continued, session by session, until nothing is
+missing. Counted over all runs:
 
     mis-scored      a stored answer is not what the server meant, or is not scored as correct
     misattributed   a stored answer is that of another problem
@@ -46,7 +46,7 @@ from tests.support.fault_server import (
     truth,
 )
 
-SECONDS = 0.3  # that a request may take
+SECONDS = 0.3  # timeout of a request
 MOST_SESSIONS = 60
 KINDS = ("mis-scored", "misattributed", "lost", "asked twice")
 SLOW = ("no reply", "reply a byte at a time")  # each costs SECONDS, so they are drawn less often
@@ -69,7 +69,7 @@ class FaultyRun:
         self.sessions = 0
 
     def choose(self, request: ReceivedRequest) -> Behaviour:
-        """Answer truly, or with one of the faults of this run."""
+        """Answer correctly, or with one of the faults of this run."""
         if self.rng.random() >= self.share:
             return truth
         name = self.rng.choice(self.names)
@@ -85,7 +85,7 @@ class FaultyRun:
         return [json.loads(line) for line in text.splitlines()]
 
     def session(self, server: FaultServer) -> int:
-        """Run one session; return how many samples have no answer yet."""
+        """Run one session; return the number of samples without an answer."""
         path = self.folder.parent / "problems.jsonl"
         decoding = Decoding(0.7, max_tokens=64, seed=1)
         plan = make_plan(
@@ -114,7 +114,7 @@ class FaultyRun:
         return ended.requested - ended.answered
 
     def play(self) -> None:
-        """Run sessions until every sample has its answer, and check what is stored."""
+        """Run sessions until every sample has an answer, and check the stored rows."""
         questions = [
             {"question": f"What is {n} + 0?", "answer": f"#### {n}"} for n in range(self.problems)
         ]

@@ -1,10 +1,10 @@
-"""How alike fresh problems are, and how fast they are made: `python benchmarks/fresh.py`.
+"""Measure how similar fresh problems are, and how fast they are made: `python benchmarks/fresh.py`.
 
-The paper says of GSM8K only that "pairwise similarity scores between problems" were computed, not
-which. Here each question is compared with every other of its set, names and numbers replaced:
+The paper on GSM8K says that "pairwise similarity scores between problems" were computed, but not
+which. Here each question is compared with every other of its set, with names and numbers replaced:
 the cosine of its tf-idf vectors of words and word pairs with the nearest other question, and the
-share of its 5-word sequences that the nearest other question has too. Beside them the same of the
-real GSM8K, where its data is to be had. Speed is problems a CPU second, one process.
+share of its 5-word sequences that are also in the nearest other question. The same is printed for
+the real GSM8K if its data is available. Speed is problems per CPU second in one process.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from gradeschool.errors import GradeschoolError
 NUMBER = re.compile(r"\$?\d[\d,]*(?:\.\d+)?%?")
 WORD = re.compile(r"[a-z#@]+")
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:has|had|is|was|buys|bought|wants))")
-LONGEST_LIST = 2_000  # questions that share a feature; what more share tells little apart
+LONGEST_LIST = 2_000  # questions with a feature; more common ones are skipped
 
 
 def masked(question: str) -> list[str]:
-    """Return the words of a question, its names and numbers replaced."""
+    """Return the words of a question, with names and numbers replaced."""
     return WORD.findall(NAME.sub("@", NUMBER.sub("#", question)).lower())
 
 

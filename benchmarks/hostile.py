@@ -1,10 +1,10 @@
-"""How long the scorers take on hostile texts of 10 MB: one shape repeated to the end.
+"""Measure the time of the scorers on hostile texts of 10 MB: one shape repeated to the end.
 
     python benchmarks/hostile.py [--megabytes 10] [--limit 1.0] [--json] [SCORER ...]
 
-Prints, for each shape, the slowest scorers with their seconds of CPU and the time of all scorers at
-once, and at the end every scorer that took longer than the limit. Without names: every scorer that
-calls no library, those that read alike once.
+Prints, for each shape, the slowest scorers with their CPU seconds and the time of all scorers
+together, and at the end every scorer that took longer than the limit. Without names: every scorer
+that calls no library, once for each way of extracting.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def measure(scorers: list[Scorer], unit: str, length: int) -> tuple[list[tuple[float, str]], float]:
-    """Return the seconds of each scorer alone, the slowest first, and of all at once."""
+    """Return the seconds of each scorer, slowest first, and of all together."""
     text = (unit * (length // len(unit) + 1))[:length]
     problem = Problem.from_gold("18")
     alone = [

@@ -1,10 +1,10 @@
-"""How often each 95 % interval holds the truth, by simulation.
+"""Measure how often each 95 % interval contains the true value, by simulation.
 
     python benchmarks/interval_coverage.py
 
-Problems have a difficulty; both runs draw their samples from chances that depend on it, so that
-runs agree on most problems, as real ones do. The truth is the mean over the whole population.
-Prints the share of intervals that hold it, and the standard deviation of that share.
+Problems have a difficulty; both runs draw their samples with probabilities that depend on it, so
+that runs agree on most problems, like real ones. The true value is the mean over the whole
+population. Prints the share of intervals that contain it, and the standard deviation of that share.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from gradeschool.scoring.statistics import (
     wilson,
 )
 
-TRUTHS = 400_000  # problems that the true accuracies are averaged over
-GAIN = 0.05  # share of problems that the second run has a better chance on
+TRUTHS = 400_000  # number of problems for the true accuracies
+GAIN = 0.05  # share of problems on which the second run is better
 
 
 def chances(source: random.Random) -> tuple[float, float]:
-    """Return one problem's chance of a right sample in either run: mostly easy or hard."""
+    """Return one problem's probability of a right sample in both runs: mostly easy or hard."""
     first = source.betavariate(0.6, 0.4)
     second = first if source.random() > GAIN else source.betavariate(2, 1)
     return first, second
@@ -71,7 +71,7 @@ def simulate(problems: int, samples: int, runs: int, seed: int) -> dict[str, flo
 
 
 def false_alarms(problems: int, samples: int, runs: int, seed: int) -> dict[str, float]:
-    """Return how often each test at 5 % finds a difference where there is none."""
+    """Return how often each test at 5 % finds a difference that does not exist."""
     source = random.Random(seed)
     alarms = {"paired test": 0, "unpaired z test": 0}
     detections = {"paired test": 0, "unpaired z test": 0}

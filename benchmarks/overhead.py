@@ -1,18 +1,18 @@
-"""What a run costs beside the model: a whole `gradeschool eval` against a server of fixed latency.
+"""Measure the overhead of a whole `gradeschool eval` against a server with fixed latency.
 
     python benchmarks/overhead.py [--requests 1319] [--latency 0.1] [--connections 64 256]
                                   [--repeats 3] [--protocol NAME] [--openai PYTHON]
                                   [--lm-eval PYTHON] [--inspect PYTHON]
 
-Ours (command line, store, progress, scores included) and, in turn on the same server, two that
-store nothing: a bare loop of aiohttp, and the least that Python can do, a protocol of asyncio that
-reads no more of HTTP than it must; and where PYTHON is an interpreter that has them: OpenAI's
-AsyncOpenAI, lm-eval's `local-chat-completions`, inspect_ai.
-Each is a process of its own, the server another. Printed: wall time of the whole process, the share
-of the limit (connections / latency) that it reached between first request and last answer, CPU of
-the client a request, peak memory, and the latency that the server really had; medians of the
-repeats. Where connections do not divide the requests the last wave is not full: 1,319 requests take
-21 latencies at 64 connections, 98.1 % of the limit, and 6 at 256, 85.9 %, at the very best.
+Compares gradeschool (including command line, store, progress and scores) on the same server, in
+turn, with two clients that store nothing: a bare loop of aiohttp, and the minimum in Python, an
+asyncio protocol that reads as little of HTTP as possible; and if PYTHON is an interpreter that has
+them: OpenAI's AsyncOpenAI, lm-eval's `local-chat-completions`, inspect_ai. Each client and the
+server have their own processes. Prints the wall time of the whole process, the share of the limit
+(connections / latency) that it reached between first request and last answer, client CPU per
+request, peak memory, and the actual latency of the server; medians of the repeats. If the
+connections do not divide the requests, the last wave is not full: 1,319 requests take at least 21
+latencies at 64 connections (98.1 % of the limit), and 6 at 256 (85.9 %).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
 
 BODY = {
-    "id": "reply-0000000000",  # another in each reply, as servers give
+    "id": "reply-0000000000",  # different in each reply, as in real servers
     "object": "chat.completion",
     "created": 0,
     "model": "m",
@@ -52,9 +52,9 @@ ENV = {name: value for name, value in os.environ.items() if name != "PYTHONDONTW
 
 
 class Figures(NamedTuple):
-    """Of one client: seconds, share of the limit, CPU milliseconds a request, megabytes.
+    """The figures of a client: seconds, share of the limit, CPU ms per request, megabytes.
 
-    latency: of the server, in milliseconds; longer than ordered where the machine is busy.
+    latency: of the server, in milliseconds; longer than set if the machine is busy.
     """
 
     wall: float
@@ -65,7 +65,7 @@ class Figures(NamedTuple):
 
 
 class Server:
-    """Answers every request after the latency; counts, and notes the first and last of a client."""
+    """Answers every request after the latency; records the number, first and last of a client."""
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
@@ -75,19 +75,19 @@ class Server:
         self.count = 0
 
     def answer(self) -> bytes:
-        """Return a reply with an id of its own."""
+        """Return a reply with a new id."""
         self.replies += 1
         return b"%b%010d%b" % (self.before, self.replies, self.behind)
 
     def figures(self) -> bytes:
-        """Return the figures, and forget them."""
+        """Return the figures, and reset them."""
         figures = [self.first, self.last, self.count, self.waited / max(1, self.count)]
         self.first = self.last = self.waited = 0.0
         self.count = 0
         return reply(json.dumps(figures).encode())
 
     async def serve(self) -> None:
-        """Serve for ever; the port is printed."""
+        """Serve forever; print the port."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=1024)
         print(server.sockets[0].getsockname()[1], flush=True)
@@ -98,7 +98,8 @@ class Server:
 class Connection(asyncio.Protocol):
     """One connection: `POST` is answered after the latency, `GET /figures` with the figures.
 
-    Without asyncio's streams, which cost as much as a client: it is the client that is measured.
+    It does not use asyncio's streams, which cost as much as a client, because the client is
+    measured.
     """
 
     def __init__(self, server: Server) -> None:
@@ -106,18 +107,18 @@ class Connection(asyncio.Protocol):
         self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember where to write."""
+        """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; a client sends the next one behind the answer."""
+        """Receive a part of a request; a client sends the next one after the answer."""
         self.received += data
         head, blank, body = self.received.partition(b"\r\n\r\n")
         if not blank:
             return
         if head.startswith(b"GET ") and not head.startswith(b"GET /figures"):
-            self.received = b""  # a client may ask what the server is
+            self.received = b""  # a client may request facts about the server
             self.transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
             return
         if head.startswith(b"GET /figures"):
@@ -131,7 +132,7 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_later(self.server.latency, self.answer)
 
     def answer(self) -> None:
-        """Answer, and note it."""
+        """Answer, and record it."""
         self.transport.write(self.server.answer())
         self.server.last = time.monotonic()
         self.server.waited += self.server.last - self.request_time
@@ -203,7 +204,7 @@ def clients(
 
 
 def compare(url: str, options: argparse.Namespace, connections: int, folder: Path) -> None:
-    """Print the medians of each client at so many connections."""
+    """Print the medians of each client with this many connections."""
     limit = connections / options.latency
     rounds: dict[str, list[Figures]] = {}
     for _ in range(options.repeats):

@@ -1,4 +1,4 @@
-"""The clients that `overhead.py` compares with, each a script for an interpreter that has it.
+"""The other clients of `overhead.py`, each a script for an interpreter that has its library.
 
 Arguments: the server's base URL, the number of requests, of connections, the file of problems.
 """

@@ -1,9 +1,9 @@
-"""How fast a report opens and answers in a real browser: `python benchmarks/report_page.py`.
+"""Measure how fast a report opens and responds in a browser: `python benchmarks/report_page.py`.
 
 Writes pages of 1,319 problems with 1 and with 100 samples from the recorded completions under
 GRADESCHOOL_DATA, opens each in the system's chromium, and prints: seconds to write, size, seconds
 from opening to the list (median of several), milliseconds from a choice to the new list for each
-filter, milliseconds of a search, what was logged and asked of the network.
+filter, milliseconds of a search, console messages and network requests.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any
 
 FILTERS = (("#f-out", "not"), ("#f-out", "2"), ("#f-out", "mixed"), ("#f-out", ""))
 WORDS = ("apples and", "zebra", "12")
-# The time from an event to the state of the list that it leads to, measured in the page.
+# The time from an event to the resulting state of the list, measured in the page.
 LATENCY = """async ([selector, value]) => {
   const field = document.querySelector(selector), tally = document.getElementById("tally");
   const started = performance.now();
@@ -41,7 +41,7 @@ LATENCY = """async ([selector, value]) => {
 
 
 def recorded(folder: Path, samples: int, path: Path) -> None:
-    """Write a run of `samples` completions for each problem, drawn from all recorded ones."""
+    """Write a run with `samples` completions per problem, drawn from all recorded ones."""
     pools = defaultdict(list)
     for file in sorted((folder / "completions").glob("*.jsonl")):
         for line in file.read_bytes().split(b"\n"):

@@ -1,11 +1,11 @@
-"""The reward on hostile texts, beside Math-Verify's and verl's own, in turn.
+"""Measure the reward on hostile texts, and those of Math-Verify and verl, in turn.
 
     python benchmarks/rewards.py [--items 10000] [--peer-items 100] [--threads 16] [--processes 2]
 
-No text states its gold: every acceptance is a wrong one. Ours runs in the main thread, from
+No text states its gold, so every acceptance is wrong. Gradeschool's runs in the main thread, from
 threads and from processes; Math-Verify (.venvs/evalscope) and verl (.venvs/verl, its GSM8K score,
 strict and flexible) in their own environments, in the main thread and from threads. Times are CPU
-seconds of the thread that did the work, each item's own.
+seconds of the thread that did the work, for each item.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def hostile(count: int) -> list[Row]:
     return rows
 
 
-# Who judges.
+# The judges.
 
 
 def ours() -> Judge:
@@ -192,7 +192,7 @@ def ours() -> Judge:
 
 
 def math_verify() -> Judge:
-    """Return Math-Verify as documented: its time-outs are signals, for the main thread alone."""
+    """Return Math-Verify as documented: its timeouts use signals, which need the main thread."""
     from math_verify import parse, verify
 
     return lambda text, gold: bool(verify(parse(gold), parse(text)))
@@ -215,7 +215,7 @@ _made: dict[str, Judge] = {}
 
 
 def judge_row(name: str, row: Row) -> Timed:
-    """Judge one row; whatever is raised is counted, not hidden."""
+    """Judge one row; exceptions are counted, not hidden."""
     if name not in _made:
         _made[name] = JUDGES[name]()
         _made[name]("#### 1", "1")
@@ -247,7 +247,7 @@ def line(name: str, how: str, verdicts: list[Timed]) -> str:
 
 
 def measure(name: str, rows: list[Row], threads: int, processes: int) -> None:
-    """Print a line for the main thread, for threads and, where wanted, for processes."""
+    """Print a line for the main thread, for threads and, if requested, for processes."""
     print(line(name, "main thread", pooled(name, rows, None)), flush=True)
     in_threads = pooled(name, rows, ThreadPoolExecutor(threads))
     print(line(name, f"{threads} threads", in_threads), flush=True)
@@ -257,7 +257,7 @@ def measure(name: str, rows: list[Row], threads: int, processes: int) -> None:
 
 
 def measure_peer(name: str, rows: list[Row], threads: int) -> None:
-    """Have a peer measured by its own interpreter."""
+    """Measure a peer with its own interpreter."""
     python = ROOT / ".venvs" / HOMES[name] / "bin" / "python"
     if not python.exists():
         print(f"{name}: not installed; run `python tests/peers/install.py {HOMES[name]}`")

@@ -1,13 +1,13 @@
-"""Sampling with the token loop beside `generate` and beside one token at a time, on one core.
+"""Compare sampling by the token loop, by `generate` and by one token at a time, on one core.
 
     python benchmarks/sampling.py                      # the tests' model of 1 M parameters
     python benchmarks/sampling.py --model FOLDER --problems 8 --samples 100 --distinct 256
 
-All three run the same weights on the same prompts, in turn, in CPU seconds. A useful token is one
-up to and with the end token: what `generate` computes behind it, while it waits for the longest
-row of its batch, is not. `original` is the shape of the authors' code: one row, every token through
-a forward of the whole text. Memory is the C library's as it comes, for all of them: telling it to
-keep what is freed (`gradeschool.models.workers`) makes `generate` faster too, and is not done.
+All three run the same weights on the same prompts, in turn, in CPU seconds. Useful tokens are those
+up to and including the end token, not those that `generate` computes after it while it waits for
+the longest row of its batch. `original` works like the authors' code: one row, with a forward of
+the whole text for every token. All use the C library's default memory settings; keeping freed
+memory (`gradeschool.models.workers`) would also make `generate` faster, and is not done.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Lengths = list[int]
 
 
 class Bench:
-    """A model, and three ways to sample it; each returns how many useful tokens a row has."""
+    """A model, and three ways to sample; each returns the number of useful tokens per row."""
 
     def __init__(self, folder: Path, questions: Sequence[str]) -> None:
         self.model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -61,7 +61,7 @@ class Bench:
         return lengths
 
     def batch(self, rows: Prompts, temperature: float) -> list[list[int]]:
-        """Return the useful tokens of what `generate` writes for each row."""
+        """Return the number of useful tokens that `generate` writes for each row."""
         width = max(map(len, rows))
         ids = torch.tensor([[0] * (width - len(row)) + list(row) for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
@@ -73,7 +73,7 @@ class Bench:
         return [self.useful(row) for row in whole[:, width:].tolist()]
 
     def useful(self, row: list[int]) -> list[int]:
-        """Cut a row behind its end token."""
+        """Cut a row after its end token."""
         return row[
             : next((index + 1 for index, token in enumerate(row) if token in self.ends), LIMIT)
         ]
@@ -102,7 +102,7 @@ def timed(name: str, work: Callable[[], Lengths]) -> float:
 
 
 def compare(title: str, methods: dict[str, Callable[[], Lengths]], rounds: int) -> None:
-    """Run ways in turn, the first of them ours, and print how much faster it is."""
+    """Run the ways in turn, and print how much faster the first one is."""
     print(title)
     rates = [{name: timed(name, work) for name, work in methods.items()} for _ in range(rounds)]
     first, *others = methods
@@ -129,7 +129,7 @@ def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
 
 
 def same_greedy(bench: Bench, prompts: Prompts) -> tuple[int, int]:
-    """Return how many prompts have the greedy tokens of `generate`, and how many there are."""
+    """Return how many prompts have the same greedy tokens as with `generate`, and their number."""
     loop = Loop(bench.model, bench.tokenizer, Draw(0, 1.0), bench.ends, calculator=False)
     tasks = [SampleTask(index, 0, tuple(prompt)) for index, prompt in enumerate(prompts)]
     ours = {row.prompt: row.ids for row in loop.run(tasks, LIMIT, 0)}

@@ -1,13 +1,13 @@
-"""How fast `gradeschool score` is as a command, beside harnesses that score the same rows, in turn.
+"""Compare the speed of the command `gradeschool score` with harnesses on the same rows, in turn.
 
     python benchmarks/scoring.py [--rounds 3] [--rows N] [--json]
 
-Everything is timed as a whole process, from its start over reading the rows to the printed result,
-in seconds of CPU (user and system, children included), so that a busy machine disturbs little. The
-rows are the recorded completions in GRADESCHOOL_DATA. Peers run in their own environments
-(`python tests/peers/install.py`) by their own functions; one that is not installed is named and
-left out, and so slow a peer as lm-eval gets a part of the rows, evenly spread. "start" is the same
-process with one row; microseconds a row are without it.
+Every process is timed as a whole, from its start to the printed result, in CPU seconds (user and
+system, including children), so that a busy machine disturbs little. The rows are the recorded
+completions in GRADESCHOOL_DATA. Peers run in their own environments (`python
+tests/peers/install.py`) with their own functions; peers that are not installed are named and left
+out, and a slow peer such as lm-eval gets a part of the rows, evenly spread. "start" is the same
+process with one row; microseconds per row exclude it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OURS = {
 
 
 class PeerScorer(NamedTuple):
-    """A peer's scorer, its environment, ours that it is compared with, and its part of the rows."""
+    """A peer's scorer, its environment, the corresponding scorer here, and its part of the rows."""
 
     scorer: str
     environment: str
@@ -58,7 +58,7 @@ PEERS = (
 
 
 class Contestant(NamedTuple):
-    """A command, how many rows it scores, and the same command for one row."""
+    """A command, the number of rows that it scores, and the same command for one row."""
 
     name: str
     command: Sequence[str]
@@ -67,7 +67,7 @@ class Contestant(NamedTuple):
 
 
 def cpu_seconds(command: Sequence[str]) -> float:
-    """Run a command and return the seconds of CPU that it and its children took."""
+    """Run a command and return the CPU seconds of the command and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -106,7 +106,7 @@ def write_rows(folder: Path, limit: int | None) -> list[dict[str, Any]]:
 
 
 def contestants(folder: Path, rows: int) -> list[Contestant]:
-    """Return our commands and those of the peers that are installed."""
+    """Return our commands and those of the installed peers."""
     all_rows, single_row = str(folder / "all.jsonl"), str(folder / "one.jsonl")
     ours = [
         Contestant(
@@ -129,7 +129,7 @@ def contestants(folder: Path, rows: int) -> list[Contestant]:
 
 
 def main() -> None:
-    """Time everyone once a round, and print medians."""
+    """Time every command once per round, and print medians."""
     parser = argparse.ArgumentParser(description="Time the command that scores.")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, help="only the first of the rows")

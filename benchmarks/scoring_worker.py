@@ -1,4 +1,4 @@
-"""Runs inside a peer's environment: scores the rows of a file by the harness's own functions.
+"""Score the rows of a file with the functions of a harness, inside a peer's environment.
 
     python scoring_worker.py SCORER ROWS
 
@@ -141,7 +141,7 @@ SCORERS: dict[str, Callable[[list[Row]], Round]] = {
 def main(scorer: str, file: str) -> None:
     """Score the rows once and print how many are right."""
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever the harness prints must not stand beside the result
+    os.dup2(2, 1)  # the harness must not print into the result
     with Path(file).open(encoding="utf-8", newline="\n") as lines:
         fields = [json.loads(line) for line in lines]
     rows: list[Row] = [(row["completion"], row["gold"], row["solution"]) for row in fields]

@@ -1,9 +1,9 @@
-"""How fast a small model is trained, packed as here and padded as usual, in turn on one core.
+"""Compare the training speed of a small model with packed and with padded rows, on one core.
 
-`python benchmarks/training.py [--size 0.2M]`. The usual way is one padded row an example, the mask,
-and the model's own loss over all places; model, optimiser, examples and order are the same. What is
-counted are the examples' tokens, padding excluded, per second of CPU. First the losses of both are
-compared.
+`python benchmarks/training.py [--size 0.2M]`. The usual way is one padded row per example, the
+mask, and the model's own loss over all positions; model, optimiser, examples and order are the
+same. Prints the examples' tokens, without padding, per CPU second, after comparing the losses of
+both.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def packed(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
 
 
 def padded(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
-    """Return the mean loss of examples in rows of the longest's length."""
+    """Return the mean loss of examples in rows padded to the longest."""
     width = max(len(example.ids) for example in examples)
     ids = torch.zeros(len(examples), width, dtype=torch.long)
     mask = torch.zeros_like(ids)
@@ -54,7 +54,7 @@ def padded(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
 def speed(
     model: Any, optimizers: Optimizers, loss: Loss, examples: Sequence[TrainingExample]
 ) -> float:
-    """Return the tokens a CPU second of some updates."""
+    """Return the tokens per CPU second over some updates."""
     began = time.process_time()
     for start in range(0, len(examples), BATCH):
         loss(model, examples[start : start + BATCH]).backward()

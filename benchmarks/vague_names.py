@@ -8,10 +8,10 @@ imports from another package does not count as vague: Hypothesis has a `given`.
 A second figure adds the words of FURTHER, which are right in some places (`last`, `first` and
 `other` are in neither).
 
-FOLDER: what to count, by default the package, its tests and the benchmarks. Printed for each part
-of FOLDER and for FOLDER: names, the share of VAGUE, the share of both lists, the commonest words.
---where prints the places instead. With --most the exit status is 1 where a total of VAGUE is above
-PERCENT. Parts are the folders and modules directly below.
+FOLDER: by default the package, its tests and the benchmarks. Printed for each part of FOLDER and
+for FOLDER: names, the share of VAGUE, the share of both lists, the commonest words. --where prints
+the places instead. With --most, the exit status is 1 if a total of VAGUE is above PERCENT. Parts
+are the folders and modules directly below.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def count(folder: Path) -> dict[str, Counter[str]]:
-    """Return how often each name comes in each part of a folder."""
+    """Return the number of uses of each name in each part of a folder."""
     parts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path in sorted(folder.rglob("*.py")):
         part = path.relative_to(folder).parts[0].removesuffix(".py")

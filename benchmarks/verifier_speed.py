@@ -1,8 +1,8 @@
-"""Verifier training and scoring on one core: ours, and rows padded as transformers' Trainer does.
+"""Compare verifier training and scoring on one core with rows padded like transformers' Trainer.
 
 `python -m benchmarks.verifier_speed` makes a model of 0.2 M weights from nothing and problems with
 several solutions each, then lets both compute the same losses and the same scores in turn. Tokens
-are real ones: solutions once each, questions once a problem, no padding; figures are of CPU time.
+are counted without padding: solutions once each, questions once per problem. Figures are CPU time.
 """
 
 from __future__ import annotations

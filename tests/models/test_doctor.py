@@ -310,7 +310,7 @@ def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
         choice = {"text": WORDS, "message": {"content": WORDS}}
         return web.json_response({"model": "bad@main", "choices": [choice]})
 
-    assert "not asked" in asyncio.run(findings_of(answer))["context limit"].says
+    assert "not tested" in asyncio.run(findings_of(answer))["context limit"].says
     assert 0 < longest < 1000
 
 

@@ -207,7 +207,7 @@ def test_choices_before_the_first_failure_are_kept() -> None:
 
 
 def test_bytes_that_are_no_utf_8_are_not_replaced() -> None:
-    with pytest.raises(TransientError, match="no JSON"):
+    with pytest.raises(TransientError, match="not JSON"):
         object_in(b'{"choices": [{"text": "#### 1\xff"}]}')
 
 

@@ -70,7 +70,7 @@ def test_the_identity_is_of_the_model_and_not_of_the_addresses() -> None:
     ("other", "message"),
     [
         (Server(name="two"), "different models: 'one', 'two'"),
-        (Server("8"), "greedily: '7' and '8'"),
+        (Server("8"), "the same greedy text: '7' and '8'"),
     ],
 )
 def test_servers_of_different_models_are_refused(other: Server, message: str) -> None:

@@ -9,14 +9,14 @@ STORED, DEFLATED, ZSTD = 0, 8, 93
 
 
 def write_archive(path: Path, members: Mapping[str, bytes], method: int) -> None:
-    """Write a ZIP by hand: the standard library of Python 3.11 knows no zstd."""
+    """Write a ZIP by hand: the standard library of Python 3.11 does not support zstd."""
     body, directory = b"", b""
     for name, content in members.items():
         packed = _packed(content, method)
         sizes = struct.pack("<III", zlib.crc32(content), len(packed), len(content))
         head = struct.pack("<HHHHH", 20, 0, method, 0, 33) + sizes
         title = name.encode()
-        extra = b"\x99\x99\x02\x00hi"  # an extra field of the local header alone
+        extra = b"\x99\x99\x02\x00hi"  # an extra field in the local header only
         local = b"PK\x03\x04" + head + struct.pack("<HH", len(title), len(extra)) + title + extra
         directory += (
             b"PK\x01\x02" + struct.pack("<H", 20) + head

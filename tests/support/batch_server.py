@@ -1,4 +1,4 @@
-"""Files and batches as OpenAI serves them; loses answers and requests on demand."""
+"""A server of files and batches like OpenAI's, which loses answers and requests on demand."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Result = dict[str, Any]
 
 
 class BatchServer:
-    """A running server: its `url`, ending in `/v1`; `batches` and `files` by id.
+    """A running server: its `url`, which ends in `/v1`; `batches` and `files` by id.
 
     result: (question, custom_id) -> the line of its result, None for a request that expired.
     polls: how often the status of a batch is requested before it has ended. lose: whether to cut
@@ -61,7 +61,7 @@ class BatchServer:
         return web.json_response(self.batches[id])
 
     async def batch_list(self, request: web.Request) -> web.StreamResponse:
-        """List the batches, the newest first."""
+        """List the batches, newest first."""
         return web.json_response({"data": list(reversed(self.batches.values()))})
 
     async def status(self, request: web.Request) -> web.StreamResponse:
@@ -77,7 +77,7 @@ class BatchServer:
         return web.json_response(batch)
 
     def end(self, batch: dict[str, Any]) -> None:
-        """End a batch, its results in reverse order."""
+        """End a batch, with its results in reverse order."""
         requests = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         good: list[Result] = []
         failed: list[Result] = []

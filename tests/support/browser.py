@@ -29,7 +29,7 @@ Open = Callable[..., OpenedPage]
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A running browser; skips in words where there is none."""
+    """A running browser; skips the test if there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:

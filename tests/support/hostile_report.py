@@ -1,4 +1,4 @@
-"""Completions that try to leave the place where a report shows them."""
+"""Completions that try to escape from their place in a report."""
 
 HOSTILE = (
     "<script>document.title='owned'</script>#### 5",

@@ -1,4 +1,4 @@
-"""Serves an aiohttp application on a real socket, in a thread of its own."""
+"""Serve an aiohttp application on a real socket, in its own thread."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ from aiohttp import web
 HOST = "127.0.0.1"
 API_ROOT = "/v1"
 START_SECONDS = 10.0
-STOP_SECONDS = 0.01  # aiohttp takes zero to mean for ever
+STOP_SECONDS = 0.01  # aiohttp treats zero as forever
 
 
 @contextmanager

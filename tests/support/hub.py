@@ -1,4 +1,4 @@
-"""A stand-in of the Hugging Face hub: the HTTP calls that an upload by huggingface_hub makes."""
+"""A stand-in for the Hugging Face hub: the HTTP calls of an upload by huggingface_hub."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LFS_ENDINGS = (".parquet", ".eval", ".zip")  # stored as large files, as the hub
 
 @dataclass
 class Repository:
-    """What the hub holds of one repository."""
+    """One repository on the hub."""
 
     kind: str
     private: bool
@@ -56,7 +56,7 @@ class Hub:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        """Refuse what comes without the token, and note what was called."""
+        """Refuse requests without the token, and record the calls."""
         self.calls.append(f"{request.method} {request.path}")
         if any(part in request.path for part in self.failing):
             return web.json_response({"error": "the hub is in trouble"}, status=503)
@@ -71,7 +71,7 @@ class Hub:
         return response
 
     def repository(self, request: web.Request) -> Repository:
-        """Return the repository of an address; raises 404."""
+        """Return the repository at an address; raises 404."""
         name = "{owner}/{name}".format(**request.match_info)
         if name not in self.repositories:
             headers = {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
@@ -79,7 +79,7 @@ class Hub:
         return self.repositories[name]
 
     async def create(self, request: web.Request) -> web.Response:
-        """Create a repository; 409 where it exists."""
+        """Create a repository; 409 if it exists."""
         fields = await request.json()
         name = f"{fields.get('organization') or 'me'}/{fields['name']}"
         url = f"{self.url}/{'datasets/' if fields.get('type') == 'dataset' else ''}{name}"
@@ -102,7 +102,7 @@ class Hub:
                                  status=200 if content.startswith("---\n") else 400)  # fmt: skip
 
     async def preupload(self, request: web.Request) -> web.Response:
-        """Say which files are large."""
+        """Report which files are large."""
         self.repository(request)
         files = [
             {"path": file["path"], "shouldIgnore": False,
@@ -112,7 +112,7 @@ class Hub:
         return web.json_response({"files": files})
 
     async def batch(self, request: web.Request) -> web.Response:
-        """Say where large files are put."""
+        """Report the upload addresses of large files."""
         self.repository(request)
         objects = [
             {"oid": entry["oid"], "size": entry["size"],
@@ -147,7 +147,7 @@ class Hub:
         )
 
     async def resolve(self, request: web.Request) -> web.Response:
-        """Say whether a file is there."""
+        """Report whether a file exists."""
         repository = self.repository(request)
         if request.match_info["path"] not in repository.files:
             return web.Response(status=404, headers={"X-Error-Code": "EntryNotFound"})

@@ -1,4 +1,4 @@
-"""Texts that were made up to confuse a scorer: markers, numbers, odd characters, in any order."""
+"""Texts made up to confuse a scorer: markers, numbers and odd characters in any order."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ KINDS = (MARKERS, NUMBERS, NUMBERS, PLAIN, PLAIN, PLAIN)
 
 
 def invented(chance: random.Random) -> str:
-    """Return a text of up to fourteen pieces; one in four holds odd characters."""
+    """Return a text of up to fourteen pieces; one in four has odd characters."""
     kinds = (*KINDS, ODD) if chance.random() < 0.25 else KINDS
     pieces = [chance.choice(chance.choice(kinds)) for _ in range(chance.randrange(15))]
     text = chance.choice(("", "", " ")).join(pieces)

@@ -1,4 +1,4 @@
-"""Runs a real llama.cpp server on a GGUF file, in a process of its own."""
+"""Run a real llama.cpp server with a GGUF file in its own process."""
 
 import argparse
 import http.client
@@ -20,8 +20,8 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 SLOTS = 8
-CONTEXT = 32768  # 4096 a slot: a 5-shot GSM8K prompt takes 1050 to 2000 tokens, 8 shots 2700
-# Settings of a chat model's server: llama.cpp's own, or single precision without flash attention.
+CONTEXT = 32768  # 4096 per slot: a 5-shot GSM8K prompt takes 1050 to 2000 tokens, 8 shots 2700
+# Settings for chat models: llama.cpp's defaults, or single precision without flash attention.
 DEFAULTS, SINGLE = "defaults", "single"
 START_SECONDS = 30.0
 STOP_SECONDS = 5.0
@@ -30,16 +30,16 @@ LOG_TAIL = 2000
 
 
 class LlamaServer:
-    """A running server: its base `url`, ending in `/v1`, and the `process` that it is."""
+    """A running server: its base `url`, which ends in `/v1`, and its `process`."""
 
     def __init__(
         self, gguf: Path, *, slots: int = SLOTS, context: int = CONTEXT, settings: str = ""
     ) -> None:
-        """Start the server and wait until it is healthy; RuntimeError says why it never was.
+        """Start the server and wait until it is healthy; raises RuntimeError otherwise.
 
-        Each of the `slots` takes prompts and answers of `context // slots` tokens together,
-        and never more than the model has positions for. settings: DEFAULTS or SINGLE for a chat
-        model's own template; without, TINY's template in single precision.
+        Each of the `slots` takes prompts and answers of `context // slots` tokens together, and
+        never more than the model has positions for. settings: DEFAULTS or SINGLE for a chat model's
+        own template; by default TINY's template in single precision.
         """
         self._folder = tempfile.TemporaryDirectory(prefix="llama-server-")
         self._address = Path(self._folder.name) / "address"
@@ -58,12 +58,12 @@ class LlamaServer:
             raise
 
     def kill(self) -> None:
-        """End the process at once, as a crash would."""
+        """End the process immediately, like a crash."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """End the process, whatever state it is in, and free what it held; may be repeated."""
+        """End the process in any state, and free its resources; may be repeated."""
         if self.process.stdin is not None:
             self.process.stdin.close()
         try:
@@ -93,7 +93,7 @@ class LlamaServer:
 def llama_server(
     gguf: Path, *, slots: int = SLOTS, context: int = CONTEXT, settings: str = ""
 ) -> Iterator[str]:
-    """The base URL, `http://127.0.0.1:PORT/v1`, of a server that lives as long as the block."""
+    """Serve for the block; yields the base URL, `http://127.0.0.1:PORT/v1`."""
     server = LlamaServer(gguf, slots=slots, context=context, settings=settings)
     try:
         yield server.url
@@ -113,7 +113,7 @@ def _is_healthy(address: str) -> bool:
 
 
 def _serve(gguf: Path, address: Path, slots: int, context: int, settings: str) -> None:
-    """Serve until standard input ends, which it also does when the parent dies."""
+    """Serve until standard input ends, which also happens when the parent dies."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -123,10 +123,10 @@ def _serve(gguf: Path, address: Path, slots: int, context: int, settings: str) -
     if not settings:
         params.model_alias = {MODEL_NAME}
         params.chat_template = CHAT_TEMPLATE
-    # More threads would spin against whatever else runs on a small machine.
+    # More threads would compete with other processes on a small machine.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    # Half precision, in the cache or in flash attention, moves log-probabilities by 1e-3 and
-    # one greedy text in a hundred with them; without either, they are Transformers' to 1e-5.
+    # Half precision, in the cache or in flash attention, changes log-probabilities by 1e-3 and one
+    # greedy text in a hundred; without both, they equal Transformers' to 1e-5.
     if settings != DEFAULTS:
         flash = xllamacpp.llama_flash_attn_type
         params.flash_attn_type = flash.LLAMA_FLASH_ATTN_TYPE_DISABLED

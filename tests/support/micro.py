@@ -35,14 +35,14 @@ MICRO = replace(
 
 
 def patch() -> None:
-    """Put the small preset in the large one's place; one split of test problems is enough."""
+    """Replace the large preset by the small one, with one split of test problems."""
     presets.PRESETS["laptop"] = MICRO
     presets.SPLITS.pop("held-out", None)
     ablations.EPOCHS = (1.0,)
 
 
 def run_here(stage: Stage) -> None:
-    """Run a stage's command in this process; raises AssertionError where it fails."""
+    """Run a stage's command in this process; raises AssertionError if it fails."""
     from gradeschool.cli import main
 
     out = StringIO()

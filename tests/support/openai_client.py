@@ -1,4 +1,4 @@
-"""Asks an OpenAI-compatible server over plain HTTP, with nothing of the code under test."""
+"""A plain HTTP client for OpenAI-compatible servers, independent of the code under test."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ SECONDS = 60
 
 
 def post(url: str, path: str, body: dict[str, Any]) -> tuple[int, http.client.HTTPMessage, Any]:
-    """Post JSON and give the status, the headers and the parsed answer."""
+    """Post JSON and return the status, the headers and the parsed answer."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=SECONDS)
     try:
@@ -23,14 +23,14 @@ def post(url: str, path: str, body: dict[str, Any]) -> tuple[int, http.client.HT
 
 
 def complete(url: str, prompt: str, **more: Any) -> dict[str, Any]:
-    """The one choice of a greedy completion."""
+    """Return the only choice of a greedy completion."""
     status, _, answer = post(url, "/completions", {"prompt": prompt, **GREEDY, **more})
     assert status == 200, answer
     return dict(answer["choices"][0])
 
 
 def chat(url: str, messages: list[dict[str, str]], **more: Any) -> dict[str, Any]:
-    """The one choice of a greedy chat."""
+    """Return the only choice of a greedy chat."""
     status, _, answer = post(url, "/chat/completions", {"messages": messages, **GREEDY, **more})
     assert status == 200, answer
     return dict(answer["choices"][0])

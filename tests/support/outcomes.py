@@ -1,4 +1,4 @@
-"""Outcomes of a scorer on many texts, those of a library computed at once."""
+"""Compute outcomes of a scorer on many texts, in one batch for scorers of a library."""
 
 from __future__ import annotations
 

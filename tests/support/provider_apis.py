@@ -1,7 +1,7 @@
-"""A stand-in of Anthropic's Messages API and of Gemini's generateContent API.
+"""A stand-in for Anthropic's Messages API and for Gemini's generateContent API.
 
 The shapes of requests and replies are those of the providers' references (2026-11): a question
-names its scenario as "[NAME]", so that every sample of a run can end in another way.
+names its scenario as "[NAME]", so that every sample of a run can end differently.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.http_server import API_ROOT, serve
 KEY = "sk-provider-0123456789abcdefghij"
 SCENARIO = re.compile(r"\[([\w ]+)\]")
 ANSWER = "2 + 2 = 4. The answer is 4."
-# What an HTTP error says; the type of Anthropic's, the status of Gemini's.
+# The type of an HTTP error of Anthropic, and the status of Gemini.
 ERRORS = {
     400: ("invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "UNAUTHENTICATED"),
@@ -91,7 +91,7 @@ class Providers:
         return app
 
     async def messages(self, request: web.Request) -> web.Response:
-        """Answer as Anthropic does."""
+        """Answer like Anthropic."""
         body = await request.json()
         key = request.headers.get("x-api-key", "")
         assert {"model", "messages", "max_tokens"} <= body.keys()
@@ -104,7 +104,7 @@ class Providers:
         return web.json_response({"type": "error", "error": error}, status=status, headers=WAIT)
 
     async def generate(self, request: web.Request) -> web.Response:
-        """Answer as Gemini does."""
+        """Answer like Gemini."""
         body = await request.json()
         key = request.headers.get("x-goog-api-key", "")
         assert {entry["role"] for entry in body["contents"]} <= {"user", "model"}
@@ -116,7 +116,7 @@ class Providers:
         return web.json_response({"error": error}, status=status, headers=WAIT)
 
     def scenario(self, body: dict[str, Any]) -> str:
-        """Return what the question asks for, "" for a plain answer."""
+        """Return the scenario that the question names, "" for a plain answer."""
         self.bodies.append(body)
         match = SCENARIO.search(json.dumps(body))
         scenario = match.group(1) if match else ""

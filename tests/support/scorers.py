@@ -28,13 +28,13 @@ def ends_with(completion: str, gold: str) -> bool:
 
 
 def as_floats(completion: str, gold: str) -> bool:
-    """Raises where there is no number, and merges integers above 2^53."""
+    """Raises if there is no number, and merges integers above 2^53."""
     numbers = re.findall(r"-?[\d,]*\.?\d+", completion)
     return float(numbers[-1].replace(",", "")) == float(gold.replace(",", ""))
 
 
 def by_eval(completion: str, gold: str) -> float:
-    """Runs what the model wrote."""
+    """Executes the completion."""
     try:
         return 1.0 if eval(completion.rpartition("####")[2]) == eval(gold) else 0.0
     except (SyntaxError, NameError, TypeError):
@@ -106,7 +106,7 @@ def sleeps(completion: str, gold: str) -> bool:
 
 
 def noisy(completion: str, gold: str) -> bool:
-    """Writes to stdout and reads stdin, which belong to nobody there."""
+    """Writes to stdout and reads stdin, which a scorer must not use."""
     print("judging", completion[:20])
     with suppress(EOFError):
         input()
@@ -144,7 +144,7 @@ def judged_elsewhere(completion: str, gold: str) -> bool:
 
 
 def by_executor(completion: str, gold: str) -> bool:
-    """Correct as far as it goes; its pool lives as long as the process."""
+    """Correct, but its pool lives as long as the process."""
     if "executor" not in _pools:
         _pools["executor"] = ProcessPoolExecutor(2, get_context("fork"))
     return bool(_pools["executor"].submit(judged_elsewhere, completion, gold).result())
@@ -158,7 +158,7 @@ def by_pool(completion: str, gold: str) -> bool:
 
 
 def forks(completion: str, gold: str) -> bool:
-    """Leaves a process behind that goes on where the scorer was called."""
+    """Leaves a process behind that continues after the call of the scorer."""
     os.fork()
     return completion.endswith(gold)
 
@@ -196,7 +196,7 @@ def replaces_json(completion: str, gold: str) -> bool:
 
 
 def forges_by_the_channel(completion: str, gold: str) -> bool:
-    """Knows the worker, and answers in its name with what no answer is."""
+    """Uses the worker's internals, and answers in its name with an invalid reply."""
     if completion == LONG_RUN:
         channel = sys.modules["gradeschool.worker_main"].Channel.current
         channel.answer(channel.row, ["forged"])

@@ -1,8 +1,8 @@
-"""A stand-in for GSM8K: as many problems, in its files, with its quirks, and not a word of it.
+"""A stand-in for GSM8K: as many problems, in the same files, with its quirks and none of its text.
 
 The rows whose golds are negative, zero, written with commas or 100,000 and more are those of GSM8K,
-so that what depends on the form of a gold alone comes out the same. `installed` makes the package
-take the stand-in for the datasets that it knows.
+so that results that depend only on the form of a gold are the same. `installed` makes the package
+use the stand-in instead of the real datasets.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ NAMES = ("Amara", "Bruno", "Chidi", "Dorte", "Elif", "Farid", "Greta", "Hugo", "
 THINGS = ("acorns", "badges", "candles", "dumplings", "envelopes", "feathers", "gears", "hats")
 UNITS = ("boxes", "crates", "drawers", "bags", "baskets", "shelves")
 EXEMPLARS = Path(load.__file__).parent / "sample" / "exemplars.jsonl"
-COMPLETIONS = 700  # in a file; "tora" answers every problem
+COMPLETIONS = 700  # per file; "tora" answers every problem
 
 OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, platinum.OFFICIAL_SHA256
 
@@ -108,7 +108,7 @@ def golds(
 
 
 def problem(rng: random.Random, gold: str) -> Row:
-    """Make a problem of two steps with that gold, in GSM8K's form."""
+    """Make a problem of two steps with this gold, in GSM8K's form."""
     total = int(gold.replace(",", ""))
     name, friend = rng.sample(NAMES, 2)
     thing, unit = rng.choice(THINGS), rng.choice(UNITS)
@@ -146,7 +146,7 @@ def socratic(row: Row) -> Row:
 
 
 def as_yaml(exemplars: list[Row]) -> str:
-    """Write exemplars as lm-eval's gsm8k-cot.yaml has them."""
+    """Write exemplars in the form of lm-eval's gsm8k-cot.yaml."""
     samples = [
         {
             "question": exemplar["question"],
@@ -158,7 +158,7 @@ def as_yaml(exemplars: list[Row]) -> str:
 
 
 def as_config(exemplars: list[Row]) -> str:
-    """Write exemplars as a configuration of OpenCompass has them."""
+    """Write exemplars in the form of an OpenCompass configuration."""
     turns = []
     for exemplar in exemplars:
         prompt = f"Question: {exemplar['question']}\nLet's think step by step\nAnswer:"
@@ -208,7 +208,7 @@ def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 @contextmanager
 def installed(folder: Path) -> Iterator[None]:
-    """Let the package find the files of `folder` where it looks for GSM8K and its exemplars."""
+    """Make the package find the files of `folder` as GSM8K and its exemplars."""
     sources = {
         name: replace(source, sha256=digest(folder / source.path), alternative=None)
         for name, source in SOURCES.items()
@@ -230,7 +230,7 @@ def installed(folder: Path) -> Iterator[None]:
 def protocols_here(shared: Path) -> Iterator[Any]:
     """Yield the names of the protocols whose problems and examples a test finds, as parameters.
 
-    Those of other datasets run on the published files alone, where `shared` has them.
+    Protocols of other datasets need the published files, if `shared` has them.
     """
     for name, protocol in all_protocols().items():
         sources = [SOURCES[item] for item in (protocol.dataset, protocol.shots) if item]
@@ -242,7 +242,7 @@ def protocols_here(shared: Path) -> Iterator[Any]:
 
 
 def remove(patch: pytest.MonkeyPatch) -> None:
-    """Show a test the datasets that the package knows, whatever is installed."""
+    """Remove the stand-in, so that a test sees the real datasets of the package."""
     for name, source in OFFICIAL.items():
         patch.setitem(SOURCES, name, source)
     patch.setattr(load, "_load_source", LOADER)

@@ -1,4 +1,4 @@
-"""The tiny model's training text: fresh problems, and the prompt formats they are written in."""
+"""The tiny model's training text: fresh problems in several prompt formats."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ REPO_ROOT = Path(__file__).resolve().parents[2]
 
 FRESH_PROBLEMS, FRESH_SEED, FRESH_STEPS = 1500, 20211027, (2, 3)
 TEXT_SEED = 8
-MAX_CHARACTERS = 330  # longer problems teach a model this small nothing but loops
+MAX_CHARACTERS = 330  # longer problems teach such a small model only loops
 MAX_SHOTS = 6
 FEW_SHOT_SHARE = 0.15
 
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
 
 def load_problems() -> list[Problem]:
-    """The same fresh problems on every machine: nothing else is always at hand."""
+    """Return fresh problems, the same on every machine and always available."""
     fresh = fresh_problems(FRESH_SEED, FRESH_PROBLEMS, steps=FRESH_STEPS)
     return [Problem(problem.question, problem.solution) for problem in fresh]
 

@@ -1,4 +1,4 @@
-"""Makes the tiny language model that the tests' servers run, from nothing, in about a minute.
+"""Make the tiny language model of the tests' servers from scratch, in about a minute.
 
 `python -m tests.support.tiny_model FOLDER` builds it. It writes text that looks like GSM8K
 answers and is nearly always wrong, which is all that tests of an evaluation need.
@@ -33,11 +33,11 @@ SEED = 0
 
 
 def build_tiny_model(folder: Path) -> Path:
-    """Return `folder` holding the tiny model, building it unless it is there already.
+    """Return `folder` with the tiny model, building it if necessary.
 
-    The folder holds a Hugging Face model with its tokenizer, and `tiny.gguf`. It is replaced
-    when it was built by another recipe or from other text, and appears all at once: an
-    interrupted build leaves no folder. Processes that build the same folder take turns.
+    The folder contains a Hugging Face model with its tokenizer, and `tiny.gguf`. It is replaced if
+    it was built by another recipe or from other text. It is created atomically: an interrupted
+    build leaves no folder. Processes that build the same folder take turns.
     """
     folder = folder.resolve()
     documents = list(tiny_corpus.training_documents(tiny_corpus.load_problems()))
@@ -54,7 +54,7 @@ def build_tiny_model(folder: Path) -> Path:
 
 
 def recipe_key(documents: list[str]) -> str:
-    """A hash of all that decides the model: the recipe's constants and the training text."""
+    """Return a hash of everything that determines the model: constants and training text."""
     constants = {
         name: value
         for source in (vars(tiny_corpus), vars(tiny_training), vars(gguf_file), globals())

@@ -1,4 +1,4 @@
-"""How the tiny model is trained: a fixed number of AdamW steps."""
+"""Train the tiny model with a fixed number of AdamW steps."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ def train(model: Any, tokens: Any) -> None:
     """Train `model` in place for `STEPS` steps on the one long row `tokens`."""
     import torch
 
-    # Halves the time on processors that multiply bfloat16 themselves; others only emulate it.
+    # Halves the time on processors with native bfloat16; others only emulate it.
     fast = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
     optimizer = torch.optim.AdamW(
         model.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
@@ -34,7 +34,7 @@ def train(model: Any, tokens: Any) -> None:
 
 
 def _batches(tokens: Any) -> Iterator[tuple[Any, Any]]:
-    """`STEPS` pairs of inputs and next tokens, of equal size, walking the text round and round."""
+    """Yield `STEPS` pairs of inputs and next tokens of equal size, cycling through the text."""
     start = 0
     for step in range(1, STEPS + 1):
         if start + TOKENS_PER_STEP >= len(tokens):

@@ -1,4 +1,4 @@
-"""Small things to train in tests: problems, a tokenizer, models of several architectures."""
+"""Small data and models for training tests: problems, a tokenizer, several architectures."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from gradeschool.verifier.examples import TrainingExample, encode, training_text
 
 SMALL = ModelShape(hidden=16, intermediate=32, layers=2, heads=2)
 VOCABULARY = 300
-# Small versions of architectures that people fine-tune; the sizes that all of them know.
+# Small versions of architectures that people fine-tune; the sizes that all of them accept.
 SIZES = {
     "hidden_size": 16,
     "num_hidden_layers": 2,

@@ -1,7 +1,7 @@
 """`python -m tests.support.two_processes FOLDER CASE...`: one of two processes that train cases.
 
-A case is KIND-WHAT, and KIND-WHAT-killed one whose first process dies by SIGKILL in its middle, if
-it has not begun; the other one then ends, as its partner is gone.
+A case is KIND-WHAT, or KIND-WHAT-killed: then the first process dies by SIGKILL in the middle if
+the training is new, and the other one ends because its partner has died.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.support.command import environment
 
-SAVE_EVERY, LAST = 2, 3  # the killed one has done so many updates, and stored two
+SAVE_EVERY, LAST = 2, 3  # updates of the killed process, of which two are stored
 KILLED = "killed"
 COMMON: dict[str, Any] = {"batch": 8, "epochs": 1.0}
 

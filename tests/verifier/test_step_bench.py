@@ -235,7 +235,7 @@ def test_the_critics_prompt_is_the_published_one() -> None:
 
 
 def test_rows_that_are_none_are_refused() -> None:
-    with pytest.raises(DataError, match="no row of ProcessBench"):
+    with pytest.raises(DataError, match="not a row of ProcessBench"):
         labelled_steps({"id": "1"})
     fields = {"id": "1", "generator": "g", "problem": "P?", "steps": ["One."], "label": 1}
     with pytest.raises(DataError, match="1 steps and the label 1"):

@@ -169,10 +169,10 @@ def _finished(
 
 
 def _belongs(story: Story, structure: str, split: str) -> bool:
-    """Tell whether a story belongs to a split, by what it is made of and nothing else.
+    """Return whether a story belongs to a split, which depends only on its contents.
 
-    A seventh of the structures is never seen in training. The numbers of a question decide between
-    train and the rest, so no question, whatever its wording, is in train and elsewhere too.
+    A seventh of the structures never occurs in training. The numbers of a question decide between
+    train and the other splits, so that no question, whatever its wording, is in both.
     """
     if (_bucket(structure, 7) == 0) != (split == "test-structures"):
         return False
@@ -193,7 +193,7 @@ NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
 class FreshSet(NamedTuple):
-    """The fresh problems that a name stands for; sha256: of their rows as JSON lines."""
+    """The fresh problems of a name; sha256: of their rows as JSON lines."""
 
     name: str
     problems: tuple[Problem, ...]

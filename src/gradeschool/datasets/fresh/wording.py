@@ -10,7 +10,7 @@ A template is a sentence with fields in braces:
     {~~give}    the same of a plural subject: "give", "gave"
     {~act}      the same of the verb that is the value of "act"
 
-`wordings` reads several, one a line. The last of three or more is held out: only the split
+`wordings` parses several, one per line. The last of three or more is held out: only the split
 `test-templates` uses it.
 """
 
@@ -27,7 +27,7 @@ from gradeschool.datasets.fresh.quantity import Quantity
 
 
 class Person(NamedTuple):
-    """Somebody with a name."""
+    """A person with a name."""
 
     name: str
     he: str
@@ -36,7 +36,7 @@ class Person(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """A thing that is counted; low and high: what one costs in whole dollars."""
+    """A thing that is counted; low and high: its price in whole dollars."""
 
     singular: str
     plural: str
@@ -60,7 +60,7 @@ PEOPLE = tuple(Person(name, "she", "her", "her") for name in WOMEN) + tuple(
 
 
 def _nouns(text: str, low: int, high: int) -> tuple[Noun, ...]:
-    """Read "pencil box/boxes": a word takes an s where no plural is given."""
+    """Parse "pencil box/boxes"; without a plural, an s is added."""
     pairs = (word.partition("/") for word in text.split())
     return tuple(Noun(word, plural or f"{word}s", low, high) for word, _, plural in pairs)
 
@@ -105,13 +105,13 @@ VERBS = {forms.split()[0]: forms.split() for forms in FORMS.split(",")}
 
 
 def wordings(text: str) -> Wordings:
-    """Read templates that say the same, one a line; a line that is indented further goes on."""
+    """Parse templates with the same meaning, one per line; an indented line continues one."""
     return tuple(re.sub(r"\n +", " ", dedent(text).strip()).split("\n"))
 
 
 @lru_cache(4096)
 def parts(template: str) -> tuple[tuple[str, str, str], ...]:
-    """Split a template into (text, key, form): text stands before the field."""
+    """Split a template into (text, key, form): text precedes the field."""
     pieces = FIELD.split(template)
     fields = []
     for place in range(1, len(pieces), 2):
@@ -131,7 +131,7 @@ def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
 
 
 class Speaker:
-    """Says the sentences of a text one after another and knows who was spoken of last."""
+    """Writes the sentences of a text in order and tracks the person mentioned last."""
 
     __slots__ = ("_before", "_chance", "_now", "_past")
 
@@ -141,7 +141,7 @@ class Speaker:
         self._now: list[Person] = []
 
     def say(self, template: str, values: Mapping[str, Any], words: bool = True) -> str:
-        """Return a sentence; pronouns stand for who is named in it or in the one before."""
+        """Return a sentence; pronouns refer to the person named in it or in the one before."""
         self._before, self._now = self._now, []
         spoken = []
         for text, key, form in parts(template):

@@ -48,7 +48,7 @@ def solution_integer(problem: Problem) -> str:
     """
     answer = last_integer(problem.solution, "")
     if answer is None:
-        raise ScorerFailure("the reference solution holds no integer literal")
+        raise ScorerFailure("the reference solution contains no integer literal")
     return answer.value
 
 

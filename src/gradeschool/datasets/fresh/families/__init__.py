@@ -1,1 +1,1 @@
-"""The families of problems, one story-teller each."""
+"""The families of problems, one function for each."""

@@ -1,4 +1,4 @@
-"""Ages: who is older, by how much, so many years ago or from now."""
+"""Ages: who is older, by how much, some years ago or from now."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ OLDEST = 99
 
 
 def ages(story: Story) -> None:
-    """Tell of some people's ages."""
+    """Write a problem about the ages of people."""
     story.in_present()
     count = max(2, min(5, story.size - story.chance.below(2)))
     people = [story.person() for _ in range(count)]

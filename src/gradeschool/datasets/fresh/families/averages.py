@@ -1,4 +1,4 @@
-"""Scores and averages: the average of some, the one that is missing, the sum."""
+"""Scores and averages: an average, a missing score, the sum."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ SUM = wordings(
 
 
 def averages(story: Story) -> None:
-    """Tell of results and their average."""
+    """Write a problem about results and their average."""
     chance = story.chance
     game, points, low, high = chance.pick(GAMES)
     story.cast.update(A=story.person(), game=game, points=points)

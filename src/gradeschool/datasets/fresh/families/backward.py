@@ -1,4 +1,4 @@
-"""The end is known, the start is asked for: every change is undone, the last one first."""
+"""The result is known, the start is unknown: changes are undone from the last to the first."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ LINE = "Before that, {A} {~have} {=} {item}."
 
 
 class UndoneChange(NamedTuple):
-    """A change that is told forwards: its sentence, and how its step undoes it."""
+    """A change: the sentence that describes it, and the step that undoes it."""
 
     words: Wordings
     values: dict[str, Quantity | str]
@@ -91,7 +91,7 @@ class UndoneChange(NamedTuple):
 
 
 def backward(story: Story) -> None:
-    """Tell of changes whose start is unknown."""
+    """Write a problem about changes whose start is unknown."""
     chance = story.chance
     story.cast.update(A=story.person(), C=story.person(), item=chance.pick(KEPT))
     story.open(SOME)

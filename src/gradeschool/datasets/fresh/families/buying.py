@@ -106,7 +106,7 @@ SPLIT = wordings(
 
 
 def shopping(story: Story) -> None:
-    """Tell of a visit to a shop."""
+    """Write a problem about a visit to a shop."""
     chance = story.chance
     story.cast["A"] = story.person()
     lines = max(1, min(chance.between(1, 4), (story.size - 1) // 2 + 1))
@@ -329,7 +329,7 @@ MORE = wordings(
 
 
 def tickets(story: Story) -> None:
-    """Tell of a place with visitors."""
+    """Write a problem about a place with visitors."""
     chance = story.chance
     story.in_present()
     story.connected = False

@@ -1,4 +1,4 @@
-"""Somebody has things; they become more and fewer; the rest is counted, packed or shared."""
+"""A collection grows and shrinks; the rest is counted, packed or shared."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ ENDED = wordings(
 
 
 def collection(story: Story) -> None:
-    """Tell of somebody's collection."""
+    """Write a problem about a person's collection."""
     item, box = story.chance.pick(KEPT), story.chance.pick(HOLDERS)
     story.cast.update(A=story.person(), item=item, box=box, crate=story.chance.pick(CRATES))
     ending = story.chance.pick(ENDINGS) if story.size > 2 or story.chance.hit(0.5) else _counted

@@ -1,4 +1,4 @@
-"""A chain of comparisons: who has more, fewer, so many times as many; totals and differences."""
+"""A chain of comparisons: more, fewer, several times as many; totals and differences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ComparisonWordings(NamedTuple):
 
 
 def _comparison_wordings(text: str) -> ComparisonWordings:
-    """Read a frame: one paragraph for each of its fields, in order."""
+    """Parse a frame: one paragraph for each of its fields, in order."""
     return ComparisonWordings(
         *(wordings(paragraph) for paragraph in dedent(text).strip().split("\n\n"))
     )
@@ -234,7 +234,7 @@ class ComparedQuantity(NamedTuple):
 
 
 def comparison(story: Story) -> None:
-    """Tell of several subjects that are compared."""
+    """Write a problem that compares several subjects."""
     chance = story.chance
     subjects, frame, item = _scene(story)
     story.cast.update(item=item, crate=chance.pick(PACKING))

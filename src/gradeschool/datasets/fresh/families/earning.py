@@ -131,7 +131,7 @@ SHARED = wordings(
 
 
 def wages(story: Story) -> None:
-    """Tell of somebody's work and what becomes of the money."""
+    """Write a problem about a person's wages and what they are spent on."""
     chance = story.chance
     story.cast.update(A=story.person(), place=chance.pick(PLACES))
     rate = story.draw(8, 25, "rate", money=True)
@@ -320,7 +320,7 @@ WEEKS = wordings(
 
 
 def savings(story: Story) -> None:
-    """Tell of somebody's savings."""
+    """Write a problem about a person's savings."""
     chance = story.chance
     story.cast.update(A=story.person(), thing=chance.pick(SAVINGS_GOALS),
                       givers=chance.shuffled(("mother", "aunt", "uncle")))  # fmt: skip

@@ -1,4 +1,4 @@
-"""A group is divided by fractions, percentages and numbers; a part of it is asked for."""
+"""A group is divided by fractions, percentages and numbers; the question asks for a part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradeschool.datasets.fresh.wording import wordings
 
 
 class CountedGroup(NamedTuple):
-    """Whom a story counts and where; kinds: how they are divided first; acts: what they do."""
+    """The people in a story and their place; kinds: the first division; acts: what they do."""
 
     where: str
     who: str
@@ -115,7 +115,7 @@ PAY = wordings(
 
 
 def groups(story: Story) -> None:
-    """Tell of a group and its parts."""
+    """Write a problem about a group and its parts."""
     chance = story.chance
     story.in_present()
     story.connected = False

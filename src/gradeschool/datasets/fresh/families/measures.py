@@ -15,9 +15,9 @@ from gradeschool.datasets.fresh.wording import wordings
 
 
 class Measure(NamedTuple):
-    """Something that is measured: units, how many small ones make a large one, what is made of it.
+    """A measured thing: units, number of small ones in a large one, what it is used for.
 
-    by: the step of the amounts in small units; act: how somebody comes to have it.
+    by: the step of the amounts in small units; act: how a person gets it.
     """
 
     large: str
@@ -146,7 +146,7 @@ GAMES_ALL = wordings(
 
 
 def measures(story: Story) -> None:
-    """Tell of something that is measured in two units."""
+    """Write a problem about a thing that is measured in two units."""
     chance = story.chance
     story.in_present()
     what = chance.pick(MEASURES)
@@ -311,7 +311,7 @@ EMPTY = wordings(
 
 
 def tanks(story: Story) -> None:
-    """Tell of a tank of water."""
+    """Write a problem about a tank of water."""
     chance = story.chance
     story.in_present()
     tank, low, high = chance.pick(TANKS)

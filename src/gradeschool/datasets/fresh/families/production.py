@@ -133,7 +133,7 @@ PROFIT = wordings(
 
 
 def production(story: Story) -> None:
-    """Tell of a place where things are made."""
+    """Write a problem about a place where things are made."""
     chance = story.chance
     place, maker = chance.pick(MAKERS)
     story.cast.update(place=place, maker=maker, item=chance.pick(CLOTHES + HOME + TOYS),
@@ -346,7 +346,7 @@ BOTH_YEARS = wordings(
 
 
 def harvest(story: Story) -> None:
-    """Tell of a farm with fruit."""
+    """Write a problem about a farm with fruit."""
     chance = story.chance
     story.in_present()
     story.connected = False

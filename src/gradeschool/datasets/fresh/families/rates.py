@@ -1,6 +1,6 @@
 """Pages a day and miles an hour.
 
-Pages of a book: so many a day, what is left, how many days it takes.
+Pages of a book: pages per day, what is left, how many days it takes.
 
 Ways and speeds: stages of a trip, what is left of it, the fuel, the average speed.
 """
@@ -85,7 +85,7 @@ PER_DAY = wordings(
 
 
 def reading(story: Story) -> None:
-    """Tell of somebody who works through something page by page."""
+    """Write a problem about a person who reads or writes page by page."""
     chance = story.chance
     act, thing, unit, low, high, slow, fast = chance.pick(TASKS)
     story.cast.update(A=story.person(), act=act, thing=thing, unit=unit)
@@ -135,7 +135,7 @@ def _next(story: Story, remaining: Quantity, rate: Quantity) -> Quantity:
 
 
 class Transport(NamedTuple):
-    """How somebody goes: the verb, the speed from and to, whether it burns fuel."""
+    """A way to travel: the verb, the range of speeds, whether it burns fuel."""
 
     verb: str
     low: int
@@ -243,7 +243,7 @@ GAS_COST = wordings(
 
 
 def trips(story: Story) -> None:
-    """Tell of a trip in stages."""
+    """Write a problem about a trip in stages."""
     chance = story.chance
     way = chance.pick(WAYS)
     story.cast.update(A=story.person(), act=way.verb)
@@ -258,7 +258,7 @@ def trips(story: Story) -> None:
         if story.steps_left < 2:
             break
         kind = chance.below(4) if turn == 0 else chance.between(1, 3)
-        if kind == 0:  # at once, so that it is clear what "before" is
+        if kind == 0:  # right away, so that it is clear what "before" means
             distance, speed = _changed(story, way, distance, speed)
         elif kind == 1:
             k = story.draw(way.low, 2 * way.high, "miles")

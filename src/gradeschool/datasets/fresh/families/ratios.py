@@ -2,7 +2,7 @@
 
 Two kinds in a given ratio: from the whole, from one kind or from the difference.
 
-Recipes: what so many cakes need, what is there, what is to be bought.
+Recipes: the ingredients for a number of cakes, what is there, what must be bought.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ MONEY = wordings(
 
 
 def ratios(story: Story) -> None:
-    """Tell of things of two colors in a ratio."""
+    """Write a problem about things of two colors in a ratio."""
     chance = story.chance
     a, b = chance.sample(COLOR_WORDS, 2)
     item: Noun = chance.pick(SMALL[:7] + HOME)
@@ -158,7 +158,7 @@ def _ask(story: Story, values: list[Quantity], kinds: list[str], side: int, chan
 
 
 class Ingredient(NamedTuple):
-    """What goes into a recipe: the unit that it is counted in, and what it comes in."""
+    """An ingredient of a recipe: its unit, and its packaging."""
 
     unit: Noun
     holder: Noun
@@ -259,7 +259,7 @@ COST = wordings(
 
 
 def recipes(story: Story) -> None:
-    """Tell of somebody who bakes from a recipe."""
+    """Write a problem about baking from a recipe."""
     chance = story.chance
     main, second = chance.sample(STUFFS, 2)
     story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=main.unit,
@@ -300,7 +300,7 @@ def recipes(story: Story) -> None:
 
 
 def _amount(story: Story, n: Quantity) -> Quantity:
-    """State how many are to be baked: a multiple of the recipe's number."""
+    """State the number to bake: a multiple of the recipe's number."""
     if story.size > 3 and story.chance.hit(0.5):
         g, m = story.draw(4, 20, "guests"), story.draw(2, 6, "each guest", words=True)
         total = g.value * m.value

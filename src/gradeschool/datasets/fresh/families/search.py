@@ -87,7 +87,7 @@ SHARED = wordings(
 
 
 def two_kinds(story: Story) -> None:
-    """Tell of a purchase of two kinds: the number of things and the cost are known."""
+    """Write a problem about a purchase of two kinds whose number and total cost are known."""
     chance = story.chance
     item, other = chance.sample(CLOTHES + HOME + TOYS, 2)
     story.cast.update(A=story.person(), item=item, other=other)
@@ -119,7 +119,7 @@ def two_kinds(story: Story) -> None:
 
 
 def legs(story: Story) -> None:
-    """Tell of animals with two and with four legs, or six and eight."""
+    """Write a problem about animals with two and with four legs, or six and eight."""
     chance = story.chance
     (a, per_a), (b, per_b) = chance.pick(
         (
@@ -145,7 +145,7 @@ def legs(story: Story) -> None:
 
 
 def product(story: Story) -> None:
-    """Tell of two numbers whose product and difference are known."""
+    """Write a problem about two numbers whose product and difference are known."""
     chance = story.chance
     guess = leaf(chance.between(3, 45), "guess")
     d = story.draw(1, 20, "difference") if chance.hit(0.8) else story.draw(2, 20, "difference")
@@ -186,7 +186,7 @@ def product(story: Story) -> None:
 
 
 def sharing(story: Story) -> None:
-    """Tell of things shared equally among a number of friends that lies between two others."""
+    """Write a problem about things shared equally; the number of friends is between two bounds."""
     chance = story.chance
     item: Noun = chance.pick(SMALL + FRUIT)
     story.cast.update(A=story.person(), item=item)
