@@ -175,7 +175,7 @@ def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -
         is_correct("#### 72", {"answer": "no gold here"})
     rows: list[Any] = ["72", 72, None, ["72"], {"question": "?"}]
     for gold in rows:
-        with pytest.raises(InputError, match=r"no GSM8K row: .*gradeschool\.judge"):
+        with pytest.raises(InputError, match=r"not a GSM8K row: .*gradeschool\.judge"):
             is_correct("#### 72", gold)
 
 

@@ -33,7 +33,7 @@ def open_regular(path: Path, flags: int, follow: bool = False) -> int:
         raise StoreError(f"{str(path)!r} is {kind}; remove it: a file belongs there") from None
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise StoreError(f"{str(path)!r} is no regular file; remove it: a file belongs there")
+        raise StoreError(f"{str(path)!r} is not a regular file; remove it: a file belongs there")
     return number
 
 

@@ -1,4 +1,4 @@
-"""What is sent to a model and what comes back: decoding, prompt, completion."""
+"""The request to a model and its result: decoding, prompt, completion."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every error that gradeschool raises on purpose.
 
     GradeschoolError
-    ├── InputError            what the user gave cannot be used (exit status 2)
+    ├── InputError            the input of the user cannot be used (exit status 2)
     │   ├── UnknownNameError  no scorer, protocol or dataset has that name
     │   ├── DataError         a data file is missing, or is not what its digest promises
     │   └── StoreError        a run folder is locked, damaged or cannot be written
@@ -32,7 +32,7 @@ class GradeschoolError(Exception):
 
 
 class InputError(GradeschoolError, ValueError):
-    """What the user gave cannot be used."""
+    """The input of the user cannot be used."""
 
 
 class UnknownNameError(InputError, LookupError):

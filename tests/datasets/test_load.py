@@ -323,7 +323,7 @@ def test_a_file_with_another_number_of_rows_is_an_error(
     tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
-    with pytest.raises(DataError, match="holds 1 problems, not 2"):
+    with pytest.raises(DataError, match="contains 1 problems, not 2"):
         load_dataset("tiny")
 
 
@@ -489,7 +489,7 @@ BAD_ROWS = {
     "true": (b'{"question": "?", "answer": true}\n', "row 3 of .* has no answer"),
     "not a number": (b'{"question": "?", "answer": NaN}\n', "row 3 of .* has no answer"),
     "no gold": (b'{"question": "?", "answer": "2 ####"}\n', "row 3 of .* no '#### N': '2 ####'"),
-    "too many digits": (b'{"answer": ' + b"9" * 5_000 + b"}\n", "row 3 of .* more digits"),
+    "too many digits": (b'{"answer": ' + b"9" * 5_000 + b"}\n", "row 3 of .* too many digits"),
     "too deep": (b"[" * 100_000 + b"\n", "row 3 of .* nested too deeply"),
     "an id twice": (b'{"question": "?", "answer": "2", "id": 0}\n', "uses the id '0' twice"),
 }

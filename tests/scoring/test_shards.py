@@ -162,8 +162,8 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
     other, split = table("other", "3/3", "openai/2021"), table("split", "3/4")
     for tables, message in [
         ((first, two), "shards are missing: 3/3; give their tables too"),
-        ((first, two, again), "hold the same rows (shard 1/3)"),
-        ((first, two, other), "hold the verdicts of different scorers"),
+        ((first, two, again), "contain the same rows (shard 1/3)"),
+        ((first, two, other), "contain the verdicts of different scorers"),
         ((first, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
         ((first, answers), "is not a table of verdicts"),
         ((first, tmp_path / "none.jsonl"), "does not exist"),

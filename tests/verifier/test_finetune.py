@@ -308,7 +308,7 @@ def test_another_command_on_the_folder_is_refused(
         (("-m", "no/such/folder"), r"'no/such/folder' contains no model"),
         (("-m", "new:7B"), r"no size of a new model is called '7B'.*0\.2M"),
         (("-d", "no-such-data"), r"no dataset is called 'no-such-data'"),
-        (("-n", 4, "--batch", 2, "--processes", 2), r"2 processes were requested, 1 take part"),
+        (("-n", 4, "--batch", 2, "--processes", 2), r"2 processes were requested, 1 started"),
         (("--vocabulary", 100), r"vocabulary of 100 tokens is too small; give 259"),
     ],
 )

@@ -16,6 +16,7 @@ from gradeschool.verifier.finetune import Finetuning, finetune  # noqa: E402
 from gradeschool.verifier.memory import (  # noqa: E402
     GB,
     MemoryPlan,
+    beside_plan,
     machine_memory,
     memory_of_process,
     memory_table,
@@ -154,7 +155,9 @@ def test_the_folder_says_what_was_planned_and_measured(folder: Path, tmp_path: P
     memory = json.loads((tmp_path / "model" / "training.json").read_text())["memory"]
     assert memory["measured"] == pytest.approx(peak_memory("cpu"), rel=0.5)
     assert memory["planned"] == memory["peak"] + memory["beside"]
-    assert any("passes of up to" in note and "Python, torch and data" in note for note in notes)
+    assert any(
+        "passes of up to" in note and "Python, torch, data and fragments" in note for note in notes
+    )
 
 
 def test_a_model_that_reads_its_tensors_is_trained_without_a_plan(
@@ -187,6 +190,16 @@ def test_processes_of_fsdp_share_all_but_what_a_pass_needs() -> None:
     assert parts.activations == 1000 + 2 * outside + 3 * layer
     plans = plans_of(plan, model, World(0, 4, "cpu", "fsdp"))
     assert plans["fsdp"] == parts and plans["ddp"].peak == 1900 and plans["alone"] == plan
+
+
+def test_a_process_on_a_cpu_has_more_than_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = MemoryPlan(400, 300, 200, 1000, 1700, 64)
+    monkeypatch.setattr("gradeschool.verifier.memory.memory_of_process", lambda: 900)
+    assert beside_plan(plan, plan, ALONE) == 500 + 650
+    assert beside_plan(plan, plan, World(0, 2, "cpu", "fsdp")) == 500 + 650 + 400
+    assert beside_plan(plan, plan, World(device="cuda:0")) == 0
+    monkeypatch.setattr("gradeschool.verifier.memory.memory_of_process", lambda: None)
+    assert beside_plan(plan, plan, ALONE) == 0
 
 
 def test_the_table_says_how_long_a_pass_may_be() -> None:

@@ -131,7 +131,7 @@ def test_torchrun_starts_the_command(folder: Path, tmp_path: Path) -> None:
 
 def test_a_launcher_that_starts_one_process_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
-    message = r"2 processes were requested, 1 take part: `accelerate launch --cpu`.*torchrun"
+    message = r"2 processes were requested, 1 started: `accelerate launch --cpu`.*torchrun"
     with pytest.raises(InputError, match=message), joined("ddp", 2):
         pass
     with joined("ddp", 1) as world:

@@ -80,7 +80,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("finetune", {"-m": "new:7B"}, "no size of a new model is called '7B'"),
         ("finetune", {"--vocabulary": 20}, "too small"),
         ("finetune", {"--dev": "@none.jsonl"}, "none.jsonl"),
-        ("finetune", {"--processes": 2}, "2 processes were requested, 1 take part"),
+        ("finetune", {"--processes": 2}, "2 processes were requested, 1 started"),
         ("finetune", {"--seed": -1}, "'--seed': -1 is not in the range"),
         ("finetune", {"--lr": "nan"}, "'nan' is not a finite number"),
         ("finetune", {"--precision": "half"}, "'half' is not one of"),
@@ -91,7 +91,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("verifier train", {"--generator": "@none"}, "contains no model"),
         ("verifier train", {"--generator": "@half"}, "cannot be loaded"),
         ("verifier train", {"--init": "@none"}, "contains no model"),
-        ("verifier train", {"--processes": 2}, "2 processes were requested, 1 take part"),
+        ("verifier train", {"--processes": 2}, "2 processes were requested, 1 started"),
         ("verifier train", {"--seed": -1}, "'--seed': -1 is not in the range"),
     ],
 )

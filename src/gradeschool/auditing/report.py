@@ -31,7 +31,7 @@ MEANINGS = {
     Fault.CRASH: "texts that it raises on",
     Fault.SLOW: "texts that take it too long",
     Fault.CHANGING: "texts that it judges one way and then the other",
-    Fault.ODD_RETURN: "verdicts that are no finite number",
+    Fault.ODD_RETURN: "verdicts that are not finite numbers",
 }
 
 

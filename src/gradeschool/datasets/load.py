@@ -121,7 +121,7 @@ def _load_source(name: str) -> Dataset:
             replace(problem, meta={**problem.meta, "row": problem.id}) for problem in kept
         )
     if len(problems) != source.rows:
-        raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
+        raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, _digest(file.path))
 
 

@@ -30,7 +30,8 @@ class VllmModel(LocalModel):
 def load(calculator: bool, folder: Path) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
-    `generation_config="vllm"` ignores the model's own sampling defaults.
+    `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
+    compiled: that takes minutes before the first request.
     """
     import torch
     from vllm import LLM
@@ -44,6 +45,7 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
             generation_config="vllm",
             trust_remote_code=False,
             logits_processors=processors,
+            enforce_eager=not torch.cuda.is_available(),
         )
     )
 

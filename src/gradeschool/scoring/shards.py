@@ -285,7 +285,7 @@ def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePla
     for other, theirs in written:
         if theirs != scorers:
             raise InputError(
-                f"{str(other)!r} and {str(path)!r} hold the verdicts of different scorers; "
+                f"{str(other)!r} and {str(path)!r} contain the verdicts of different scorers; "
                 "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
@@ -315,7 +315,7 @@ class _Complete:
                 last = row[0].shard
                 if self.files.setdefault(last, path) is not path:
                     raise InputError(
-                        f"{str(self.files[last])!r} and {str(path)!r} hold the same rows "
+                        f"{str(self.files[last])!r} and {str(path)!r} contain the same rows "
                         f"(shard {last or 'of all'}); give each shard once"
                     )
             yield row

@@ -49,7 +49,11 @@ class ProblemCandidates(NamedTuple):
 
 
 class CandidateRun(NamedTuple):
-    """The completions of a run. failed: number of samples without a text or with a scorer error."""
+    """The completions of a run.
+
+    failed: number of samples without a text or with a scorer error. places: of the problems in the
+    dataset, by id; None for the order of the file.
+    """
 
     run: str
     path: Path
@@ -57,6 +61,18 @@ class CandidateRun(NamedTuple):
     scorer: str
     answered: Sequence[ProblemCandidates]
     failed: int
+    places: Mapping[str, int] | None = None
+
+    def first(self, limit: int | None) -> CandidateRun:
+        """Return the run with its first problems in the order of the dataset; None for all.
+
+        A run folder is not in that order: samples are stored as they end.
+        """
+        if limit is None:
+            return self
+        places = self.places or {}
+        answered = sorted(self.answered, key=lambda each: places.get(each.problem.id, 0))
+        return self._replace(answered=answered[:limit])
 
     @property
     def total(self) -> int:
@@ -93,7 +109,9 @@ def candidates_of(
         loaded = load_dataset(dataset or manifest["dataset"]["name"])
         if loaded.sha256 == manifest["dataset"].get("sha256"):
             name, raw, failed = _of_own_run(folder, loaded)
-            return [_held(name, folder, manifest, reader, raw, failed)]
+            places = {problem.id: place for place, problem in enumerate(loaded.problems)}
+            held = _held(name, folder, manifest, reader, raw, failed)
+            return [held._replace(places=places)]
     runs = []
     for chosen in choose_runs([spec], dataset, warn):
         raw = _of_recording(chosen.run, _keys(folder) if _is_own(folder, manifest) else {})

@@ -109,7 +109,7 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     size = int(variables["WORLD_SIZE"] or 1)
     if expected is not None and size != expected:
         raise InputError(
-            f"{expected} processes were requested, but there are {size}: `accelerate launch --cpu` "
+            f"{expected} processes were requested, {size} started: `accelerate launch --cpu` "
             f"starts only one; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
     device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"

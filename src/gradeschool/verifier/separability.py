@@ -46,7 +46,7 @@ def separability(
     problems: list[int] = []
     pairs: list[QuestionSolution] = []
     right: list[bool] = []
-    for number, answered in enumerate(run.answered[:limit]):
+    for number, answered in enumerate(run.first(limit).answered):
         texts = {(each.text, each.finished): each.right for each in answered.candidates}
         for (text, finished), is_right in texts.items():
             pairs.append(QuestionSolution(answered.problem.question, text, finished))

@@ -19,8 +19,8 @@ from gradeschool.errors import StoreError
 from gradeschool.runs.store import LOCK_FILE, FolderLock
 from gradeschool.verifier.memory import (
     GB,
+    beside_plan,
     machine_memory,
-    memory_of_process,
     memory_table,
     peak_memory,
     plan_memory,
@@ -177,14 +177,12 @@ def _planned(session: Session, ready: PreparedTraining) -> dict[str, Any]:
     plans = plans_of(plan, ready.model, world)
     chosen = plans[world.kind if world.size > 1 else "alone"]
     session.note(memory_table(plans, world))
-    # On a CPU what the process has already stays: Python, torch, the data and the weights.
-    resident = memory_of_process() if world.device == "cpu" else None
-    beside = max(0, resident - plan.weights) if resident else 0
+    beside = beside_plan(chosen, plan, world)
     total, size = chosen.peak + beside, machine_memory(world.device)
     there = f" of {size / GB:.1f} GB" if size else ""
     session.note(
         f"passes of up to {plan.tokens:,} tokens; planned {total / GB:.2f} GB{there}"
-        + (f", {beside / GB:.2f} of it Python, torch and data" if beside else "")
+        + (f", {beside / GB:.2f} of it Python, torch, data and fragments" if beside else "")
     )
     processes = world.size if world.device == "cpu" else 1  # they share the memory of the machine
     if size and total * processes > size:

@@ -163,7 +163,7 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
         )
     sampled = runs[0]
     _check_sampler(sampler_of(sampled.manifest), settings)
-    return sampled._replace(answered=sampled.answered[: settings.limit])
+    return sampled.first(settings.limit)
 
 
 def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> None:

@@ -47,7 +47,7 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
         solution = gt_example["answer"]
     except (TypeError, LookupError):
         raise InputError(
-            f"the reference is no GSM8K row: {clip(repr(gt_example))}; give one, or ask "
+            f"the reference is not a GSM8K row: {clip(repr(gt_example))}; give one, or call "
             "gradeschool.judge(completion, gold, scorer='openai/2021').correct"
         ) from None
     gold = extract_answer(solution)
