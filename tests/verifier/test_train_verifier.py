@@ -2,6 +2,10 @@
 
 import json
 import math
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +32,7 @@ from gradeschool.verifier.train_verifier import (  # noqa: E402
     train_verifier,
 )
 from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
-from tests.support.command import Command  # noqa: E402
+from tests.support.command import Command, environment  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
 
@@ -148,6 +152,49 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
     assert all(torch.equal(whole[name], halved[name]) for name in whole)
     heads = [Verifier.load(tmp_path / name) for name in ("whole", "halved")]
     assert heads[0].gain.item() == heads[1].gain.item() not in (GAIN, LIKELIHOOD_GAIN)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--lora", 4, "--head-lr", 1e-2), ("--level", "likelihood"),
+     ("--level", "likelihood", "--objective", "preference")],
+    ids=["token-lora", "likelihood", "preference"],
+)  # fmt: skip
+def test_a_killed_training_resumed_gives_the_bytes_of_one_that_was_not(
+    folder: Path, tmp_path: Path, gradeschool: Command, options: tuple[object, ...]
+) -> None:
+    if "--lora" in options:
+        pytest.importorskip("peft")
+    words = ("verifier", "train", "--generator", folder / "generator", "--completions",
+             folder / "samples.jsonl", "-d", folder / "sums.jsonl", "--batch", 4, "--epochs", 3,
+             "--lr", 1e-3, "--dropout", 0.2, "--save-every", 5, *options)  # fmt: skip
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradeschool", *map(str, words), "-o", str(killed)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment({"OMP_NUM_THREADS": "1"}),
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while not (killed / "training" / "checkpoint.safetensors").exists():
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+    process.kill()  # at update 5 or a little behind, of 30
+    assert process.wait() == -signal.SIGKILL
+    assert not (killed / "verifier.json").exists()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in the killed process
+    try:
+        ends = [gradeschool(*words, "-o", output) for output in (killed, whole)]
+    finally:
+        torch.set_num_threads(threads)
+    assert [end.status for end in ends] == [0, 0], ends
+    updates = [
+        [json.loads(row)["update"] for row in (output / "losses.jsonl").read_text().splitlines()]
+        for output in (killed, whole)
+    ]
+    assert updates[0] == updates[1] == list(range(1, 31))
+    for name in ("model.safetensors", "verifier.json"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes()
 
 
 @pytest.mark.parametrize("level", [Level.TOKEN, Level.LIKELIHOOD])
