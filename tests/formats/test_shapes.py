@@ -460,9 +460,9 @@ def test_a_gold_that_differs_is_said(score: Score, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("question", "is no ROLE=COLUMN"),
-        ("queston=A", "is no ROLE=COLUMN"),
-        ("question=", "is no ROLE=COLUMN"),
+        ("question", "is not ROLE=COLUMN"),
+        ("queston=A", "is not ROLE=COLUMN"),
+        ("question=", "is not ROLE=COLUMN"),
         ("question=Nowhere", "names 'Nowhere', but the columns are 'Question'"),
     ],
 )

@@ -263,7 +263,7 @@ def die(*_: object) -> None:
 def test_a_process_that_dies(answers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One error that says so, and no hanging."""
     monkeypatch.setattr(stream, "_scored_columns", die)
-    with pytest.raises(GradeschoolError, match="one of the 2 processes that score died"):
+    with pytest.raises(GradeschoolError, match="one of the 2 scoring processes died"):
         scores([source(answers)], jobs=2)
 
 

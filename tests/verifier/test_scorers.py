@@ -143,7 +143,7 @@ def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
         score(load_scorer(TINY_FILE).verifier, PAIRS[:1])
-    with pytest.raises(InputError, match="there is not a verifier 'nothing'; give a folder"):
+    with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
         load_scorer("nothing")
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
     with pytest.raises(InputError, match=r"broken\.gguf"):
