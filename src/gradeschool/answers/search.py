@@ -27,7 +27,7 @@ def any_of(*pieces: str) -> str:
 def compiled_later(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
     """Return a function that compiles a pattern when it is first called.
 
-    For a pattern that takes a millisecond or more, which a command that needs it not shall not pay.
+    For a pattern that takes a millisecond or more to compile and that few commands need.
     """
     return cache(partial(re.compile, pattern, flags))
 

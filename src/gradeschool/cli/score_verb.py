@@ -154,9 +154,9 @@ def _print_json(
 ) -> None:
     counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
-    for run in runs if causes else ():
+    if causes:
         from gradeschool.scoring.causes import CORRECT_BY_GUESS
-
+    for run in runs:
         for scorer, counts in causes.get(run["run"], {}).items():
             run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
             run["scorers"][scorer]["causes"] = counts

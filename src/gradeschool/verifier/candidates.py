@@ -110,13 +110,13 @@ def candidates_of(
         if loaded.sha256 == manifest["dataset"].get("sha256"):
             name, raw, failed = _of_own_run(folder, loaded)
             places = {problem.id: place for place, problem in enumerate(loaded.problems)}
-            held = _held(name, folder, manifest, reader, raw, failed)
-            return [held._replace(places=places)]
+            return [_candidate_run(name, folder, manifest, reader, raw, failed, places)]
     runs = []
     for chosen in choose_runs([spec], dataset, warn):
         raw = _of_recording(chosen.run, _keys(folder) if _is_own(folder, manifest) else {})
         failed = len(chosen.run.samples) - len(raw)
-        runs.append(_held(chosen.run.name, chosen.path, chosen.manifest, reader, raw, failed))
+        name, path, settings = chosen.run.name, chosen.path, chosen.manifest
+        runs.append(_candidate_run(name, path, settings, reader, raw, failed))
     return runs
 
 
@@ -202,8 +202,14 @@ def _of_recording(run: Run, keys: dict[tuple[str, int], str]) -> list[_Raw]:
     return completions
 
 
-def _held(
-    name: str, path: Path, manifest: dict[str, Any], scorer: Scorer, raw: list[_Raw], failed: int
+def _candidate_run(
+    name: str,
+    path: Path,
+    manifest: dict[str, Any],
+    scorer: Scorer,
+    raw: list[_Raw],
+    failed: int,
+    places: Mapping[str, int] | None = None,
 ) -> CandidateRun:
     by_problem: dict[str, list[_Raw]] = {}
     for completion in raw:
@@ -216,7 +222,7 @@ def _held(
             answered.append(ProblemCandidates(rows[0].problem, read))
     if not answered:
         raise InputError(f"{str(path)!r} has no readable completion of {name!r}")
-    return CandidateRun(name, path, manifest, scorer.name, answered, failed)
+    return CandidateRun(name, path, manifest, scorer.name, answered, failed, places)
 
 
 def _read(scorers: ScorerSet, rows: list[_Raw]) -> list[Candidate]:

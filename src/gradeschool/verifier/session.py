@@ -172,7 +172,8 @@ def _planned(session: Session, ready: PreparedTraining) -> dict[str, Any]:
     try:
         plan = plan_memory(ready.model, ready.batches, ready.loss, ready.settings, world)
     except (RuntimeError, TypeError, ValueError) as error:  # the model's code, on fake tensors
-        session.note(f"the memory could not be planned: {str(error).splitlines()[0]}")
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        session.note(f"the memory could not be planned: {reason}")
         return {}
     plans = plans_of(plan, ready.model, world)
     chosen = plans[world.kind if world.size > 1 else "alone"]

@@ -121,7 +121,7 @@ def test_files_that_record_no_tokens_have_no_flops(many: ManySamples, tmp_path: 
     with pytest.raises(DataError, match="records no tokens"):
         sampling_flops(tmp_path / "many", SHAPE)
     path.write_text("")
-    with pytest.raises(DataError, match="holds no completion"):
+    with pytest.raises(DataError, match="has no completion"):
         sampling_flops(tmp_path / "many", SHAPE)
 
 

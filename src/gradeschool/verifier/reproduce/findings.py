@@ -85,12 +85,12 @@ class Findings(NamedTuple):
 def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
-    sampled = one_run(str(root / folder(split, seed)), problems, _quiet)
+    sampled = one_run(str(root / folder(split, seed)), problems, quiet)
     prepared = ready(sampled, *choose_scores(scores_path(sampled.path), None))
     ns = steps(max(len(case.options) for case in prepared.cases))
     picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
     greedy = {
-        name: baseline(sampled, str(root / folder(f"{split}-{name}", seed)), problems, _quiet)[1]
+        name: baseline(sampled, str(root / folder(f"{split}-{name}", seed)), problems, quiet)[1]
         for name in GREEDY
     }
     scored = root / control_scores(split, seed)
@@ -204,5 +204,5 @@ def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
     ]  # fmt: skip
 
 
-def _quiet(_: str) -> None:
+def quiet(_: str) -> None:
     """Ignore a warning that the stage itself has printed."""

@@ -9,6 +9,7 @@ norms and output logits are left out.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,7 @@ def shape_of(folder: Path) -> TransformerShape:
         with safe_open(path, "np") as file:
             for name in file.keys():  # noqa: SIM118  (safe_open is no mapping)
                 if not any(part in name for part in EMBEDDINGS):
-                    size = 1
-                    for length in file.get_slice(name).get_shape():
-                        size *= length
-                    weights += size
+                    weights += math.prod(file.get_slice(name).get_shape())
     try:
         heads, layers = config["num_attention_heads"], config["num_hidden_layers"]
         width = heads * (config.get("head_dim") or config["hidden_size"] // heads)
@@ -93,7 +91,7 @@ def sampling_flops(run: Path, shape: TransformerShape) -> SamplingFlops:
         written += shape.forward(tokens, prompt)
         count += 1
     if not count:
-        raise DataError(f"{str(run)!r} holds no completion; its FLOPs cannot be counted")
+        raise DataError(f"{str(run)!r} has no completion; its FLOPs cannot be counted")
     read = sum(map(shape.forward, prompts.values()))
     return SamplingFlops(read / len(prompts), written / count, read + written)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.rank import AccuracyGain, baseline, counted, difference, one_run
-from gradeschool.verifier.reproduce.findings import Outcomes, share_of, summed
+from gradeschool.verifier.reproduce.findings import Outcomes, quiet, share_of, summed
 from gradeschool.verifier.reproduce.presets import GREEDY as RECIPES_GREEDY
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
@@ -291,12 +291,12 @@ def outcomes_of(root: Path, seed: int, each: Round, split: str) -> Mapping[CellN
     run = root / folder(each.drawn(split), seed)
     if not is_finished(root, f"{each.drawn(split)}-{seed}"):
         return {}
-    sampled = one_run(str(run), str(problems), _quiet)
+    sampled = one_run(str(run), str(problems), quiet)
     results: dict[CellName, dict[str, tuple[int, int]]] = {}
     for name, model in ((GREEDY, each.generator), (SELF_GREEDY, each.self_trained)):
         if is_finished(root, f"{split}-{model}-{seed}"):
             path = str(root / folder(f"{split}-{model}", seed))
-            results["", "", name] = baseline(sampled, path, str(problems), _quiet)[1]
+            results["", "", name] = baseline(sampled, path, str(problems), quiet)[1]
     read = {}
     for scorer in each.scorers:
         if is_finished(root, each.scoring(scorer, split, seed)):
@@ -362,7 +362,3 @@ def _exps(logprobs: Sequence[float]) -> list[float]:
 def is_finished(root: Path, stage: str) -> bool:
     """Return whether a stage in a recipe's folder is done."""
     return (root / STAGES_FOLDER / f"{stage}.json").is_file()
-
-
-def _quiet(_: str) -> None:
-    """Ignore a warning that the stage itself has printed."""

@@ -12,7 +12,7 @@ from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.rank import CurvePoint, counted, difference, one_run, ready
 from gradeschool.verifier.rank import point as point_of
-from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings
+from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, quiet
 from gradeschool.verifier.reproduce.plans import (
     TEST,
     AblationPlan,
@@ -104,7 +104,7 @@ def _of_point(panel: int, series: str, score: CurvePoint) -> MeasuredPoint:
 
 
 def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
-    sampled = one_run(str(root / point.run), str(root / TEST), _quiet)
+    sampled = one_run(str(root / point.run), str(root / TEST), quiet)
     if point.scores:
         name, rows = choose_scores(root / point.scores, None)
         cases = ready(sampled, name, rows).cases
@@ -187,7 +187,3 @@ def _verdict(words: str, better: MeasuredPoint, worse: MeasuredPoint) -> Contras
 
 def _outcome(above: bool, below: bool) -> str:
     return "holds" if above else "the reverse" if below else "not decided"
-
-
-def _quiet(_: str) -> None:
-    """Ignore a warning that the stage itself has printed."""

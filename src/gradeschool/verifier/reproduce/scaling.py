@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.candidates import CandidateRun
 from gradeschool.verifier.rank import baseline, one_run, ready
-from gradeschool.verifier.reproduce.findings import SELECTION
+from gradeschool.verifier.reproduce.findings import SELECTION, quiet
 from gradeschool.verifier.reproduce.flops import sampling_flops, shape_of, training_flops
 from gradeschool.verifier.reproduce.grid import (
     FEW_SAMPLES,
@@ -174,7 +174,7 @@ class SampleCurve(NamedTuple):
 
 def over_samples(many: ManySamples, root: Path) -> list[MeasuredPoint]:
     """Return mean accuracies over the number of samples, from subsets of all samples."""
-    sampled = one_run(str(root / many.run), str(root / TEST), _quiet)
+    sampled = one_run(str(root / many.run), str(root / TEST), quiet)
     points = [point for curve in _curves(many, root, sampled) for point in curve.points.values()]
     ns = sorted({int(point.x) for point in points})
     for level in _greedy(many, root, sampled):
@@ -198,7 +198,7 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
         )
         for name, folders in many.trained.items()
     }
-    sampled = one_run(str(root / many.run), str(root / TEST), _quiet)
+    sampled = one_run(str(root / many.run), str(root / TEST), quiet)
     results: list[tuple[MeasuredPoint, float, float]] = []
     for curve in _curves(many, root, sampled):
         for n, point in curve.points.items():
@@ -240,11 +240,7 @@ def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Measur
     """Return the greedy answers to the same problems, at one sample."""
     points = []
     for name, run in zip(GREEDY_NAMES, many.greedy, strict=True):
-        _, outcomes, _, _ = baseline(sampled, str(root / run), str(root / TEST), _quiet)
+        _, outcomes, _, _ = baseline(sampled, str(root / run), str(root / TEST), quiet)
         chances = {problem: right / count for problem, (right, count) in outcomes.items()}
         points.append(of_chances(0, name, 1, chances, 1))
     return points
-
-
-def _quiet(_: str) -> None:
-    """Ignore a warning that the stage itself has printed."""
