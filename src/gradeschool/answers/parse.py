@@ -76,6 +76,12 @@ def lowered(text: str) -> str:
     return text.lower()
 
 
+@shared
+def mentions_answer(text: str) -> bool:
+    """Return whether a text contains "answer" in any case, without which many patterns fail."""
+    return "answer" in lowered(text)
+
+
 class ParsedAnswer(NamedTuple):
     """An answer: its normalised value, its place in the text, and how it was found."""
 
@@ -113,14 +119,19 @@ def stated_answer(text: str) -> ParsedAnswer | None:
     return (
         hashed_answer(text)
         or _in_box(text)
-        or _behind("answer", ANSWER_IS, text, "the last 'the answer is N'")
-        or _behind("answer", ANSWER_COLON, text, "the last 'answer: N'")
+        or (_behind_answer(text) if mentions_answer(text) else None)
     )
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number after the last "####" that a number follows, else None."""
-    return _behind(MARK, HASHES, text, "the last '#### N'")
+    return _behind(MARK, HASHES, text, "the last '#### N'") if MARK[0] in text else None
+
+
+def _behind_answer(text: str) -> ParsedAnswer | None:
+    return _behind("answer", ANSWER_IS, text, "the last 'the answer is N'") or _behind(
+        "answer", ANSWER_COLON, text, "the last 'answer: N'"
+    )
 
 
 def answer_part(text: str) -> str:

@@ -172,7 +172,7 @@ _stripped = remembered(stripped)
 
 def extract_few_shot(text: str, reference: str) -> Answer | None:
     """Extract the last number before a further "Q: "; a thousands comma splits a number."""
-    end = text.find(NEXT_QUESTION)
+    end = text.find(NEXT_QUESTION) if NEXT_QUESTION[0] in text else -1
     return last_number_in(text if end < 0 else text[:end], reference)
 
 
