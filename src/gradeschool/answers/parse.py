@@ -111,6 +111,8 @@ def read_answer(text: str) -> ParsedAnswer | None:
     read = _read(text[start:end])
     if read is None:
         return _read(text) if end - start < len(text) else None
+    if not start:
+        return read
     return read._replace(start=start + read.start, end=start + read.end)
 
 
@@ -151,7 +153,7 @@ def majority_vote(answers: Sequence[str | None]) -> str | None:
 
 
 def _answer_span(text: str) -> tuple[int, int]:
-    thought = text.rfind(THOUGHT_END)
+    thought = text.rfind(THOUGHT_END) if THOUGHT_END[0] in text else -1
     start = 0 if thought < 0 else thought + len(THOUGHT_END)
     run_on = RUN_ON.search(text, start) if "Q" in text else None
     return start, len(text) if run_on is None else run_on.start()
