@@ -8,11 +8,11 @@ from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
 from gradeschool.errors import ModelError
-from gradeschool.formats.settings import UNKNOWN
 from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
 
 SECONDS = 5.0  # to wait for a server's facts
+UNKNOWN = "unknown"  # value of a setting that an engine does not report
 LONGEST = 100  # maximum number of characters of a server's fact
 # Servers' names for themselves in /v1/models ("owned_by").
 LLAMA_CPP = "llama.cpp"

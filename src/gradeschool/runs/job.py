@@ -21,12 +21,12 @@ from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.cost import Price, parse_price
 from gradeschool.runs.evaluate import RequestOptions
 from gradeschool.runs.plan import RunPlan, check_samples, make_plan
 
 if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
+    from gradeschool.runs.cost import Price
 
 DEFAULT_PROTOCOL = "zero-shot/chat"
 # The shipped model was trained only on questions and annotated solutions.
@@ -115,7 +115,11 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
 
 
 def _price(job: EvalJob, model: Model) -> Price | None:
-    return parse_price(job.price, model.name) if job.price else None
+    if not job.price:
+        return None
+    from gradeschool.runs.cost import parse_price
+
+    return parse_price(job.price, model.name)
 
 
 def _check(job: EvalJob, protocol: Protocol) -> None:
