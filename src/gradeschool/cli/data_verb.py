@@ -66,7 +66,7 @@ def list_command(as_json: bool) -> None:
         {
             "Datasets": [
                 (
-                    row["name"],
+                    str(row["name"]),
                     f"[{row['where']}] {row['summary']}; {row['rows']} problems, "
                     f"{row['language']}, {row['licence']}; golds: {row['golds']}",
                 )

@@ -13,6 +13,7 @@ from gradeschool.formats.samples import text_of
 MODEL, ANSWERED_BY, ADDRESS, ENGINE = "model", "answered by", "address", "engine"
 VERSIONS, PRECISION, PROTOCOL = "versions", "precision", "protocol"
 KV_CACHE, FLASH_ATTENTION = "KV cache", "flash attention"
+UNKNOWN = "unknown"  # value of a setting that an engine does not report
 FORM, SYSTEM, PROMPT = "prompt form", "system message", "prompt"
 SHOTS, SHOT_COUNT, TEMPLATE = "few-shot source", "few-shot examples", "chat template"
 BOS, PROMPT_TOKENS = "BOS token", "prompt tokens"

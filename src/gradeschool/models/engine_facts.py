@@ -12,7 +12,6 @@ from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
 
 SECONDS = 5.0  # to wait for a server's facts
-UNKNOWN = "unknown"  # value of a setting that an engine does not report
 LONGEST = 100  # maximum number of characters of a server's fact
 # Servers' names for themselves in /v1/models ("owned_by").
 LLAMA_CPP = "llama.cpp"
@@ -49,6 +48,8 @@ async def engine_facts(model: Model) -> dict[str, str]:
             listed = await model.call("GET", "/models", None)
             facts = _server_facts(listed, model.model)
     if not own and facts.get("engine") == LLAMA_CPP:
+        from gradeschool.formats.settings import UNKNOWN  # a module for reading other tools' files
+
         own = {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
     first = {name: own[name] for name in ("engine", "version") if name in own}
     return {**first, **facts, **own}
