@@ -89,7 +89,8 @@ def choose_model(
 
         return VllmModel(name, calculator)
     if spec == "tiny" or (provider == "llama.cpp" and name):
-        from gradeschool.models.llama_cpp import TINY_FILE, LlamaCppModel
+        from gradeschool.models.gguf_file import TINY_FILE
+        from gradeschool.models.llama_cpp import LlamaCppModel
 
         llama: type[LlamaCppModel] = LlamaCppModel
         if calculator:
