@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -78,3 +78,16 @@ def _probe_prompts(protocol: Protocol) -> Iterator[Prompt]:
 def _probes(count: int) -> tuple[Problem, ...]:
     rows = ((f"Probe question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}") for i in range(count))
     return tuple(Problem.from_row(f"probe-{i}", *row) for i, row in enumerate(rows))
+
+
+def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that differ from the protocol's, as (value, protocol's value).
+
+    decoding: as in run.json.
+    """
+    usual = {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)}
+    return {
+        name: (decoding[name], usual[name])
+        for name in usual
+        if name in decoding and decoding[name] != usual[name]
+    }

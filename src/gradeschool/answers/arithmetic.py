@@ -72,7 +72,7 @@ class _Side(NamedTuple):
 def equations(text: str) -> Iterator[Equation]:
     """Yield the equations of a text that are understood, in order."""
     sides: list[list[Token]] = [[]]
-    for match in TOKEN().finditer(text):
+    for match in TOKEN.finditer(text):
         kind = match.lastgroup or "odd"
         if kind == "stop":
             yield from _of_line(sides, text)

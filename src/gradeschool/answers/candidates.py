@@ -38,7 +38,7 @@ LEAD = re.compile(
 )
 EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
 # The end of the text before a number.
-AFTER_EQUALS = re.compile(
+AFTER_EQUALS = compiled_later(
     r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)"
     r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
     r"|(?:about|approximately|roughly)\s)*$"
@@ -64,22 +64,22 @@ AFTER_VERB = compiled_later(
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 # Any other word may also be a verb: "covers 300 miles".
-AFTER_WORD = re.compile(
+AFTER_WORD = compiled_later(
     r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
     r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
     r"[\s*_]{1,3}\$?$"
 )
-OPERAND_BEFORE = re.compile(
+OPERAND_BEFORE = compiled_later(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
     r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|(?<!is\s)(?<!at\s)minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
 )
-OPERAND_AFTER = re.compile(
+OPERAND_AFTER = compiled_later(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+(?<!\btimes)(?<!\bplus)(?<!\bminus)|/[a-z]+|\\?[)$}\]]))"
     r"{0,4}\s{0,2}"
     r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\times|\\div|\\cdot|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)"
     r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
 )
-EQUALS_AFTER = re.compile(
+EQUALS_AFTER = compiled_later(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+|/[a-z]+|\\?[)$}\]])){0,4}\s{0,2}"
     r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
 )
@@ -92,27 +92,29 @@ SETTING = compiled_later(
     + r"(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?"
     r"(?i:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
 )
-FOR = re.compile(
+FOR = compiled_later(
     r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s\$?$"
 )
-BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
+BULLET = compiled_later(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
     r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
-BOLD = re.compile(
+BOLD = compiled_later(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
 # A number after one of these is excluded: "not 5", "more than 5".
 EXCLUDING = ("not", "than", "instead of", "compared to", "compared with", "exceeds", "exceeding")
-EXCLUDED = re.compile(
+EXCLUDED = compiled_later(
     r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
     r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
-REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
+REASON = compiled_later(
+    r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s"
+)
 # "Since there are 4 schools, 44 people came."
-LEADING = re.compile(
+LEADING = compiled_later(
     r"(?i)[\s*]{0,6}(?:(?:so|and|but|now|then|thus|therefore|hence|finally),?\s)?"
     r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:=\n]{1,160}"
     r"(?:,\d{3}[^,:=\n]{1,80})?,\s"
@@ -121,49 +123,49 @@ LEADING = re.compile(
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 _TOTAL = any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
-TOTAL_AFTER = re.compile(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
-ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
+TOTAL_AFTER = compiled_later(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
+ALTERNATIVE = compiled_later(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
-AFTER_ROUNDING = re.compile(
+AFTER_ROUNDING = compiled_later(
     r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
 )
 NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # The text after one of these adds details to a number before it.
-CLAUSE = re.compile(
+CLAUSE = compiled_later(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
 WORD_BEFORE = compiled_later(rf"{NUMBER_IN_WORDS}\s$", re.I)
 # "4 of the 24 slices"
-WHOLE = re.compile(
+WHOLE = compiled_later(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
 )
-DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
-BELOW_ZERO = re.compile(
+DRAWN = compiled_later(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+BELOW_ZERO = compiled_later(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
 )
-NEGATIVE_BEFORE = re.compile(
+NEGATIVE_BEFORE = compiled_later(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
-UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+UNNUMBERED = compiled_later(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
 PERCENT_OF = re.compile(r"\s?\\?%\sof\s\\?\$?\d")
-RATE_AFTER = re.compile(
+RATE_AFTER = compiled_later(
     r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
 )
-MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
-NEGATED_AFTER = re.compile(
+MORE_THAN = compiled_later(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
+NEGATED_AFTER = compiled_later(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
-FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
+FOLLOWED = compiled_later(r"\s?\\?[$€£]?-?[\d.]")
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
 AND = re.compile(r"(?:\s[A-Za-z-]{2,20}){1,3},?\sand\s")
 WORKING = re.compile(r"\([^()\n]{0,60}?[÷×+*·][^()\n]{0,60}\)")
-NEXT_WORDS = re.compile(
+NEXT_WORDS = compiled_later(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )
@@ -216,7 +218,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
         for word in words:  # "She keeps eighteen stickers, having given 30 away."
             if _follows_verb(text, start, word) and has_unit(text, word, end, question):
                 return word
-    if number.value in question_hints(question).values and SETTING().search(
+    if number.value in question_hints(question).values and SETTING.search(
         text[max(start, number.start - CONTEXT) : number.start]
     ):  # "After 4 hours it is minus seven degrees."
         words = islice(word_quantities(text, number.end, end), MOST_NUMBERS)
@@ -225,7 +227,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
 
 
 def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
-    return AFTER_VERB().search(text[max(start, number.start - CONTEXT) : number.start]) is not None
+    return AFTER_VERB.search(text[max(start, number.start - CONTEXT) : number.start]) is not None
 
 
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
@@ -474,13 +476,13 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("given value")
     if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
         names.append("rounded")
-    elif AFTER_RESULT_WORD().search(before):
+    elif AFTER_RESULT_WORD.search(before):
         names.append("result word")
-    elif SETTING().search(before):
+    elif SETTING.search(before):
         names.append("setting")
     elif not money and FOR.search(before):
         names.append("for")
-    elif AFTER_VERB().search(before):
+    elif AFTER_VERB.search(before):
         names.append("verb")
     elif AFTER_WORD.search(before):
         names.append("word")
@@ -593,6 +595,6 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
-    if text.startswith(")", number.end) and WORD_BEFORE().search(text[:opened][-30:]):
+    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
         return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

@@ -67,21 +67,21 @@ __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_gu
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # After one of these, a text still works something out.
-DERIVED = re.compile(
+DERIVED = compiled_later(
     r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto|let)\b"
 )
 # Within the sentence of another number.
-RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
-CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
+RETRACTION = compiled_later(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
+CHECK = compiled_later(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
-PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
-LABELLED = re.compile(
+PLAIN_BULLET = compiled_later(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+LABELLED = compiled_later(
     r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
     r"\$?[\d.,]++[^\n=:\d]{0,20}"
 )
-TOTAL = re.compile(
+TOTAL = compiled_later(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
 # A text that contains one of these gives no answer.
@@ -97,22 +97,22 @@ DOUBTS = (
     "flawed", "n the problem", "n the question",
 )  # fmt: skip
 # The number alone, on a line below the sentence that announces it.
-BELOW = re.compile(
+BELOW = compiled_later(
     r"(?:[:=≈]|\b(?:is|are|was|be|equals|to))[\s*]{0,4}\n\s{0,20}(?:\\[\[(]|\$\$|\*\*){0,2}\s{0,9}"
     r"(?=\\?[\d$€£¥₹.−–-])"
 )
-BELOW_END = re.compile(
+BELOW_END = compiled_later(
     r"(?:[\s.*$!]|\\[\])!,; ]|\\text\{[^{}\n]{0,30}\}|%|\\%|(?<=[\s\d])[A-Za-z]{1,12}){0,12}\Z"
 )
-OUTPUT = re.compile(
+OUTPUT = compiled_later(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
-HEADLINE = re.compile(
+HEADLINE = compiled_later(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
 # A program, or the body of a function.
-PROGRAM = re.compile(
+PROGRAM = compiled_later(
     r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)"
     r"|(?:[ \t]*+(?:#[^\n]*+|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}+[ \t]*+return "
 )
@@ -197,7 +197,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
-    concludes = CONCLUSION().match(text, last.start, last.end) is not None
+    concludes = CONCLUSION.match(text, last.start, last.end) is not None
     answers = concludes or restates_question(text[last.start : last.end], question)
     if (
         not retracted
@@ -259,7 +259,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             return None
         if last and announces_step(text, sentence):
             return None
-        if (doubts and UNKNOWN().search(text, *span)) or is_next_item(text, sentence, end):
+        if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
             if last and _ends_in_question(region, sentence, question):
@@ -280,7 +280,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         )
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
-        concludes = CONCLUSION().match(text, *span) is not None
+        concludes = CONCLUSION.match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
@@ -312,7 +312,7 @@ def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
 def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
     """Return the number of a conclusion that only items, quotes and remarks follow."""
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
-        if CONCLUSION().match(text, sentence.start, sentence.end):
+        if CONCLUSION.match(text, sentence.start, sentence.end):
             if index == 0:
                 return None
             number = stated_number(text, sentence.start, sentence.end, question)
@@ -400,7 +400,7 @@ def _headline(
     text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
     """Return a number that is the whole first line, if the end of the text only explains it."""
-    if has_equals(text, sentence.start, sentence.end) or CONCLUSION().match(text, sentence.start):
+    if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
         return None
     if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, islice
 from typing import NamedTuple
@@ -39,9 +39,9 @@ ANSWER_IS = compiled_later(
     rf"{LEAD}({NUMBER})"
 )
 ANSWER_COLON = compiled_later(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
-ANY_NUMBER = re.compile(NUMBER)
+ANY_NUMBER = compiled_later(NUMBER)
 # The 2 of "386 m^2" and of "10^{-2}" is not a number that a text ends with.
-LOOSE_NUMBER = re.compile(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
+LOOSE_NUMBER = compiled_later(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
 # After the number of a marker: "= N" ends an equation; "/ N" and ":NN" change the value.
 RESULT = compiled_later(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
@@ -50,15 +50,15 @@ CLOCK = re.compile(r":\d\d(?!\d)")
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
 BOLD = re.compile(r"\*\*((?:[^*\n]|\*(?!\*))++)\*\*")
 LABEL = re.compile(r":(?!\d)|=")
-ORNAMENT = re.compile(r"[$€£\s]")
+ORNAMENT = compiled_later(r"[$€£\s]")
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
 # After these, a model that was not stopped writes its own next question.
 RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
 DIGIT = re.compile(r"\d")
 # Characters in no number: a search for a number may begin after one of them.
-APART = re.compile(r"[^\d\s,.$€£+−-]")
-CURRENCY = re.compile(r"[$€£]")
+APART = compiled_later(r"[^\d\s,.$€£+−-]")
+CURRENCY = compiled_later(r"[$€£]")
 THOUGHT_END = "</think>"
 LONGEST_FRACTION = 40
 
@@ -74,6 +74,12 @@ def lowered(text: str) -> str:
         for letter, plain in FOLDED:  # a tenth of the time of `translate`
             text = text.replace(letter, plain)
     return text.lower()
+
+
+@shared
+def mentions_answer(text: str) -> bool:
+    """Return whether a text contains "answer" in any case, without which many patterns fail."""
+    return "answer" in lowered(text)
 
 
 class ParsedAnswer(NamedTuple):
@@ -105,6 +111,8 @@ def read_answer(text: str) -> ParsedAnswer | None:
     read = _read(text[start:end])
     if read is None:
         return _read(text) if end - start < len(text) else None
+    if not start:
+        return read
     return read._replace(start=start + read.start, end=start + read.end)
 
 
@@ -113,14 +121,19 @@ def stated_answer(text: str) -> ParsedAnswer | None:
     return (
         hashed_answer(text)
         or _in_box(text)
-        or _behind("answer", ANSWER_IS, text, "the last 'the answer is N'")
-        or _behind("answer", ANSWER_COLON, text, "the last 'answer: N'")
+        or (_behind_answer(text) if mentions_answer(text) else None)
     )
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number after the last "####" that a number follows, else None."""
-    return _behind(MARK, HASHES, text, "the last '#### N'")
+    return _behind(MARK, HASHES, text, "the last '#### N'") if MARK[0] in text else None
+
+
+def _behind_answer(text: str) -> ParsedAnswer | None:
+    return _behind("answer", ANSWER_IS, text, "the last 'the answer is N'") or _behind(
+        "answer", ANSWER_COLON, text, "the last 'answer: N'"
+    )
 
 
 def answer_part(text: str) -> str:
@@ -140,7 +153,7 @@ def majority_vote(answers: Sequence[str | None]) -> str | None:
 
 
 def _answer_span(text: str) -> tuple[int, int]:
-    thought = text.rfind(THOUGHT_END)
+    thought = text.rfind(THOUGHT_END) if THOUGHT_END[0] in text else -1
     start = 0 if thought < 0 else thought + len(THOUGHT_END)
     run_on = RUN_ON.search(text, start) if "Q" in text else None
     return start, len(text) if run_on is None else run_on.start()
@@ -150,9 +163,7 @@ def _read(text: str) -> ParsedAnswer | None:
     return stated_answer(text) or _in_bold(text) or _last_number(text)
 
 
-def _behind(
-    literal: str, marker: Callable[[], re.Pattern[str]], text: str, how: str
-) -> ParsedAnswer | None:
+def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> ParsedAnswer | None:
     """Return the number after the last marker, or the value of the equation or fraction there.
 
     literal: the start of the marker, in lower case.
@@ -161,7 +172,7 @@ def _behind(
     if last is None:
         return None
     (start, end), number = last.span(1), _clean(last.group(1))
-    if result := RESULT().match(text, end):
+    if result := RESULT.match(text, end):
         return ParsedAnswer(_clean(result.group(1)), *result.span(1), how)
     if over := OVER.match(text, end):
         return ParsedAnswer(_ratio(number, over.group(1)), start, over.end(), how)
@@ -170,14 +181,12 @@ def _behind(
     return ParsedAnswer(number, start, end, how)
 
 
-def _last_marker(
-    literal: str, marker: Callable[[], re.Pattern[str]], text: str
-) -> re.Match[str] | None:
+def _last_marker(literal: str, marker: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a marker whose number is not that of a list item."""
     low = text if literal == MARK else lowered(text)
     index = len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
-        match = marker().match(text, index)
+        match = marker.match(text, index)
         if match is None:
             continue
         opens_line = literal == MARK or "\n" in text[index : match.start(1)]

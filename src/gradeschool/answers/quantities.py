@@ -118,7 +118,7 @@ def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
 
 def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
-    for match in WORD_NUMBER().finditer(text, start, end):
+    for match in WORD_NUMBER.finditer(text, start, end):
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
@@ -392,7 +392,7 @@ CHINESE_DIGITS = {"零": 0, "两": 2, "兩": 2} | {
 }
 CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
 CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
+CHINESE_NUMBER = compiled_later(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
 
 
 def chinese_value(numeral: str) -> int:

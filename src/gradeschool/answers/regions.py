@@ -14,8 +14,10 @@ from gradeschool.answers.search import any_of, compiled_later
 from gradeschool.answers.shared import shared
 
 # The delimiters of thinking in reasoning models, and marks that begin the actual reply.
-OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
-CLOSING = re.compile(
+OPENING = compiled_later(
+    r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I
+)
+CLOSING = compiled_later(
     r"</(?:think|thinking|thought|reasoning|scratchpad)>|◁/think▷|\[/THINK\]"
     r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
     re.I,
@@ -61,24 +63,26 @@ COMMON = frozenset(
 )
 # After a line that states an answer, a paragraph that asks something is another problem.
 CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
-STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
-ASKING = re.compile(
+STATED = compiled_later(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
+ASKING = compiled_later(
     r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
 )
-RETHINKING = re.compile(
+RETHINKING = compiled_later(
     r"(?i)[\s*]{0,4}(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
 )
 MOST_QUESTIONS = 20
 # A paragraph that asks or sets a task right above such a line is answered by the text after it.
 ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-TASK = re.compile(
+TASK = compiled_later(
     r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
     r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
 )
-COMMAND = re.compile(r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b")
+COMMAND = compiled_later(
+    r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b"
+)
 FEWEST_TOPICS = 3
 AMOUNT = re.compile(r"(?i)\bhow (?:many|much)\b")
-SECOND_LOOK = re.compile(
+SECOND_LOOK = compiled_later(
     r"(?i)[\s*#]{0,4}(?:\w+['’\s-]{1,2}){0,3}(?:check|verif|correct|sure|again|wait|recount|recalculat)"
 )
 PARAGRAPH = 700
@@ -88,12 +92,12 @@ PROMPT = re.compile(
     r"|\s{0,9}(?:<s>)?\s?\[INST\]"
 )
 REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n|\[/INST\]")
-ROLES = re.compile(
+ROLES = compiled_later(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
 # A fenced block in one of these languages contains an answer, not a program.
-PROSE = re.compile(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
+PROSE = compiled_later(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
@@ -181,7 +185,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
     begin = start
     numbers: set[tuple[str, int]] = set()
     familiar: set[str] | None = None
-    for match in islice(LABEL().finditer(text, start, end), MOST_LABELS):
+    for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
         label = match.start()
         spoken = spoken or DIGIT.search(text, begin, label) is not None
         begin = match.end()
@@ -226,7 +230,7 @@ def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) 
 def _labelled(text: str, start: int) -> bool:
     """Return whether a text begins with its own label, or splits the problem into others."""
     opening = text[start : start + 2 * PARAGRAPH]
-    return LABEL().match("\n" + opening.lstrip()) is not None or "first need to" in opening
+    return LABEL.match("\n" + opening.lstrip()) is not None or "first need to" in opening
 
 
 def _words(text: str) -> set[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 from gradeschool.answers.shared import shared
 
@@ -24,12 +24,27 @@ def any_of(*pieces: str) -> str:
     return rf"\b{_branches(' '.join(pieces).split())}"
 
 
-def compiled_later(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
-    """Return a function that compiles a pattern when it is first called.
+class _UncompiledPattern:
+    """A pattern that is compiled when it is first used, and takes the compiled one's methods."""
 
-    For a pattern that takes a millisecond or more to compile and that few commands need.
+    METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "pattern")
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._arguments = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        pattern = re.compile(*self._arguments)
+        self.__dict__.update({method: getattr(pattern, method) for method in self.METHODS})
+        return getattr(pattern, name)
+
+
+def compiled_later(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when it is first used.
+
+    For a pattern that fewer than a fifth of all texts need and that takes 0.1 milliseconds or more
+    to compile. Each use takes 20 nanoseconds longer than one of a compiled pattern.
     """
-    return cache(partial(re.compile, pattern, flags))
+    return cast("re.Pattern[str]", _UncompiledPattern(pattern, flags))
 
 
 def _branches(pieces: Sequence[str]) -> str:
@@ -54,6 +69,9 @@ class TextMatch(NamedTuple):
     text: str
     start: int
     end: int
+
+
+match_of: Callable[[tuple[str, int, int]], TextMatch] = partial(tuple.__new__, TextMatch)
 
 
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -110,11 +128,29 @@ BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 
 
+@shared
+def last_plain_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last `\boxed{...}` if no brace and no "boxed" follows inside it.
+
+    None for every other text: harnesses read the same in a plain box, but not in others.
+    """
+    start = text.rfind("boxed") if "\\" in text else -1
+    inside = start - 1 + len(BOX)
+    close = text.find("}", inside) if start > 0 and text.startswith(BOX, start - 1) else -1
+    if close < 0 or text.find("{", inside, close) >= 0:
+        return None
+    return match_of((text[inside:close], inside, close))
+
+
 def last_flat_box(text: str) -> TextMatch | None:
     r"""Return the last match of group 1 of `\\boxed\{([^}]+)\}`, in linear time.
 
     The pattern itself is quadratic on repeated `\boxed{` without a closing brace.
     """
+    if (box := last_plain_box(text)) and box.text:
+        before = text.rfind(BOX, 0, box.start - len(BOX))
+        if before < 0 or text.find("}", before, box.start) >= 0:  # else it may be inside a match
+            return box
     last = None
     start = text.find(BOX)
     while start >= 0:
@@ -135,13 +171,12 @@ def last_box(text: str) -> TextMatch | None:
 
     A box that is not closed extends to the end of the text.
     """
-    start = text.rfind(BOX)
+    if box := last_plain_box(text):
+        return box
+    start = text.rfind(BOX) if "\\" in text else -1
     if start < 0:
         return None
     inside = start + len(BOX)
-    close = text.find("}", inside)
-    if close >= 0 and text.find("{", inside, close) < 0:
-        return TextMatch(text[inside:close], inside, close)
     depth = 1
     for brace in BRACE.finditer(text, inside):
         depth += 1 if brace.group() == "{" else -1

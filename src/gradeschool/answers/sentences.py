@@ -15,7 +15,7 @@ from gradeschool.answers.search import compiled_later
 WINDOW = 1_500
 MOST_SENTENCES = 16
 # A period after a title, an initial or the number of a list item does not end a sentence.
-BOUNDARY = re.compile(
+BOUNDARY = compiled_later(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
@@ -27,7 +27,7 @@ CONCLUSION = compiled_later(
     r"|(?:kwa\s)?hivyo|kwa\sjumla)\b"
     r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
 )
-REVISION = re.compile(
+REVISION = compiled_later(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
     r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
@@ -49,35 +49,35 @@ CHECK = compiled_later(
     r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
 )
 CHECK_SIGNS = ("heck", "erif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF")
-NEW_CONCLUSION = re.compile(
+NEW_CONCLUSION = compiled_later(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
 )
 # A text with this end was cut off before its result.
-DANGLING = re.compile(
+DANGLING = compiled_later(
     r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
     r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
     r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so"
     r"|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
 # "7 sq in" and "600 times" end in a unit.
-UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
+UNIT_AT_END = compiled_later(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
 TIMES_WHAT = re.compile(r"\b(?:be|is|are|equals?)\s\$?[\d,.]{1,12}\stimes\s*$")
 # "Now, add the 5 to the 8" says what to do, but not the result.
-INSTRUCTION = re.compile(
+INSTRUCTION = compiled_later(
     r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:to\s[^,\n=]{4,120},\s)?"
     r"(?:we\s(?:(?:need\sto|can|must|have\sto)\s)?)?"
     r"(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
 )
 # ... unless it gives its figure: "Add 5 to 8 to get 13", "Find the total: 13".
-CARRIED_OUT = re.compile(
+CARRIED_OUT = compiled_later(
     r"(?i):(?!\d)|[=≈→]|\\approx|\b(?:gets?|giving|gives\s(?:us|you)|equals?|which|obtain|yields?|so"
     r"|leav(?:es?|ing)|(?:find|determine|calculate|compute)\s(?:that|\$?\d)|total(?:s|ing)?\sof)\b"
 )
-OPERAND = re.compile(
+OPERAND = compiled_later(
     r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}(?:[−–-]\s|\*(?!\*)\s?)[$]?$"
 )
 # A single word that may end a finished text.
-CLOSER = re.compile(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
+CLOSER = compiled_later(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
 # Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
 # A longer number is a model repeating digits.
@@ -121,7 +121,7 @@ def first_sentence_end(text: str, start: int, end: int) -> int | None:
 
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Return whether a sentence asks something, or adds a note to the text before."""
-    if ASIDE().match(text, sentence.start, sentence.end):
+    if ASIDE.match(text, sentence.start, sentence.end):
         return text.find("=", sentence.start, sentence.end) < 0
     asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
     return asks and text.find("=", sentence.start, sentence.end) < 0
@@ -132,7 +132,7 @@ def before_check(text: str, start: int, end: int) -> int:
     tail = text[max(start, end - WINDOW) : end]
     if not any(map(tail.__contains__, CHECK_SIGNS)):
         return end
-    check = CHECK().search(text, max(start, end - WINDOW), end)
+    check = CHECK.search(text, max(start, end - WINDOW), end)
     if check is None or REVISION.search(text, check.end(), end):
         return end
     if NEW_CONCLUSION.search(text, check.end(), end):
@@ -159,7 +159,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
         return True
     if "," in text[number.end : stop]:
         setting = text[max(sentence.start, number.start - 40) : number.start]
-        if SETTING().search(setting) and "=" not in written:  # "Therefore, in 48 hours, the pool"
+        if SETTING.search(setting) and "=" not in written:  # "Therefore, in 48 hours, the pool"
             return True
     if announces_step(text, sentence):
         return True
@@ -179,7 +179,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if len(text[number.end : stop].split()) > LONGEST_UNIT:
         return True
     return not (
-        CONCLUSION().match(written)
+        CONCLUSION.match(written)
         or "=" in written
         or restates_question(written, question)
         or has_unit(text, number, stop, question)

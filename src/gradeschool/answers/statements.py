@@ -48,14 +48,14 @@ ARTICLES = frozenset("the our your this my an".split())  # noqa: SIM905
 TASKS = frozenset(
     "express get find give round simplify convert check verify write state make reach".split()  # noqa: SIM905
 )
-REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
-SHORT = re.compile(
+REVERSED = compiled_later(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
+SHORT = compiled_later(
     r"(?<![^\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
 SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
 # The same in other languages (MGSM's and a few more), with a verb or a colon after it.
-FOREIGN = re.compile(
+FOREIGN = compiled_later(
     r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu|risposta"
     r"|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు|คำตอบ)"
     r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|es|est|è|é|ni)\b|は|是|为|為|হল|হলো|คือ|[—–=]))?"
@@ -81,7 +81,7 @@ MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s"
 COUNTED = re.compile(r"(?:[ -][A-Za-z]{1,14}){0,2} ?(?:[^\w\s$]|\n|\Z)")
 DIGIT = re.compile(r"\d")
 LINE_ENDS = re.compile(r"(?: ?[A-Za-z%]{1,14}){0,2}[.!*]{0,3}[ \t]*\n")
-SAME_AMOUNT = re.compile(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
+SAME_AMOUNT = compiled_later(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
 
 
 class Confidence(StrEnum):
@@ -278,7 +278,7 @@ def _announced(
     text: str, place: int, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     """Return the answer that "answer" at a place introduces, or closes ("18 is the answer")."""
-    cue = ANSWER().match(text, place, end)
+    cue = ANSWER.match(text, place, end)
     if cue is None or _is_task(text, start, place):
         return _before_answer(text, place, start, question)
     stop = min(end, cue.end() + REACH)
@@ -392,7 +392,7 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
         negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
-        words = WORD_NUMBER().match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
+        words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         if words is None or words[0] == "一":  # an article
             return None
         if not COUNTED.match(text, words.end(), end):  # "Two trips take 40 minutes."

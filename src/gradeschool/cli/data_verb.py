@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    print_lists,
     renamed_option,
     stdout_console,
     warn,
@@ -61,19 +62,19 @@ def list_command(as_json: bool) -> None:
     if as_json:
         print_json({"datasets": rows})
         return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        *("dataset", "problems", "language", "licence", "found", "description"),
-        box=box.SIMPLE_HEAD,
+    print_lists(
+        {
+            "Datasets": [
+                (
+                    str(row["name"]),
+                    f"[{row['where']}] {row['summary']}; {row['rows']} problems, "
+                    f"{row['language']}, {row['licence']}; golds: {row['golds']}",
+                )
+                for row in rows
+            ]
+        }
     )
-    table.caption = "fresh:SEED generates new problems: `gradeschool data generate --help`"
-    table.caption_justify = "left"
-    for row in rows:
-        shown = (row[name] for name in ("name", "rows", "language", "licence", "where"))
-        table.add_row(*map(str, shown), f"{row['summary']}; golds: {row['golds']}")
-    stdout_console().print(table)
+    say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 
 @command.command("fetch")

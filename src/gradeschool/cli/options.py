@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = "-"
+LONGEST_NAME = 32  # columns for the names of a list, at least
 READING = "gradeschool.reading"  # key of the reading options in a context
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -236,7 +237,23 @@ def print_json(value: Any) -> None:
     say(json.dumps(value, indent=2))
 
 
+def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    """Print names with their descriptions beside them, or below a long name, under headings."""
+    width = _stdout_width()
+    formatter = click.HelpFormatter(width=width)
+    for heading, rows in sections.items():
+        with formatter.section(heading):
+            formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
+    say(formatter.getvalue(), end="")
+
+
 def stdout_console() -> Console:
     """Return a console for tables, as wide as the terminal, or 120 columns without one."""
+    return terminal(width=_stdout_width())
+
+
+def _stdout_width() -> int:
+    import shutil
+
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return terminal(width=120 if piped else None)
+    return 120 if piped else shutil.get_terminal_size().columns

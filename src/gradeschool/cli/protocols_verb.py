@@ -16,11 +16,11 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    print_lists,
     stdout_console,
     warn,
 )
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.completion import Prompt
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gradeschool.scoring.compare import ScoreDelta
 
 # In a narrow terminal, the summary of a longer name is below it.
-LONGEST_NAME = 32
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -79,7 +78,7 @@ def list_command(as_json: bool) -> None:
 
 
 def _print_lists() -> None:
-    """Print names with their summaries beside them, or below a long name."""
+    """Print the names with their summaries."""
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
     protocols = [
@@ -94,16 +93,13 @@ def _print_lists() -> None:
         for scorer in all_scorers().values()
     ]
     votes = [(vote.name, vote.summary) for vote in all_votes().values()]
-    width = stdout_console().width
-    formatter = click.HelpFormatter(width=width)
-    for heading, rows in (
-        ("Protocols: prompt, decoding and scorers", protocols),
-        ("Scorers: how an answer is extracted and compared", scorers),
-        ("Votes: one verdict from all samples of a problem", votes),
-    ):
-        with formatter.section(heading):
-            formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
-    say(formatter.getvalue(), end="")
+    print_lists(
+        {
+            "Protocols: prompt, decoding and scorers": protocols,
+            "Scorers: how an answer is extracted and compared": scorers,
+            "Votes: one verdict from all samples of a problem": votes,
+        }
+    )
 
 
 def _form(protocol: Protocol) -> str:

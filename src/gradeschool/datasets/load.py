@@ -17,14 +17,13 @@ from typing import Any
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import find_file, locate
 from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.datasets.sources import ALIASES, ROW, SOURCES, DatasetSource
+from gradeschool.datasets.sources import ALIASES, FRESH, ROW, SOURCES, DatasetSource
 from gradeschool.datasets.step_labels import critic_problem
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, array_rows, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
-FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
 ANSWER_COLUMNS = ("answer", "solution", "gold", "target")
 # How generated problems (datasets/fresh/) and variations describe themselves in `Problem.meta`.

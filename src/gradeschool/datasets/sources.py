@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FRESH = "fresh"  # the generated problems; fresh:SEED are others
+OWN_PROBLEMS = "the file's own problems"
 GSM8K_REPOSITORY = (
     "https://raw.githubusercontent.com/openai/grade-school-math/"
     "3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"

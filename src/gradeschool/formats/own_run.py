@@ -30,6 +30,8 @@ SEAL, SEAL_LENGTH = b', "digest": "', 16
 # Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
 OLD_SCORERS, SCORERS = "rules", "scorers"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
+# The identity of a model on a server has an address; a local model is always the requested one.
+HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
 FINISHES = {finish.value: finish for finish in Finish}
 
 
@@ -100,6 +102,29 @@ def scorer_of(manifest: Mapping[str, Any]) -> str | None:
     scorers = protocol.get(SCORERS) if isinstance(protocol, Mapping) else None
     name = scorers[0] if isinstance(scorers, list) and scorers else None
     return name if isinstance(name, str) else None
+
+
+def other_models(identity: str, answered_by: Any) -> str:
+    """Return other models that answered according to the server, "" for none.
+
+    identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
+    dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
+    """
+    name = identity.partition(" at ")[0].partition(" on several servers ")[0]
+    name = name.removesuffix(" with the calculator")
+    if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
+        return ""
+    others = {
+        str(model): count for model, count in answered_by.items() if not _is_named(str(model), name)
+    }
+    return ", ".join(f"{model!r} ({count} answers)" for model, count in others.items())
+
+
+def _is_named(model: str, name: str) -> bool:
+    base, expected = (
+        text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
+    )
+    return base == expected or base.startswith((f"{expected}-", f"{expected}:"))
 
 
 def _renamed(fields: dict[str, Any]) -> dict[str, Any]:

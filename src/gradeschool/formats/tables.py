@@ -11,7 +11,6 @@ import csv
 import gzip
 import io
 import json
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -72,7 +71,7 @@ BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
 ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
-EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
+EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 CSV = (".csv", ".tsv", ".tab")
@@ -270,20 +269,22 @@ def check_columns(columns: Sequence[str], file: str) -> None:
 
 def _excel_rows(path: Path) -> Iterator[Row]:
     """Yield the rows of an Excel file (`_sheet_rows`); formulas give their stored results."""
+    from zipfile import BadZipFile, ZipFile  # 3 ms that no other format needs
+
     try:
         import openpyxl
     except ImportError:
         raise MissingExtraError("reading Excel files", "excel") from None
     try:
         with path.open("rb") as file:
-            with zipfile.ZipFile(file) as archive:
+            with ZipFile(file) as archive:
                 size = sum(member.file_size for member in archive.infolist())
             if size > LARGEST_SHEET:
                 raise InputError(f"{str(path)!r} has {size} bytes once unpacked; save it as CSV")
             yield from _sheet_rows(
                 openpyxl.load_workbook(file, read_only=True, data_only=True), path
             )
-    except EXCEL_DAMAGE as error:
+    except (BadZipFile, *EXCEL_DAMAGE) as error:
         raise InputError(f"{str(path)!r} cannot be read as Excel: {clip(str(error))}") from error
 
 

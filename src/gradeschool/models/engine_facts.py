@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
 from gradeschool.errors import ModelError
-from gradeschool.formats.settings import UNKNOWN
 from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
 
@@ -49,6 +48,8 @@ async def engine_facts(model: Model) -> dict[str, str]:
             listed = await model.call("GET", "/models", None)
             facts = _server_facts(listed, model.model)
     if not own and facts.get("engine") == LLAMA_CPP:
+        from gradeschool.formats.settings import UNKNOWN  # a module for reading other tools' files
+
         own = {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
     first = {name: own[name] for name in ("engine", "version") if name in own}
     return {**first, **facts, **own}

@@ -11,13 +11,15 @@ import pkgutil
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradeschool import protocols as protocols_package
 from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
-from gradeschool.vote import Vote
+
+if TYPE_CHECKING:
+    from gradeschool.vote import Vote
 
 ENTRY_POINTS = "gradeschool.protocols"
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.sources import ALIASES, SOURCES
+from gradeschool.datasets.sources import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import every_eval_ever_files
 from gradeschool.formats.export import ExportedFile, ExportedRun, ExportedSample, ExportedScore
@@ -25,7 +25,7 @@ from gradeschool.reports.page.verdicts import share_of_clusters
 from gradeschool.runs.plan import plan_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
-from gradeschool.scoring.samples import OWN_PROBLEMS, Warn
+from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome
 

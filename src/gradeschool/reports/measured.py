@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradeschool.datasets.load import FRESH
-from gradeschool.datasets.sources import ALIASES, SOURCES
+from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import overrides
-from gradeschool.scoring.samples import OWN_PROBLEMS
 
 # Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from gradeschool.reports.printable import printable, say, terminal
-from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
@@ -18,6 +17,8 @@ from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from gradeschool.runs.cost import Budget
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured

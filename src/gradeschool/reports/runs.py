@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -13,7 +13,9 @@ from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, fold_name, interval_text
 from gradeschool.runs.summary import RunSummary
-from gradeschool.scoring.score import RunScore, ScorerResult
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.score import RunScore, ScorerResult
 
 COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_tokens",
            "completion_tokens", "seconds")  # fmt: skip

@@ -14,11 +14,11 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
-from gradeschool.scoring.score import RunScore, ScorerResult
-from gradeschool.scoring.statistics import Interval
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
+    from gradeschool.scoring.score import RunScore, ScorerResult
+    from gradeschool.scoring.statistics import Interval
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut

@@ -8,24 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE
+from gradeschool.formats.own_run import MANIFEST_FILE, other_models
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
-from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.plan import RunPlan, make_manifest, missing
 from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.runs.results import scorers_of, write_results
 from gradeschool.runs.store import Answered, GroupWriter, RunStore
-from gradeschool.runs.summary import other_models
-from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.score import RunScore
 from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
+
+if TYPE_CHECKING:
+    from gradeschool.runs.cost import Budget, Price
+    from gradeschool.scoring.at_k import AtK
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,8 @@ class _Session:
 def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStore) -> Budget | None:
     if options.price is None:
         return None
+    from gradeschool.runs.cost import Budget, estimate
+
     rows = store.completions
     cost = sum(options.price.of(row.usage) for row in rows.values())
     pairs = [(request, rows[request.key]) for request in requests if request.key in rows]

@@ -7,10 +7,9 @@ checks it before anything is fetched or sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gradeschool.completion import Decoding
@@ -19,14 +18,14 @@ from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.cost import Price, parse_price
 from gradeschool.runs.evaluate import RequestOptions
 from gradeschool.runs.plan import RunPlan, check_samples, make_plan
 
 if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
+    from gradeschool.runs.cost import Price
 
 DEFAULT_PROTOCOL = "zero-shot/chat"
 # The shipped model was trained only on questions and annotated solutions.
@@ -115,7 +114,11 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
 
 
 def _price(job: EvalJob, model: Model) -> Price | None:
-    return parse_price(job.price, model.name) if job.price else None
+    if not job.price:
+        return None
+    from gradeschool.runs.cost import parse_price
+
+    return parse_price(job.price, model.name)
 
 
 def _check(job: EvalJob, protocol: Protocol) -> None:
@@ -173,19 +176,6 @@ def workers_of(engine: str, processes: int | None) -> Workers | None:
     from gradeschool.models.workers import in_processes
 
     return partial(in_processes, processes=processes)
-
-
-def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:
-    """Return the settings that differ from the protocol's, as (value, protocol's value).
-
-    decoding: as in run.json.
-    """
-    usual = {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)}
-    return {
-        name: (decoding[name], usual[name])
-        for name in usual
-        if name in decoding and decoding[name] != usual[name]
-    }
 
 
 def default_folder(job: EvalJob, plan: RunPlan) -> Path:

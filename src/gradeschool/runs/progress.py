@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradeschool.completion import Completion
-from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.verdict import Outcome
+
+if TYPE_CHECKING:
+    from gradeschool.runs.cost import Budget
 
 
 class EndedSample(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.datasets.platinum import disputed
@@ -13,14 +13,16 @@ from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, fingerpr
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.runs.cost import Budget
 from gradeschool.runs.plan import RunPlan
 from gradeschool.runs.store import RunStore
-from gradeschool.scoring.at_k import AtK, ballots_of, curve
 from gradeschool.scoring.causes import count_headline_causes, label_changes
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, score_table
 from gradeschool.scoring.table import ScoredTable, ScorerSet
+
+if TYPE_CHECKING:
+    from gradeschool.runs.cost import Budget
+    from gradeschool.scoring.at_k import AtK
 
 
 class WrittenResults(NamedTuple):
@@ -92,8 +94,11 @@ def summarise(
     """
     table = ScoredTable(run, scorers)
     score = score_table(table)
-    several = any(request.sample for request in requests)
-    at_k = curve(ballots_of(table)) if several else []
+    at_k: list[AtK] = []
+    if any(request.sample for request in requests):
+        from gradeschool.scoring.at_k import ballots_of, curve
+
+        at_k = curve(ballots_of(table))
     changes = label_changes(run, disputed(dataset, run.problems()))
     rows = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in rows if not completion.error]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,12 @@ from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     MANIFEST_FILE,
     RESULTS_FILE,
+    other_models,
     read_completions,
     read_json,
     read_manifest,
 )
 
-# The identity of a model on a server has an address; a local model is always the requested one.
-HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
 DEEPEST = 4  # levels of folders below the listed one
 
 
@@ -84,29 +82,6 @@ def _has_accuracy(figures: Any) -> bool:
     bounds = figures.get("ci95")
     values = [figures.get("accuracy"), *(bounds if isinstance(bounds, list) else ())]
     return len(values) == 3 and all(type(value) in (int, float) for value in values)
-
-
-def other_models(identity: str, answered_by: Any) -> str:
-    """Return other models that answered according to the server, "" for none.
-
-    identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
-    dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
-    """
-    name = identity.partition(" at ")[0].partition(" on several servers ")[0]
-    name = name.removesuffix(" with the calculator")
-    if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
-        return ""
-    others = {
-        str(model): count for model, count in answered_by.items() if not _is_named(str(model), name)
-    }
-    return ", ".join(f"{model!r} ({count} answers)" for model, count in others.items())
-
-
-def _is_named(model: str, name: str) -> bool:
-    base, expected = (
-        text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
-    )
-    return base == expected or base.startswith((f"{expected}-", f"{expected}:"))
 
 
 def summary_of(folder: Path) -> RunSummary:

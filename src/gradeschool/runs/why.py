@@ -19,10 +19,9 @@ from gradeschool.answers.regions import form_of, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.problem import MARKER
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, overrides
 from gradeschool.runs.diff import steps as diff_steps
 from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
-from gradeschool.runs.job import overrides
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run, Sample

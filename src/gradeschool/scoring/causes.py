@@ -24,7 +24,6 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.samples import Run, Sample
-from gradeschool.scoring.suspects import STRONG
 from gradeschool.scoring.table import CORRECT, ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -41,6 +40,8 @@ OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Fai
 
 
 LabelChanges = Mapping[str, Problem | None]
+# A run is strong above this accuracy; a weaker run says little about a label.
+STRONG = 0.7
 MOST_MEASURED, FEWEST_MEASURED = 300, 10
 CORRECT_BY_GUESS = "correct, but guessed"
 
@@ -82,7 +83,7 @@ def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChang
 
     changes: disputed problems by id, with their gold in GSM8K-Platinum, None if it removed them. A
     removed problem is evidence only for a strong run: a weak one misses it like the others. Whether
-    a run is strong (`suspects.STRONG`) is measured by the answer extractor on other problems: on at
+    a run is strong (STRONG) is measured by the answer extractor on other problems: on at
     most MOST_MEASURED samples, spread over the run. With fewer than FEWEST_MEASURED, no label is
     left out.
     """

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Comparison, Outcomes, compare, compare_unpaired
@@ -24,7 +25,6 @@ GROUPED_BY = ("perturbation",)
 LEVEL = 0.05
 # Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
-FRESH = "fresh"
 TOO_WIDE = 10.0  # points: a loss that a model without memorised problems does not have
 
 

@@ -13,6 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradeschool.completion import Finish
+from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import FileSample
 from gradeschool.problem import Problem
@@ -246,9 +247,6 @@ class Run:
     def problems(self) -> Iterator[Problem | None]:
         """Yield the problem of each sample, None for a row without one."""
         return (sample.problem for sample in self.samples)
-
-
-OWN_PROBLEMS = "the file's own problems"
 
 
 def collect(

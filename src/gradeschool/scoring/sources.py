@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
+from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
 from gradeschool.formats.read import (
@@ -27,7 +28,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.matching import Matcher, examined
-from gradeschool.scoring.samples import OWN_PROBLEMS, Run, Sample, collect
+from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")

@@ -11,9 +11,12 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from math import ceil, comb, sqrt
-from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from statistics import NormalDist
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
@@ -79,7 +82,6 @@ def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) ->
     return wilson(mean * trials, trials)
 
 
-NORMAL = NormalDist()
 RESAMPLES = 4000
 # Maximum number of steps of the exact sign-flip test; above it, its normal approximation is used.
 MOST_STEPS = 3_000_000
@@ -161,9 +163,17 @@ def _sign_flips(steps: Sequence[int]) -> float:
     return min(1.0, sum(chance for total, chance in sums.items() if abs(total) >= observed))
 
 
+@cache
+def _normal() -> NormalDist:
+    """Return the standard normal distribution; only comparisons of runs need its module."""
+    from statistics import NormalDist
+
+    return NormalDist()
+
+
 def two_sided(z: float) -> float:
     """Return the two-sided p value of a normal deviate."""
-    return 2 * NORMAL.cdf(-abs(z))
+    return 2 * _normal().cdf(-abs(z))
 
 
 def paired_interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[Interval, str]:
@@ -306,7 +316,7 @@ def paired_power(n: int, discordance: float, difference: float) -> float:
     reach = size * sqrt(n) - Z95 * sqrt(discordance)
     if remaining <= 0:
         return float(reach > 0)
-    return NORMAL.cdf(reach / sqrt(remaining))
+    return _normal().cdf(reach / sqrt(remaining))
 
 
 def minimum_detectable(n: int, discordance: float, power: float = POWER) -> float | None:
@@ -332,7 +342,7 @@ def problems_needed(discordance: float, difference: float, power: float = POWER)
     if not size or discordance <= 0:
         return None
     remaining = max(0.0, discordance - size * size)
-    root = Z95 * sqrt(discordance) + NORMAL.inv_cdf(power) * sqrt(remaining)
+    root = Z95 * sqrt(discordance) + _normal().inv_cdf(power) * sqrt(remaining)
     return ceil((root / size) ** 2)
 
 
@@ -342,4 +352,4 @@ def problems_for_margin(discordance: float, margin: float, power: float = POWER)
     Excluded means that the 95 % interval of the difference is above -margin. discordance: the
     share of problems that flip between the two runs.
     """
-    return ceil(((Z95 + NORMAL.inv_cdf(power)) / margin) ** 2 * discordance)
+    return ceil(((Z95 + _normal().inv_cdf(power)) / margin) ** 2 * discordance)

@@ -10,10 +10,8 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import is_right
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.problem import Problem
+from gradeschool.scoring.causes import STRONG
 from gradeschool.scoring.samples import Run
-
-# A run is strong above this accuracy; a weaker run says little about a label.
-STRONG = 0.7
 
 
 class Suspect(NamedTuple):

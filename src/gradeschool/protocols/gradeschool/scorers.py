@@ -100,7 +100,7 @@ def read_no_solution(text: str) -> Answer | None:
     how = "'None' as the answer"
     if match is None:
         start = max(0, len(text) - NEAR_END)
-        match = next(CANNOT_ANSWER().finditer(text, start), None)
+        match = next(CANNOT_ANSWER.finditer(text, start), None)
         how = "a sentence that says that it cannot be answered"
     return None if match is None else Answer(match.group(), NO_SOLUTION, match.span(), how)
 

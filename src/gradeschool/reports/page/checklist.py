@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gradeschool.formats.own_run import other_models
 from gradeschool.protocol import Protocol
 from gradeschool.reports.measured import MeasuredSettings, engine_words, known_protocol, measured
 from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
-from gradeschool.runs.summary import other_models
 
 
 class Item(NamedTuple):

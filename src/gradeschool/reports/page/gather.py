@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import disputed
+from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import from_fields, results_of
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.runs.plan import plan_of
-from gradeschool.scoring.samples import OWN_PROBLEMS, Run
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from gradeschool.errors import InputError
+from gradeschool.formats.own_run import other_models
 from gradeschool.reports.comparison import p_value, points, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
@@ -38,7 +39,6 @@ from gradeschool.reports.page.verdicts import (
     share_text,
     slices_of,
 )
-from gradeschool.runs.summary import other_models
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
