@@ -171,7 +171,9 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
         "head": (*again, head),
     }
     folders = {name: tuple(map(builder.folder_of, needed)) for name, needed in trained.items()}
-    return ManySamples(run, *paths, greedy, builder.folder_of(model), folders)
+    scores, self_scores, head_scores = paths
+    own = builder.folder_of(model)
+    return ManySamples(run, scores, self_scores, head_scores, greedy, own, folders)
 
 
 class SampleCurve(NamedTuple):
