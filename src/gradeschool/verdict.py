@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 
@@ -29,6 +31,12 @@ class Answer(NamedTuple):
     value: str
     span: tuple[int, int] | None
     how: str
+
+
+# `Answer` from its fields as one tuple, in half the time: some thirty are made for each row.
+answer_of: Callable[[tuple[str, str, tuple[int, int] | None, str]], Answer] = partial(
+    tuple.__new__, Answer
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,12 @@ def lowered(text: str) -> str:
     return text.lower()
 
 
+@shared
+def mentions_answer(text: str) -> bool:
+    """Return whether a text contains "answer" in any case, without which many patterns fail."""
+    return "answer" in lowered(text)
+
+
 class ParsedAnswer(NamedTuple):
     """An answer: its normalised value, its place in the text, and how it was found."""
 
@@ -105,6 +111,8 @@ def read_answer(text: str) -> ParsedAnswer | None:
     read = _read(text[start:end])
     if read is None:
         return _read(text) if end - start < len(text) else None
+    if not start:
+        return read
     return read._replace(start=start + read.start, end=start + read.end)
 
 
@@ -113,14 +121,19 @@ def stated_answer(text: str) -> ParsedAnswer | None:
     return (
         hashed_answer(text)
         or _in_box(text)
-        or _behind("answer", ANSWER_IS, text, "the last 'the answer is N'")
-        or _behind("answer", ANSWER_COLON, text, "the last 'answer: N'")
+        or (_behind_answer(text) if mentions_answer(text) else None)
     )
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number after the last "####" that a number follows, else None."""
-    return _behind(MARK, HASHES, text, "the last '#### N'")
+    return _behind(MARK, HASHES, text, "the last '#### N'") if MARK[0] in text else None
+
+
+def _behind_answer(text: str) -> ParsedAnswer | None:
+    return _behind("answer", ANSWER_IS, text, "the last 'the answer is N'") or _behind(
+        "answer", ANSWER_COLON, text, "the last 'answer: N'"
+    )
 
 
 def answer_part(text: str) -> str:
@@ -140,7 +153,7 @@ def majority_vote(answers: Sequence[str | None]) -> str | None:
 
 
 def _answer_span(text: str) -> tuple[int, int]:
-    thought = text.rfind(THOUGHT_END)
+    thought = text.rfind(THOUGHT_END) if THOUGHT_END[0] in text else -1
     start = 0 if thought < 0 else thought + len(THOUGHT_END)
     run_on = RUN_ON.search(text, start) if "Q" in text else None
     return start, len(text) if run_on is None else run_on.start()

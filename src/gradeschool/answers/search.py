@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from gradeschool.answers.shared import shared
@@ -70,6 +71,9 @@ class TextMatch(NamedTuple):
     end: int
 
 
+match_of: Callable[[tuple[str, int, int]], TextMatch] = partial(tuple.__new__, TextMatch)
+
+
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last of the non-overlapping matches that `findall` would list, or None."""
     last = None
@@ -124,11 +128,29 @@ BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 
 
+@shared
+def last_plain_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last `\boxed{...}` if no brace and no "boxed" follows inside it.
+
+    None for every other text: harnesses read the same in a plain box, but not in others.
+    """
+    start = text.rfind("boxed") if "\\" in text else -1
+    inside = start - 1 + len(BOX)
+    close = text.find("}", inside) if start > 0 and text.startswith(BOX, start - 1) else -1
+    if close < 0 or text.find("{", inside, close) >= 0:
+        return None
+    return match_of((text[inside:close], inside, close))
+
+
 def last_flat_box(text: str) -> TextMatch | None:
     r"""Return the last match of group 1 of `\\boxed\{([^}]+)\}`, in linear time.
 
     The pattern itself is quadratic on repeated `\boxed{` without a closing brace.
     """
+    if (box := last_plain_box(text)) and box.text:
+        before = text.rfind(BOX, 0, box.start - len(BOX))
+        if before < 0 or text.find("}", before, box.start) >= 0:  # else it may be inside a match
+            return box
     last = None
     start = text.find(BOX)
     while start >= 0:
@@ -149,13 +171,12 @@ def last_box(text: str) -> TextMatch | None:
 
     A box that is not closed extends to the end of the text.
     """
-    start = text.rfind(BOX)
+    if box := last_plain_box(text):
+        return box
+    start = text.rfind(BOX) if "\\" in text else -1
     if start < 0:
         return None
     inside = start + len(BOX)
-    close = text.find("}", inside)
-    if close >= 0 and text.find("{", inside, close) < 0:
-        return TextMatch(text[inside:close], inside, close)
     depth = 1
     for brace in BRACE.finditer(text, inside):
         depth += 1 if brace.group() == "{" else -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import HASH
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -30,7 +31,7 @@ SYSTEM = (
 
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the digits, periods and minus signs after the first "####" that they follow."""
-    match = NUMBER.search(text)
+    match = NUMBER.search(text) if HASH in text else None
     if match is None:
         return None
     return Answer(match.group(1), match.group(1), match.span(1), "the first '####' and a number")

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_match_in_words, last_number, last_run
-from gradeschool.answers.search import TextMatch, last_match
+from gradeschool.answers.parse import mentions_answer
+from gradeschool.answers.search import TextMatch, last_match, last_plain_box, match_of
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
@@ -20,7 +21,7 @@ from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.deepseek_math.latex_reader import number_in, stripped
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 # A prompt that defines the protocol, verbatim.
@@ -100,17 +101,21 @@ TOLERANCE = 1e-3
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes as the answer, and how it was found."""
     start, stop = HOPE
-    if start in text and stop in text:
+    is_announced = mentions_answer(text)
+    if is_announced and start in text and stop in text:
         inside = text.index(start) + len(start)
         end = text.find(stop, inside)
         return _piece(text, inside, len(text) if end < 0 else end), f"after {start!r}"
-    if "boxed" in text:
+    box = last_plain_box(text)
+    if box is not None and not text.startswith("%", box.end + 1):
+        return box, "the last closed box"
+    if box is not None or "boxed" in text:
         box = _last_closed_box(text)
         return None if box is None else (box, "the last closed box")
-    place = text.rfind(ANNOUNCED)
+    place = text.rfind(ANNOUNCED) if is_announced else -1
     if place >= 0:
         return _piece(text, place + len(ANNOUNCED), len(text)), f"after the last {ANNOUNCED!r}"
-    place = text.rfind(OUTPUT)
+    place = text.rfind(OUTPUT) if OUTPUT[0] in text else -1
     if place >= 0:
         inside = place + len(OUTPUT)
         end = text.find(FENCE, inside)
@@ -124,7 +129,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
     if number is None:
         return None
     place = text.rfind(number)  # -1 for a number with a comma, which is not literally in the text
-    return TextMatch(number, place, place + len(number)), "the last number, commas removed"
+    return match_of((number, place, place + len(number))), "the last number, commas removed"
 
 
 @remembered
@@ -134,7 +139,7 @@ def _number_in_run(run: str) -> str | None:
 
 
 def _piece(text: str, start: int, end: int) -> TextMatch:
-    return TextMatch(text[start:end], start, end)
+    return match_of((text[start:end], start, end))
 
 
 def _last_closed_box(text: str) -> TextMatch | None:
@@ -159,20 +164,19 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
     answer = find_answer(text)
     if answer is None:
         return None
-    match, how = answer
-    line = match.text.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/")
-    value = _stripped(line)
-    if not value:
-        return None
-    return Answer(match.text, value, None if match.start < 0 else (match.start, match.end), how)
+    (piece, start, end), how = answer
+    value = _stripped_line(piece)
+    return answer_of((piece, value, None if start < 0 else (start, end), how)) if value else None
 
 
-_stripped = remembered(stripped)
+@remembered
+def _stripped_line(piece: str) -> str:
+    return stripped(piece.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/"))
 
 
 def extract_few_shot(text: str, reference: str) -> Answer | None:
     """Extract the last number before a further "Q: "; a thousands comma splits a number."""
-    end = text.find(NEXT_QUESTION)
+    end = text.find(NEXT_QUESTION) if NEXT_QUESTION[0] in text else -1
     return last_number_in(text if end < 0 else text[:end], reference)
 
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import LAST_NUMBER, last_run
-from gradeschool.answers.search import TextMatch, last_match
+from gradeschool.answers.extractions import LAST_NUMBER, NO_RUN, last_run
+from gradeschool.answers.search import END, TextMatch, last_match, match_of
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+# What may come before a run that continues a number, and two characters that no number contains.
+CONTINUED = re.compile(r"[\d,].")
+APART = re.compile(r"[^\d,-]{2}")
 LAST_SENTENCE = " The answer is"
 # The result of `sample_examples(seed=0)` on the train split, the same for every problem.
 SHOT_ROWS = (162, 5795, 5430, 5542, 94)
@@ -36,20 +39,28 @@ def extract_final_number(text: str, reference: str) -> Answer | None:
 
     It is in the last run of digits and signs, unless a previous run continues across a separator.
     """
-    run = last_run(text)
-    before = "" if run is None else text[max(run.start - 2, 0) : run.start]
-    if run is None or (before[-1:] != "\n" and (before[:1].isdecimal() or before[:1] == ",")):
-        match, offset = _last_match(text), 0
-    else:
-        match, offset = _remembered_match(run.text), run.start
-    if match is None or not (number := match.text.replace(",", "")):
+    run, offset = last_run(text) or NO_RUN
+    if not run or CONTINUED.match(text, offset - 2):
+        run, offset = text, 0
+    match = _remembered_match(run)
+    if match is None:
         return None
-    return Answer(match.text, number, (offset + match.start, offset + match.end), LAST_NUMBER)
+    shown, start, end = match
+    number = shown.replace(",", "")
+    if not number:
+        return None
+    return answer_of((shown, number, (offset + start, offset + end), LAST_NUMBER))
 
 
 def _last_match(text: str) -> TextMatch | None:
-    match = last_match(NUMBER, text)
-    return None if match is None else TextMatch(match[0], *match.span())
+    apart = APART.search(text, max(len(text) - END, 0))
+    last = None
+    for start in (0,) if apart is None else (apart.end(), 0):
+        for last in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
+            pass
+        if last is not None:
+            return match_of((last[0], *last.span()))
+    return None
 
 
 _remembered_match = remembered(_last_match)
@@ -62,7 +73,7 @@ def extract_last_token(text: str, reference: str) -> Answer | None:
     if not token:
         return None
     start = text.rfind(token)
-    return Answer(token, token, (start, start + len(token)), "what follows the last space")
+    return answer_of((token, token, (start, start + len(token)), "what follows the last space"))
 
 
 def final_number(problem: Problem) -> str:

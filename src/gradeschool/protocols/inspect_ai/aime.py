@@ -15,7 +15,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import compare_0_3_253, extract_0_3_253
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
 MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
@@ -40,7 +40,7 @@ def last_line(text: str) -> str:
         end = start - 1
         start = text.rfind("\n", 0, end) + 1
         for line in reversed(text[start:end].splitlines()):
-            if not MARKS_ALONE.match(line):
+            if line[:1].isalnum() or not MARKS_ALONE.match(line):
                 return line
             last = line if last is None else last
     return last or ""
@@ -57,13 +57,14 @@ def without_box(line: str) -> str:
 
 def extract(text: str, gold: str) -> Answer | None:
     """Extract the last word of the last line that is a number."""
-    line = without_box(last_line(text))
-    answer = extract_0_3_253(line, gold) if line else None
+    line = last_line(text)
+    answer = extract_0_3_253(without_box(line) if BOX in line else line, gold) if line else None
     if answer is None:
         return None
-    start = text.rfind(answer.text)
-    span = None if start < 0 else (start, start + len(answer.text))
-    return Answer(answer.text, answer.value, span, f"the last line: {answer.how}")
+    word, value, _, how = answer
+    start = text.rfind(word)
+    span = None if start < 0 else (start, start + len(word))
+    return answer_of((word, value, span, f"the last line: {how}"))
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

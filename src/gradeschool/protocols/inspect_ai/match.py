@@ -18,7 +18,6 @@ import math
 import re
 import string
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.search import NO_DIGITS
@@ -29,7 +28,7 @@ from gradeschool.protocols.inspect_ai.unicode_numbers import (
     unicode_number,
 )
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED_CHARACTERS = "$,£€*_"
@@ -37,10 +36,13 @@ DROPPED = str.maketrans("", "", DROPPED_CHARACTERS)
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
+TAILS = (128, 4096)  # characters at the end of a text, which contain most last numbers
 CHUNKS = (8, 64, -1)  # words examined together, from the end; -1 for all others
 ASCII_DIGIT = re.compile(r"[0-9]")
 # An ASCII word with one of these is not a number in any version of inspect_ai.
-NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
+NEVER = r"A-DF-Za-df-z/<=>%^&|~#@"
+NO_NUMBER = re.compile(f"[{NEVER}]")
+POSSIBLE = re.compile(rf"[^\s{NEVER}]+(?!\S)")
 LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
 
@@ -55,32 +57,38 @@ class NumericWord(NamedTuple):
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    word = last_possible_number(text)
-    if word is None:
+    possible = last_possible_number(text)
+    if possible is None:
         return None
-    value = value_of(word.text)
+    word, start, _ = possible
+    value = value_of(word)
     if value is None:
-        word = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
-        if word is None:
+        number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+        if number is None:
             return None
-        value = word.value
-    return Answer(word.text, value, (word.start, word.start + len(word.text)), how)
+        word, start, value = number
+    return answer_of((word, value, (start, start + len(word)), how))
 
 
 @shared
 def last_possible_number(text: str) -> NumericWord | None:
     """Return the last word that may be a number in some version, without its value."""
-    if not text.isascii():
-        return last_word_with(text, lambda word: None if is_no_number(word) else "")
-    start = len(text)
-    while end := len(text[:start].rstrip(NO_DIGITS)):
-        start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
-        word = text[start:].split(None, 1)[0]
-        if not text.startswith(word, start) or len(word) < end - start:  # with other white space
-            return last_word_with(text, lambda word: None if is_no_number(word) else "")
-        if not NO_NUMBER.search(word):
-            return NumericWord(word, start, "")
-    return None
+    for length in TAILS:
+        tail = text[-length:].replace("\n", " ")
+        if not tail.isascii():
+            break
+        start, before = len(tail), len(text) - len(tail)
+        while end := len(tail[:start].rstrip(NO_DIGITS)):
+            start = tail.rfind(" ", 0, end) + 1
+            possible = POSSIBLE.match(tail, start)
+            if possible is not None and possible.end() >= end and (start or not before):
+                return NumericWord(possible[0], before + start, "")
+            # Other white space in it, or it may begin before the tail.
+            if possible is not None or not tail[start:end].isprintable():
+                break
+        if not end and not before:
+            return None
+    return last_word_with(text, lambda word: None if is_no_number(word) else "")
 
 
 def is_no_number(word: str) -> bool:
@@ -152,7 +160,7 @@ def _unescaped(word: str) -> str:
     return ESCAPED.sub(r"\1", word) if "\\" in word else word
 
 
-@lru_cache(4096)
+@remembered
 def _target_0_3_253(gold: str) -> str | None:
     """Return the gold with 5 significant digits, None if it is not a number."""
     number = finite(without_punctuation(_unescaped(gold.strip().casefold())))
@@ -199,7 +207,7 @@ def _normalized_0_3_220(word: str) -> str:
         raise ScorerFailure(f"{type(error).__name__} on {word[:40]!r}") from error
 
 
-@lru_cache(4096)
+@remembered
 def _target_0_3_220(gold: str) -> str | None:
     target = gold.strip().casefold()
     return _normalized_0_3_220(without_punctuation(target)) if target.isnumeric() else None
@@ -271,17 +279,16 @@ def unescaped(word: str) -> str:
     return ESCAPED.sub(r"\1", word)
 
 
-@lru_cache(4096)
-def _target(gold: str, prepare: Callable[[str], str]) -> tuple[str, bool]:
-    """Return the value that represents the gold, and whether it is a number."""
-    stripped = without_punctuation(prepare(gold.strip().casefold()))
-    number = finite_untrimmed(stripped)
-    if number is None:
-        return stripped.strip(PUNCTUATION), False
-    return five_digits(number), True
-
-
 def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
+    @remembered
+    def target_of(gold: str) -> tuple[str, bool]:
+        """Return the value that represents the gold, and whether it is a number."""
+        stripped = without_punctuation(prepare(gold.strip().casefold()))
+        number = finite_untrimmed(stripped)
+        if number is None:
+            return stripped.strip(PUNCTUATION), False
+        return five_digits(number), True
+
     @remembered
     def value_of(word: str) -> str | None:
         number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
@@ -289,14 +296,13 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
 
     def extract(text: str, gold: str) -> Answer | None:
         """Extract the last word that is a number; the whole text if the gold is not a number."""
-        if not _target(gold, prepare)[1]:
-            value = text.strip().casefold().strip(PUNCTUATION)
-            return Answer(text, value, (0, len(text)), "the whole text, by its end")
+        if not target_of(gold)[1]:
+            return _whole_text(text)
         return last_number(text, value_of, LAST_NUMBER)
 
     def compare(value: str, gold: str) -> bool:
         """Compare 5 significant digits; other golds match at the end of the text."""
-        target, is_number = _target(gold, prepare)
+        target, is_number = target_of(gold)
         return value == target if is_number else value.endswith(target)
 
     return Scorer(

@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.answers.search import TextMatch
-from gradeschool.answers.shared import remembered
+from gradeschool.answers.search import TextMatch, last_plain_box, match_of
+from gradeschool.answers.shared import LONGEST_WORD, remembered
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 FIRST = (
     ("\n", ""),
@@ -121,6 +121,11 @@ def as_fraction(text: str, integers: Integers) -> str:
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
 BRACE = re.compile(r"[{}]")
 BOX = "\\boxed{"
+LAST_BOX = "the last box"
+# Nothing is cut off without one of the last two, and no number contains one of the letters.
+LETTER_OF_WORDS = re.compile(r"[bjkmopqsuvwz]")
+CUT = re.compile(r"[=\\]")
+PLAIN_GOLD = re.compile(r"[0-9]+")
 
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
 # since all its tails fail where it fails.
@@ -136,17 +141,22 @@ STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes as the answer, and how it was found."""
-    if "\\boxed" in text:
+    box = last_plain_box(text)
+    if box is not None:
+        return _behind_equals(box), LAST_BOX
+    if "\\" in text and "\\boxed" in text:
         return _boxed(text)
-    between = _between_dollars(text)
+    between = _between_dollars(text) if "$" in text else None
     if between is not None:
         piece = _behind_equals(between)
         if piece.text:
             return piece, "between the dollar signs of the last line that has two"
-    if "=" in text:
-        piece = _behind_equals(TextMatch(text, 0, len(text)))
-        value = piece.text.rstrip(".").partition("\\n")[0]
-        return TextMatch(value, piece.start, piece.start + len(value)), "after the last '='"
+    equals = text.rfind("=")
+    if equals >= 0:
+        value = text[equals + 1 :].lstrip(" ")
+        start = len(text) - len(value)
+        value = value.rstrip(".").partition("\\n")[0]
+        return match_of((value, start, start + len(value))), "after the last '='"
     number = last_number_in(text, "")
     if number is None or number.span is None:
         return None
@@ -160,7 +170,7 @@ def _between_dollars(text: str) -> TextMatch | None:
         line = text.rfind("\n", 0, last) + 1
         first = text.find("$", line)
         if first < last:
-            return TextMatch(text[first + 1 : last], first + 1, last)
+            return match_of((text[first + 1 : last], first + 1, last))
         end = line
     return None
 
@@ -179,15 +189,16 @@ def _boxed(text: str) -> tuple[TextMatch, str] | None:
         return None
     inside = start + len(BOX)
     content = TextMatch(text[inside : brace.start()], inside, brace.start())
-    return _behind_equals(content), "the last box"
+    return _behind_equals(content), LAST_BOX
 
 
 def _behind_equals(piece: TextMatch) -> TextMatch:
-    value = piece.text.rpartition("=")[2]
-    if len(value) == len(piece.text):
+    text, _, end = piece
+    equals = text.rfind("=")
+    if equals < 0:
         return piece
-    value = value.lstrip(" ")
-    return TextMatch(value, piece.end - len(value), piece.end)
+    value = text[equals + 1 :].lstrip(" ")
+    return match_of((value, end - len(value), end))
 
 
 def extract(text: str, reference: str) -> Answer | None:
@@ -195,8 +206,8 @@ def extract(text: str, reference: str) -> Answer | None:
     answer = find_answer(text)
     if answer is None:
         return None
-    piece, how = answer
-    return Answer(piece.text, piece.text, (piece.start, piece.end), how)
+    (value, start, end), how = answer
+    return answer_of((value, value, (start, end), how))
 
 
 def reference(problem: Problem) -> str:
@@ -208,6 +219,13 @@ def reference(problem: Problem) -> str:
 
 def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the answer is compared as a number."""
+    if (
+        len(value) > LONGEST_WORD
+        and LETTER_OF_WORDS.search(value)
+        and PLAIN_GOLD.fullmatch(reference)
+        and not CUT.search(value)
+    ):
+        return False
     try:
         return _number_form(value) == _form(reference)
     except (AssertionError, IndexError):

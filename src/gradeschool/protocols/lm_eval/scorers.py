@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import MARK, MARKED, last_number
+from gradeschool.answers.extractions import HASH, MARKED, last_number
+from gradeschool.answers.parse import mentions_answer
 from gradeschool.answers.search import last_match_behind
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, verbatim
@@ -36,7 +37,6 @@ SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 # The last "." is not escaped upstream: it takes one more character, which may be a digit.
 COT_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]+).")
-THE_ANSWER_IS = "The answer is "
 
 
 def cleaned(text: str) -> str:
@@ -64,15 +64,14 @@ def gold_alone(problem: Problem) -> str:
     return cleaned(problem.gold)
 
 
-def _first(pattern: re.Pattern[str], literal: str, text: str, how: str) -> Answer | None:
-    """Return the first match; literal: a string that every match contains."""
-    match = pattern.search(text) if literal in text else None
+def _first(pattern: re.Pattern[str], text: str, how: str) -> Answer | None:
+    match = pattern.search(text)
     return None if match is None else Answer(match[1], cleaned(match[1]), match.span(1), how)
 
 
 def extract_strict(text: str, reference: str) -> Answer | None:
     """Extract the first "#### N"."""
-    return _first(MARKED, MARK, text, "the first '#### N'")
+    return _first(MARKED, text, "the first '#### N'") if HASH in text else None
 
 
 extract_flexible = last_number(FLEXIBLE_PATTERN, clean=cleaned)
@@ -80,7 +79,9 @@ extract_flexible = last_number(FLEXIBLE_PATTERN, clean=cleaned)
 
 def extract_cot(text: str, reference: str) -> Answer | None:
     """Extract the first "The answer is N" and one more character."""
-    return _first(COT_PATTERN, THE_ANSWER_IS, text, "the first 'The answer is N.'")
+    if not mentions_answer(text):
+        return None
+    return _first(COT_PATTERN, text, "the first 'The answer is N.'")
 
 
 STRICT = Scorer(
@@ -117,7 +118,9 @@ SELF_CONSISTENCY_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]*[0-9]+)")
 
 def extract_self_consistency(text: str, reference: str) -> Answer | None:
     """Extract the first "The answer is N" up to its last digit."""
-    return _first(SELF_CONSISTENCY_PATTERN, THE_ANSWER_IS, text, "the first 'The answer is N'")
+    if not mentions_answer(text):
+        return None
+    return _first(SELF_CONSISTENCY_PATTERN, text, "the first 'The answer is N'")
 
 
 COT_FLEXIBLE = Scorer(
@@ -167,7 +170,7 @@ LLAMA_PATTERN = re.compile(r"final answer is (\-?[0-9\.\,]+)")
 
 
 def _last(pattern: re.Pattern[str], literal: str, text: str, how: str) -> Answer | None:
-    match = last_match_behind(literal, pattern, text)
+    match = last_match_behind(literal, pattern, text) if mentions_answer(text) else None
     return None if match is None else Answer(match[1], cleaned(match[1]), match.span(1), how)
 
 

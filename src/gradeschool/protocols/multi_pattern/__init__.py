@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import (
+    HASH,
     last_behind_answer,
     last_number,
     normalized,
     normalized_gold,
 )
-from gradeschool.answers.search import BOX, last_flat_box, last_match, last_match_behind
+from gradeschool.answers.parse import mentions_answer
+from gradeschool.answers.search import last_flat_box, last_match, last_match_behind
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
 # `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.
@@ -29,16 +31,18 @@ TOLERANCE = 1e-6
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last match of the first pattern that matches at all."""
     how = "the last '#### N'"
-    match = last_match_behind("####", HASHES, text)
-    if match is None and BOX in text and (box := last_flat_box(text)):
-        return Answer(box.text, normalized(box.text), (box.start, box.end), r"the last \boxed{}")
-    if match is None and "answer" in text:
+    match = last_match_behind("####", HASHES, text) if HASH in text else None
+    if match is None and "\\" in text and (box := last_flat_box(text)):
+        shown, start, end = box
+        return answer_of((shown, normalized(shown), (start, end), r"the last \boxed{}"))
+    if match is None and mentions_answer(text):
         how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
     if match is None:
         how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
     if match is None:
         return last_number_in(text, reference)
-    return Answer(match[1], normalized(match[1]), match.span(1), how)
+    number = match[1]
+    return answer_of((number, normalized(number), match.span(1), how))
 
 
 def compare(value: str, reference: str) -> bool:

@@ -14,7 +14,7 @@ from gradeschool.answers.extractions import (
     normalized_gold,
 )
 from gradeschool.scorer import Scorer, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
 LAST_ANSWER = "the last 'ANSWER: N'"
@@ -27,7 +27,8 @@ def extract(text: str, reference: str) -> Answer | None:
     match = last_behind_answer(ANSWER, text)
     if match is None:
         return last_number_in(text, reference)
-    return Answer(match[1], normalized(match[1]), match.span(1), LAST_ANSWER)
+    number = match[1]
+    return answer_of((number, normalized(number), match.span(1), LAST_ANSWER))
 
 
 NUMERIC_EQUALITY = Scorer(

@@ -28,7 +28,7 @@ last_number_in = last_number(NUMBER, "the last number before 'Question:'")
 
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last number before a further "Question:"; a thousands comma splits a number."""
-    end = text.find(RUN_ON)
+    end = text.find(RUN_ON) if RUN_ON[0] in text else -1
     return last_number_in(text if end < 0 else text[:end], reference)
 
 

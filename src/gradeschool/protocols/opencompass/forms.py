@@ -22,15 +22,19 @@ from gradeschool.latex import braced_fractions, without, without_zero_decimals
 
 
 class Replacements:
-    """String replacements in sequence; a pair whose characters are absent costs nothing."""
+    """String replacements in sequence; a pair whose characters are absent costs nothing.
+
+    A backslash may be written only for one, or after all pairs that look for one.
+    """
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self.steps = [(old, new, frozenset(old)) for old, new in pairs]
+        self.steps_of_words = [step for step in self.steps if "\\" not in step[0]]
 
     def __call__(self, text: str) -> str:
         """Return the text with every pair's first string replaced by its second."""
         present = set(text)
-        for old, new, needed in self.steps:
+        for old, new, needed in self.steps if "\\" in present else self.steps_of_words:
             if needed <= present and old in text:
                 text = text.replace(old, new)
                 present.update(new)
@@ -170,19 +174,24 @@ WITHOUT_PHRASES = Replacements([*REPLACED, *((phrase, "") for phrase in REMOVED)
 def minerva(answer: str) -> str:
     """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
     answer = WITHOUT_PHRASES(answer)
-    for opening, closing in WRAPPERS:
-        answer = unwrapped(answer, opening, closing)
-    answer = _unboxed(answer)
-    answer = answer.partition(FINAL_ANSWER)[2] if FINAL_ANSWER in answer else answer
-    announced = ANSWER_IS.search(answer)
-    if announced is not None:
-        answer = answer[announced.end() :]
+    if "{" in answer:
+        for opening, closing in WRAPPERS:
+            answer = unwrapped(answer, opening, closing)
+        answer = _unboxed(answer)
+    if "answe" in answer:
+        answer = answer.partition(FINAL_ANSWER)[2] if FINAL_ANSWER in answer else answer
+        announced = ANSWER_IS.search(answer)
+        if announced is not None:
+            answer = answer[announced.end() :]
     answer = last_between(answer, "oxed{", "}")
     answer = last_between(answer, "$", "$").strip()
-    if "rac" in answer and "\\frac" not in answer:
-        answer = answer.replace("rac", "\\frac")
-    answer = BARE_FRACTION.sub(r"frac{\2}{\3}", answer)
-    answer = BARE_ROOT.sub(r"sqrt{\2}", answer).replace("$", "")
+    if "rac" in answer:
+        if "\\frac" not in answer:
+            answer = answer.replace("rac", "\\frac")
+        answer = BARE_FRACTION.sub(r"frac{\2}{\3}", answer)
+    if "sqrt" in answer:
+        answer = BARE_ROOT.sub(r"sqrt{\2}", answer)
+    answer = answer.replace("$", "")
     digits = answer.replace(",", "")
     return digits if digits.isdigit() else answer
 

@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.parse import lowered
-from gradeschool.answers.search import TextMatch
+from gradeschool.answers.parse import lowered, mentions_answer
+from gradeschool.answers.search import TextMatch, last_plain_box, match_of
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.few_shot import reference
 from gradeschool.protocols.opencompass.forms import hendrycks, minerva
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
@@ -35,7 +35,6 @@ MIGHT_ANNOUNCE = re.compile(r"w(?:[ swidmfhkupcge\"\n\r\f]|a[ an]|\Z)")
 NO_PIECE = re.compile(r"[\\{.$]")
 # Characters that stay in every form; with three of them before "=", nothing is cut there.
 STAYING, SHORT_NAME = re.compile(r"[0-9A-Zvz()+*]"), 3
-LASTING = re.compile(r"[A-Zjvxz()+*]")
 BRACE = re.compile(r"[{}]")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
@@ -47,7 +46,9 @@ ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
 
 def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{}`, None if it is not closed or has no braces."""
-    start = text.rfind("\\boxed")
+    if box := last_plain_box(text):
+        return box
+    start = text.rfind("\\boxed") if "\\" in text else -1
     if start < 0:
         return None
     depth = 0
@@ -73,30 +74,29 @@ def announcing_piece(text: str) -> TextMatch:
     start = 0 if place < 0 else text.rfind(".", 0, place) + 1
     end = text.find(".", start)
     end = len(text) if end < 0 else end
-    return TextMatch(text[start:end], start, end)
+    return match_of((text[start:end], start, end))
 
 
 def _announced(text: str) -> int:
     if not text.isascii():
         match = ANNOUNCED.search(text)
         return -1 if match is None else match.start()
-    low = lowered(text)
-    if "answer" not in low:
+    if not mentions_answer(text):
         return -1
+    low = lowered(text)
     places = [low.find(phrase) for phrase in ("final answer", "answer is")]
     return min(places) if -1 not in places else max(places)
 
 
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last box, else the piece that announces an answer, else the first piece."""
-    match = last_box(text)
-    if match is not None and match.text:
-        return Answer(match.text, match.text, (match.start, match.end), BOXED)
-    match = announcing_piece(text)
-    value = minerva_form(match.text)
-    if not value:
-        return None
-    return Answer(match.text, value, (match.start, match.end), "a piece between periods")
+    box = last_box(text)
+    if box is not None and box.text:
+        content, start, end = box
+        return answer_of((content, content, (start, end), BOXED))
+    piece, start, end = announcing_piece(text)
+    value = minerva_form(piece)
+    return answer_of((piece, value, (start, end), "a piece between periods")) if value else None
 
 
 def minerva_form(answer: str) -> str:
@@ -139,7 +139,7 @@ def compare(value: str, reference: str) -> bool:
     if PLAIN_GOLD.match(reference):
         if PLAIN_GOLD.match(value):
             return value == reference  # each form of such a number is the number
-        if not NO_PIECE.search(value) and _differs(value, reference, from_text=False):
+        if not NO_PIECE.search(value) and _differs(value, reference):
             return False
     first, second = forms(value), forms(reference)
     if first.hendrycks is not None and second.hendrycks is not None:
@@ -150,13 +150,13 @@ def compare(value: str, reference: str) -> bool:
     return first.minerva == second.minerva or value == reference
 
 
-def _differs(piece: str, gold: str, from_text: bool) -> bool:
+def _differs(piece: str, gold: str) -> bool:
     """Return whether a piece without backslash, brace and period has no form equal to a plain gold.
 
     No form loses a digit or a capital after the last "w" of a possible "answer is": forms are cut
     only there, at pairs of "$", and at a single "=" with up to two characters before it. So the
     digits after it must be the last ones of the gold. A piece without any digit differs from the
-    gold; it is no missing answer either if a character remains that no removed phrase contains.
+    gold.
     """
     cut = -1
     for match in MIGHT_ANNOUNCE.finditer(piece):
@@ -172,7 +172,7 @@ def _differs(piece: str, gold: str, from_text: bool) -> bool:
     digits = "".join(DIGITS.findall(kept))
     if digits:
         return not gold.endswith(digits)
-    return DIGITS.search(piece) is None and not (from_text and LASTING.search(kept) is None)
+    return DIGITS.search(piece) is None
 
 
 V2_SCORER = Scorer(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from gradeschool.answers.extractions import (
-    MARK,
+    HASH,
     ends,
     last_marked,
     last_run,
@@ -23,7 +23,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
 CLIP = 300  # characters
@@ -35,7 +35,7 @@ INSTRUCTION = 'Let\'s think step by step and output the final answer after "####
 
 def extract_strict(text: str, reference: str) -> Answer | None:
     """Extract the last "#### N" of the last 300 characters, without commas; a last period stays."""
-    answer = last_marked(text[-CLIP:]) if MARK in text else None
+    answer = last_marked(text[-CLIP:]) if HASH in text else None
     if answer is None or answer.span is None:
         return None
     offset = max(0, len(text) - CLIP)
@@ -55,8 +55,8 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
         number = _last_number(text[offset:])
     if number is None:
         return None
-    span = (offset + number.start, offset + number.end)
-    return Answer(number.text, number.text, span, "the last number near the end")
+    shown, start, end = number
+    return answer_of((shown, shown, (offset + start, offset + end), "the last number near the end"))
 
 
 def _last_number(end: str) -> TextMatch | None:
