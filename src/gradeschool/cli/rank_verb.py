@@ -121,7 +121,11 @@ def command(
         )
     others, scores = _baselines(candidates, baselines, dataset)
     ranking = rank(
-        prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings
+        prepared.cases,
+        has_logprob=prepared.has_logprob,
+        stored=prepared.stored,
+        baselines=others,
+        settings=settings,
     )
     facts = {
         "run": candidates.run,
