@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gradeschool.calculator import evaluate, written
-from gradeschool.models.llama_cpp import TINY_FILE
+from gradeschool.models.gguf_file import TINY_FILE
 from gradeschool.models.spread import PROBES
 from tests.models.test_calculator_endpoint import ANNOTATION
 from tests.support.counting_proxy import counting_proxy, read_log

@@ -18,6 +18,7 @@ from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import (
     DOUBLING,
+    TENFOLD,
     Agreement,
     CauseRow,
     Figure,
@@ -108,6 +109,28 @@ def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
         assert curves.draw(figure, tmp_path / "x.png") > 2000
     bare = Series("bare", (Point(0.25, 0.5), Point(17.5, 0.6)))
     assert curves.draw(Figure("x", (Panel((bare,), "k"),)), tmp_path / "x.png") > 2000
+
+
+def test_nine_series_and_two_baselines_all_look_different() -> None:
+    levels = [series(name, 0.3, baseline=True) for name in "xy"]
+    panel = Panel((*(series(str(number), 0.1, 0.2) for number in range(9)), *levels), "k")
+    looks = [tuple(sorted(look.items())) for _, look in curves._looks(panel)]
+    assert len(set(looks)) == 11
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "tick"), [(1e8, 1e11, r"{10^{9}}"), (1.5e13, 9e13, r"{2\times10^{13}}")]
+)
+def test_many_numbers_at_any_distance_have_round_ticks(low: float, high: float, tick: str) -> None:
+    points = tuple(Point(low * (high / low) ** (step / 30) ** 2, 0.5) for step in range(31))
+    panel = Panel((Series("a", points),), "FLOPs", scale=TENFOLD)
+
+    def draw(canvas: Any) -> None:
+        curves._panel(panel, canvas.subplots())
+
+    shown = texts_of(draw)
+    assert any(tick in text for text in shown)
+    assert not any("B" in text for text in shown)
 
 
 def test_scorers_show_their_accuracies_and_how_many_agree() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.examples import QuestionSolution, texts_of
 from gradeschool.verifier.reproduce.presets import TINY, stages_of
 from gradeschool.verifier.reproduce.stages import digests

@@ -29,6 +29,8 @@ from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer, answer_of
 
 SIGNS = "0123456789.,$+-eE"  # all that number patterns match, except digits of other scripts
+SIGNS_AND_LETTER = re.compile(r"[.,$+\-]*\w?")
+SEVERAL_SIGNS = re.compile(r",|[.$]{2}|-\.")
 DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
@@ -102,22 +104,33 @@ def normalized_gold(problem: Problem) -> str:
 def last_run(text: str) -> DigitRun | None:
     """Return the last run of `SIGNS` with a digit, if the last match of every pattern is in it.
 
-    It extends to the word's last comma or currency sign and one character further. None if it is
-    long, is next to another script, or is followed by something that may match as a number (".." or
-    "-."): then the text itself must be searched. Shared by all scorers of a text.
+    It ends with the signs and a letter behind its last digit, so that few runs differ. None if it
+    is long, is next to another script, or is followed by something that may match as a number (a
+    comma, "..", "-."): then the text itself must be searched. Shared by all scorers of a text.
     """
     tail = text[-END:]  # most runs begin there
     while True:
         end = len(tail.rstrip(NO_NUMBER))
         rest = tail[end:].lstrip(".+-")
-        start = len(tail[: len(tail[:end].rstrip(NO_DIGITS))].rstrip(SIGNS))
+        digits_end = len(tail[:end].rstrip(NO_DIGITS))
+        start = len(tail[:digits_end].rstrip(SIGNS))
         if start or len(tail) == len(text):
             break
         tail = text
-    run = tail[start : len(tail) - len(rest) + 1]
+    behind = tail[digits_end : len(tail) - len(rest) + 1]
+    run = tail[start : digits_end + _telling(behind)]
     if ".." in rest or "-." in rest or not (tail[start - 1 : start].isascii() and _is_word(run)):
         return None
     return run_of((run, len(text) - len(tail) + start))
+
+
+@remembered
+def _telling(behind: str) -> int:
+    """Return how many of the characters behind the last digit may change what patterns match."""
+    signs = SIGNS_AND_LETTER.match(behind)
+    length = 0 if signs is None else signs.end()
+    is_all = not behind.isascii() or SEVERAL_SIGNS.search(behind, length) is not None
+    return len(behind) if is_all else length
 
 
 @remembered
@@ -135,8 +148,8 @@ def last_number(
 ) -> Extract:
     """Return an extraction of the last match of a pattern.
 
-    pattern: matches only `SIGNS`, looks at most one character past them, and every match contains a
-    digit, a comma, a currency sign or two periods. how: its description in an answer. clean: makes
+    pattern: matches only `SIGNS`, looks at most whether a letter follows, and every match contains
+    a digit, a comma or two adjacent signs. how: its description in an answer. clean: makes
     the value of a match, None if the match is no answer after all.
     """
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize
@@ -60,6 +60,7 @@ DIGIT = re.compile(r"\d")
 APART = compiled_later(r"[^\d\s,.$€£+−-]")
 CURRENCY = compiled_later(r"[$€£]")
 THOUGHT_END = "</think>"
+LAST_NUMBER = "the last number"
 LONGEST_FRACTION = 40
 
 
@@ -219,6 +220,8 @@ def _value_in(content: str) -> str | None:
 
 def _in_bold(text: str) -> ParsedAnswer | None:
     """Return the number in the last bold words on the last line, after their last ":" or "="."""
+    if "*" not in text:
+        return None
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
     if text.find("**", start) < 0:
@@ -232,10 +235,16 @@ def _in_bold(text: str) -> ParsedAnswer | None:
 
 
 def _last_number(text: str) -> ParsedAnswer | None:
+    start, end = last_number_start(text), numbers_end(text)
+    number = _number_in(text[start:end])  # only a currency sign before this word would change it
+    if number is not None and not (
+        number.start <= 4 and CURRENCY.search(text, max(start - 6, 0), start)
+    ):
+        value, first, last_end, how = number
+        return ParsedAnswer(value, start + first, start + last_end, how)
     if DIGIT.search(text) is None:
         return None
-    end = numbers_end(text)
-    for start in chain((last_number_start(text),), _ends(text)):
+    for start in _ends(text):
         last = None
         for last in LOOSE_NUMBER.finditer(text, start, end):  # noqa: B007
             pass
@@ -243,12 +252,14 @@ def _last_number(text: str) -> ParsedAnswer | None:
         if last is not None and not (
             last.start() <= start + 4 and CURRENCY.search(text, max(start - 6, 0), start)
         ):
-            return ParsedAnswer(_clean(last.group()), *last.span(), "the last number")
-    return (
-        None
-        if last is None
-        else ParsedAnswer(_clean(last.group()), *last.span(), "the last number")
-    )
+            break
+    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
+
+
+@remembered
+def _number_in(word: str) -> ParsedAnswer | None:
+    last = last_match(LOOSE_NUMBER, word)
+    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 
 def _ends(text: str) -> Iterator[int]:

@@ -91,7 +91,14 @@ NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9")
 @shared
 def numbers_end(text: str) -> int:
     """Return where the last number of a text may end; only `NO_NUMBER` characters follow."""
-    return len(text.rstrip(NO_NUMBER))
+    return _length_without(NO_NUMBER, text)
+
+
+def _length_without(characters: str, text: str) -> int:
+    """Return the length of a text without these characters at its end; few copies a long text."""
+    tail = text[-END:]
+    length = len(tail.rstrip(characters))
+    return len(text) - len(tail) + length if length else len(text.rstrip(characters))
 
 
 @shared
@@ -101,7 +108,7 @@ def last_number_start(text: str) -> int:
     Words end at spaces and line breaks. A pattern that matches neither finds the same from there on
     as in the whole text.
     """
-    digit = len(text.rstrip(NO_DIGITS)) - 1
+    digit = _length_without(NO_DIGITS, text) - 1
     if digit < 0 or text[digit] not in string.digits:  # digits of another script follow it
         digit = max(map(text.rfind, string.digits))
     if digit < 0:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gradeschool.errors import InputError, close_names
 from gradeschool.masking import shown_address
 from gradeschool.models.base import Model
+from gradeschool.models.gguf_file import TINY_FILE
 from gradeschool.problem import Problem
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def choose_model(
 
         return VllmModel(name, calculator)
     if spec == "tiny" or (provider == "llama.cpp" and name):
-        from gradeschool.models.llama_cpp import TINY_FILE, LlamaCppModel
+        from gradeschool.models.llama_cpp import LlamaCppModel
 
         llama: type[LlamaCppModel] = LlamaCppModel
         if calculator:

@@ -1,13 +1,18 @@
-"""Convert a small Hugging Face Llama folder to one GGUF file for llama.cpp."""
+"""GGUF files for llama.cpp: the shipped ones, and one from a small Hugging Face Llama folder."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError
 
+MAGIC = b"GGUF"
+TINY_FOLDER = Path(__file__).with_name("tiny")
+TINY = "tiny"
+TINY_FILE, TINY_VERIFIER = TINY_FOLDER / "generator.gguf", TINY_FOLDER / "verifier.gguf"
 ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
@@ -124,3 +129,17 @@ def _interleave(weight: Any, head_dim: int) -> Any:
     rows, columns = weight.shape
     heads = weight.reshape(rows // head_dim, 2, head_dim // 2, columns)
     return heads.swapaxes(1, 2).reshape(rows, columns)
+
+
+def digest_of(file: Path) -> str:
+    """Return the start of a file's SHA-256; raises InputError if it is not a GGUF file."""
+    try:
+        with file.open("rb") as opened:
+            if opened.read(len(MAGIC)) != MAGIC:
+                raise InputError(f"{str(file)!r} is not a GGUF file; give one for llama.cpp")
+            opened.seek(0)
+            return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise InputError(
+            f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
+        ) from error

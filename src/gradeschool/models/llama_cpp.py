@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib.util
 import os
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
+from gradeschool.models.gguf_file import digest_of
 
 HOST = "127.0.0.1"
 MODEL_NAME = "model"
@@ -19,11 +19,7 @@ MODEL_NAME = "model"
 SLOTS, SLOT_TOKENS = 8, 4096
 # Cache and attention settings; recorded in run.json, because llama-server's defaults differ.
 KV_CACHE, FLASH_ATTENTION = "F32", "off"
-MAGIC = b"GGUF"
 SMALL_BYTES = 2**28
-TINY_FOLDER = Path(__file__).with_name("tiny")
-TINY = "tiny"
-TINY_FILE, TINY_VERIFIER = TINY_FOLDER / "generator.gguf", TINY_FOLDER / "verifier.gguf"
 
 
 class LlamaCppModel(Endpoint):
@@ -118,17 +114,3 @@ def _threads(file: Path) -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     return cores if file.stat().st_size > SMALL_BYTES else 1
-
-
-def digest_of(file: Path) -> str:
-    """Return the start of a file's SHA-256; raises InputError if it is not a GGUF file."""
-    try:
-        with file.open("rb") as opened:
-            if opened.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{str(file)!r} is not a GGUF file; give one for llama.cpp")
-            opened.seek(0)
-            return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
-    except OSError as error:
-        raise InputError(
-            f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
-        ) from error

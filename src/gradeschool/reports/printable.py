@@ -28,10 +28,11 @@ def printable(text: str, keep: str = "\n") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
+    escaped = [
         char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
         for char in text
-    )
+    ]
+    return "".join(escaped)
 
 
 def say(text: str = "", end: str = "\n", err: bool = False) -> None:

@@ -107,7 +107,7 @@ def score_counts(
     places: dict[str, int] = {}
     problems = [places.setdefault(problem, len(places)) for problem, _, _ in rows]
     weights = [count for _, _, count in rows]
-    joined = b"".join(outcomes for _, outcomes, _ in rows)
+    joined = b"".join([outcomes for _, outcomes, _ in rows])
     failed = n - sum(weights)
     count_column = _count_samples if len(rows) == n - failed == len(places) else _count_clusters
     counted: dict[bytes, tuple[list[int], Interval]] = {}  # scorers often agree everywhere

@@ -114,17 +114,22 @@ class ScorerSet:
         if self.calls_library and len(pairs) > 1:
             return call_at_once(lambda *pair: self._score([pair])[0], pairs)
         texts = [text for text, _ in pairs]
-        references = list(zip(*[references for _, references in pairs], strict=True))
+        columns_of = zip(*[references for _, references in pairs], strict=True)
+        references = cast("list[tuple[str, ...]]", list(columns_of))
+        readable = [None not in column for column in references]  # only these are strings
+        nothing = bytes([NO_ANSWER]) * len(texts)
         columns = [b""] * len(self.scorers)
         for extract, comparisons in self._extractions if pairs else ():
             answers: list[Answer | None] = []
-            extracted_with: Sequence[str | None] = ()
+            extracted_with: Sequence[str] = ()
             for index, compare, scorers in comparisons:
                 column = references[index]
                 try:
+                    if not readable[index]:
+                        raise ScorerFailure("the gold cannot be read")
                     if column != extracted_with:
-                        answers, extracted_with = _extract_all(extract, texts, column), column
-                    outcomes = bytes([
+                        answers, extracted_with = list(map(extract, texts, column)), column
+                    outcomes = nothing if not any(answers) else bytes([
                         NO_ANSWER if answer is None
                         else CORRECT if compare(answer.value, reference)
                         else WRONG
@@ -135,7 +140,8 @@ class ScorerSet:
                     outcomes = bytes([_outcome(extract, compare, *pair) for pair in rest])
                 for scorer in scorers:
                     columns[scorer] = outcomes
-        return list(map(bytes, zip(*columns, strict=True)))
+        joined = b"".join(columns)
+        return [joined[index :: len(texts)] for index in range(len(texts))]
 
     def _references_of(self, problem: Problem) -> ProblemReferences:
         """Return the result of each reference function, None for a failure; once per problem."""
@@ -157,14 +163,6 @@ class ScorerSet:
         if self.calls_library and len(pairs) > 1:
             return call_at_once(self.verdicts, pairs)
         return [self.verdicts(text, problem) for text, problem in pairs]
-
-
-def _extract_all(
-    extract: Extract, texts: Sequence[str], references: Sequence[str | None]
-) -> list[Answer | None]:
-    if None in references:
-        raise ScorerFailure("the gold cannot be read")
-    return list(map(extract, texts, cast("Sequence[str]", references)))
 
 
 def _outcome(extract: Extract, compare: Compare, text: str, reference: str | None) -> int:

@@ -15,14 +15,13 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.models.gguf_file import ARCHITECTURE, HEAD_KEY
-from gradeschool.models.llama_cpp import (
+from gradeschool.models.gguf_file import (
+    ARCHITECTURE,
+    HEAD_KEY,
     TINY,
     TINY_FILE,
     TINY_VERIFIER,
     digest_of,
-    needs_llama_cpp,
-    serve,
 )
 from gradeschool.verifier.examples import (
     QuestionSolution,
@@ -341,6 +340,8 @@ class LlamaStates:
     """
 
     def __init__(self, file: Path, name: str = "") -> None:
+        from gradeschool.models.llama_cpp import needs_llama_cpp, serve
+
         needs_llama_cpp()
         if importlib.util.find_spec("gguf") is None:
             raise MissingExtraError("reading a GGUF file", "llama-cpp")

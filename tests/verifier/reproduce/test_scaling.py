@@ -38,12 +38,17 @@ from gradeschool.verifier.scores import ScoreRow, append_scores
 PROBLEMS, SAMPLES = 6, 4
 PROMPT, TOKENS = 10, 5
 SHAPE = TransformerShape(weights=96, layers=2, width=8)
-TRAINED = {"": ("first",), "again": ("first", "second"), "verifier": ("first", "second", "third")}
+TRAINED = {
+    "": ("first",),
+    "again": ("first", "second"),
+    "verifier": ("first", "second", "third"),
+    "head": ("first", "third"),
+}
 
 
 @pytest.fixture
 def many(tmp_path: Path) -> ManySamples:
-    """Six problems: sample 0 alone is right; the verifier likes it best, the model least."""
+    """Six problems: sample 0 alone is right; the verifier likes it best, model and head least."""
     _write(tmp_path / "problems/test.jsonl", (
         {"id": str(index), "question": f"What is {index} + 1?", "answer": f"#### {index + 1}"}
         for index in range(PROBLEMS)
@@ -55,12 +60,14 @@ def many(tmp_path: Path) -> ManySamples:
         rows = places if name == "many" else [(index, 0) for index in range(PROBLEMS)]
         _run(tmp_path / name, rows, right)
     [sampled] = candidates_of(str(tmp_path / "many"), str(tmp_path / "problems/test.jsonl"), print)
-    for name, sign in (("scores", 1), ("self", -1)):
+    for name, sign in (("scores", 1), ("self", -1), ("head", -1)):
         append_scores(tmp_path / f"{name}.jsonl", [
-            ScoreRow(each.key, name, 0.5 + 0.1 * sign * each.right, TOKENS, -1.0 - each.right)
+            ScoreRow(each.key, name, 0.5 + 0.1 * sign * each.right, TOKENS,
+                     -1.0 - each.right if name == "scores" else None)
             for problem in sampled.answered for each in problem.candidates
         ])  # fmt: skip
-    return ManySamples("many", "scores.jsonl", "self.jsonl", ("greedy", "again"), "first", TRAINED)
+    return ManySamples("many", "scores.jsonl", "self.jsonl", "head.jsonl", ("greedy", "again"),
+                       "first", TRAINED)  # fmt: skip
 
 
 def test_accuracies_are_means_over_subsets_of_the_samples(
@@ -74,7 +81,7 @@ def test_accuracies_are_means_over_subsets_of_the_samples(
         assert points[GREEDY_NAMES[1], n].baseline
     assert points["majority vote", 4].share == 0
     # The likeliest of the wrong ones; alone, each sample is the best.
-    for series in (SELF_TRAINED, "best by own logprob"):
+    for series in (SELF_TRAINED, "best by own logprob", "best by the paper's head"):
         assert [points[series, n].share for n in (1, 2, 4)] == pytest.approx([0.25, 0, 0])
     assert points["best by verifier", 2].chances == {str(i): 0.5 for i in range(PROBLEMS)}
 
@@ -96,6 +103,7 @@ def test_flops_are_those_of_writing_reading_and_training(many: ManySamples, tmp_
         assert (1, "majority vote", update + answers * drawn) in points
         assert (1, SELF_TRAINED, 3 * update + answers * 2 * drawn) in points
         assert (1, "best by verifier", 6 * update + answers * 2 * drawn) in points
+        assert (1, "best by the paper's head", 4 * update + answers * 2 * drawn) in points
     assert points[1, GREEDY_NAMES[1], 3 * update + answers * (prompt + written)] == 5 / 6
     report = "\n".join(write_figure(tmp_path, LAPTOP, "compute", AblationPlan(
         [], contrasts=(), read=lambda root: over_flops(many, answers, root), titles=("a", "b")
@@ -174,6 +182,7 @@ def test_many_samples_are_of_the_self_trained_generator_and_its_verifier() -> No
     assert f"-m transformers/seed-0/control -o seed-0/test-many-control -k {MANY}" in drawn
     scored = " ".join(stages["scores-many-0"].command)
     assert "--verifier seed-0/verifier-likelihood-control --generator seed-0/control" in scored
+    assert "seed-0/verifier-token-control" in stages["scores-many-token-0"].command
     assert not any("held-out" in name for name in stages)
 
 

@@ -7,9 +7,9 @@ data_processing/answer_extraction.py and eval/eval_script.py.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
+from math import isclose
 
 from gradeschool.answers.extractions import last_match_in_words, last_number, last_run
 from gradeschool.answers.parse import mentions_answer
@@ -194,16 +194,16 @@ def compare(value: str, reference: str) -> bool:
         return True
     answer, gold = _plain_number(value), _plain_number(reference)
     if answer is not None and gold is not None:
-        return _close(gold, answer) or _close(gold / 100, answer) or _close(gold * 100, answer)
+        return (
+            isclose(gold, answer, abs_tol=TOLERANCE)
+            or isclose(gold / 100, answer, abs_tol=TOLERANCE)
+            or isclose(gold * 100, answer, abs_tol=TOLERANCE)
+        )
     name, equals, rest = value.partition("=")
     if equals and "=" not in rest + reference and len(name.strip()) <= 2:
         return compare(rest, reference)
     answer, gold = number_in(value), number_in(reference)
-    return answer is not None and gold is not None and _close(answer, gold)
-
-
-def _close(first: float, second: float) -> bool:
-    return math.isclose(first, second, abs_tol=TOLERANCE)
+    return answer is not None and gold is not None and isclose(answer, gold, abs_tol=TOLERANCE)
 
 
 @remembered

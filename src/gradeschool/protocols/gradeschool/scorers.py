@@ -16,7 +16,7 @@ from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.search import compiled_later, last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure, clip
-from gradeschool.verdict import Answer
+from gradeschool.verdict import Answer, answer_of
 
 
 def parse_answer(text: str, reference: str) -> Answer | None:
@@ -122,7 +122,7 @@ def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer
     if reading is None:
         return None
     start, end = reading.start, reading.end
-    return Answer(text[start:end], reading.value, (start, end), reading.how)
+    return answer_of((text[start:end], reading.value, (start, end), reading.how))
 
 
 READER = Scorer(

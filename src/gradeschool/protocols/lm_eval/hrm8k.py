@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch, last_plain_box, match_of
-from gradeschool.answers.shared import LONGEST_WORD, remembered
+from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -220,7 +220,7 @@ def reference(problem: Problem) -> str:
 def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the answer is compared as a number."""
     if (
-        len(value) > LONGEST_WORD
+        not value.isdecimal()
         and LETTER_OF_WORDS.search(value)
         and PLAIN_GOLD.fullmatch(reference)
         and not CUT.search(value)

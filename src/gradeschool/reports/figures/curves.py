@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from itertools import chain
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel,
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
 ENDINGS = (".svg", ".pdf", ".png")
 INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
-BLUE, RED, GREEN, PINK, ORANGE, SKY = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"),
 )
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
-MARKERS = ("o", "s", "^", "D", "v", "P")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)))
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN, INK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
+DASHES: tuple[Any, ...] = (
+    *("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-"),
+)
 RC: Mapping[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -129,16 +131,17 @@ def percent_axis(axis: Any, low: float, high: float) -> None:
 HEIGHT = 2.25  # inches
 LEGEND_ROW = 0.16
 MOST_TICKS = 9
+MOST_NAMES = 6  # in the legend of a figure that is one column wide
 
 
 def draw(figure: Figure, path: Path) -> int:
     """Write a figure as .svg, .pdf or .png and return its size in bytes; see `save` for errors."""
-    several = len(figure.panels) > 1
     named = [_names(panel) for panel in figure.panels]
+    wide = len(figure.panels) > 1 or len(named[0]) > MOST_NAMES
     alike = all(names == named[0] for names in named)
-    columns = _columns(named[0], several)
+    columns = _columns(named[0], wide)
     rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
-    width = PAGE if several else COLUMN
+    width = PAGE if wide else COLUMN
 
     def drawn(canvas: Any) -> None:
         axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
@@ -181,27 +184,29 @@ def _names(panel: Panel) -> list[str]:
     return [plain(series.name) for series in panel.series]
 
 
-def _columns(names: Sequence[str], several: bool) -> int:
+def _columns(names: Sequence[str], wide: bool) -> int:
     """Return the number of columns of the legend above the axes."""
-    room = 96 if several else 44  # characters
+    room = 96 if wide else 44  # characters
     longest = max(map(len, names), default=1) + 7
     return max(1, min(len(names), room // longest))
 
 
-BASELINE = {"color": SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
+BASELINES = tuple(
+    {"color": SOFT, "marker": marker, "linestyle": dash, "markeredgewidth": 1.0}
+    for marker, dash in (("x", (0, (4, 2))), ("+", (0, (1, 1))))
+)
 
 
 def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
     """Yield each series with its colour, marker and dash."""
-    position = 0
+    baselines = cycle(BASELINES)
+    others = cycle(zip(COLOURS, MARKERS, DASHES, strict=True))
     for series in panel.series:
         if series.baseline:
-            yield series, BASELINE
+            yield series, next(baselines)
             continue
-        place = position % len(COLOURS)
-        colour, marker, dash = (result[place] for result in (COLOURS, MARKERS, DASHES))
+        colour, marker, dash = next(others)
         yield series, {"color": colour, "marker": marker, "linestyle": dash}
-        position += 1
 
 
 def _panel(panel: Panel, ax: Any) -> list[Any]:
@@ -247,6 +252,12 @@ def _x_axis(panel: Panel, ax: Any) -> None:
     if panel.scale != LINEAR and xs and xs[0] > 0:
         ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
         ax.xaxis.set_minor_locator(ticker.NullLocator())
+        if panel.scale != DOUBLING and len(xs) > MOST_TICKS:  # at any distance from each other
+            between = (1.0, 2.0, 5.0) if xs[-1] < 100 * xs[0] else (1.0,)
+            ax.xaxis.set_major_locator(ticker.LogLocator(subs=between, numticks=MOST_TICKS))
+            formatter = ticker.LogFormatterSciNotation(minor_thresholds=(MOST_TICKS, MOST_TICKS))
+            ax.xaxis.set_major_formatter(formatter)
+            return
         every = (len(xs) + MOST_TICKS - 1) // MOST_TICKS
         shown = xs[::-1][::every]
         ax.set_xticks(shown, [_short(x) for x in shown])

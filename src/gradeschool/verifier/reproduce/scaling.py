@@ -20,6 +20,7 @@ from gradeschool.verifier.reproduce.grid import (
     FEW_SAMPLES,
     LIKELIHOOD,
     ROUNDS,
+    TOKEN,
     grid_stages,
 )
 from gradeschool.verifier.reproduce.plans import (
@@ -45,6 +46,11 @@ FEWER = 32  # the recipe's number of samples at test time
 KS = (1, FEW_SAMPLES, 32)  # samples of each labelled problem
 ROUND = ROUNDS[1]
 SELF_TRAINED = "best by logprob, self-trained again"
+# The same strategies by the paper's head.
+BY_HEAD = {
+    BEST: "best by the paper's head",
+    "weighted": "vote weighted by the paper's head",
+}
 SELECTED = {
     BEST: "best by verifier",
     "weighted": "verifier-weighted vote",
@@ -58,12 +64,15 @@ class ManySamples(NamedTuple):
     """The files of many samples of a few test problems, of their scores, and of greedy answers.
 
     scores: by the verifier, with the log-probabilities under the generator. self_scores: under the
-    generator that was trained again. greedy: runs of both. models, trainings: folders.
+    generator that was trained again. head_scores: by the paper's head. greedy: runs of both
+    generators. generator: its folder. trained: by score, the folders of what was trained and
+    sampled for it.
     """
 
     run: str
     scores: str
     self_scores: str
+    head_scores: str
     greedy: tuple[str, str]
     generator: str
     trained: Mapping[str, Sequence[str]]
@@ -73,7 +82,7 @@ def figure_n(builder: StageBuilder) -> AblationPlan:
     """Return the plan of the accuracy over up to MANY samples."""
     many = _many_samples(builder)
     best, vote = SELECTED[BEST], SELECTED["weighted"]
-    names = (*SELECTED.values(), SELF_TRAINED)
+    names = (*SELECTED.values(), *BY_HEAD.values(), SELF_TRAINED)
     turns = [
         Contrast(f"{name}: {MANY:,} samples against {FEWER}", (0, name, MANY), (0, name, FEWER))
         for name in names
@@ -138,13 +147,14 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
     preset, model = builder.preset, ROUND.generator
     problems = min(MANY_PROBLEMS, preset.tested[0])
     what = builder.drawn("test-many", model, "test", MANY, preset.test_temperature, problems)
-    run, verifier = builder.folder_of(what), ROUND.verifier(LIKELIHOOD)
+    run, verifier, head = builder.folder_of(what), *map(ROUND.verifier, (LIKELIHOOD, TOKEN))
     paths = []
     for name, reader, options in (
         ("scores-many", verifier, ("--verifier", builder.folder_of(verifier), "--generator",
                                    builder.folder_of(model))),
         ("scores-many-self", ROUND.self_trained,
          ("--generator", builder.folder_of(ROUND.self_trained))),
+        ("scores-many-token", head, ("--verifier", builder.folder_of(head))),
     ):  # fmt: skip
         path = builder.folder_of(f"{name}.jsonl")
         command = ("verifier", "score", run, *options, "-d", TEST, "-o", path)
@@ -154,9 +164,16 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
     greedy = (builder.greedy(model), builder.greedy(ROUND.self_trained))
     first = ("generator", "samples", model)
     again = (*first, f"samples{ROUND.suffix}", ROUND.self_trained)
-    trained = {"": first, "again": again, "verifier": (*again, verifier)}
+    trained = {
+        "": first,
+        "again": again,
+        "verifier": (*again, verifier),
+        "head": (*again, head),
+    }
     folders = {name: tuple(map(builder.folder_of, needed)) for name, needed in trained.items()}
-    return ManySamples(run, paths[0], paths[1], greedy, builder.folder_of(model), folders)
+    scores, self_scores, head_scores = paths
+    own = builder.folder_of(model)
+    return ManySamples(run, scores, self_scores, head_scores, greedy, own, folders)
 
 
 class SampleCurve(NamedTuple):
@@ -214,19 +231,23 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
 
 
 def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[SampleCurve]:
-    cases = ready(sampled, *choose_scores(root / many.scores, None)).cases
-    most = max(len(case.options) for case in cases)
-    ns = steps(most)
-    picked = [pick(case, True, SELECTION, ns) for case in cases]
     curves = []
-    for strategy, name in SELECTED.items():
-        points = {
-            n: of_chances(0, name, n, {each.case.problem: each.by_strategy[strategy][index]
-                                       for each in picked}, max(1, most // n))
-            for index, n in enumerate(ns)
-        }  # fmt: skip
-        trained = "verifier" if strategy in (BEST, "weighted") else ""
-        curves.append(SampleCurve(name, strategy, trained, points))
+    for names, scores, trained in (
+        (SELECTED, many.scores, "verifier"),
+        (BY_HEAD, many.head_scores, "head"),
+    ):
+        prepared = ready(sampled, *choose_scores(root / scores, None))
+        most = max(len(case.options) for case in prepared.cases)
+        ns = steps(most)
+        picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
+        for strategy, name in names.items():
+            points = {
+                n: of_chances(0, name, n, {each.case.problem: each.by_strategy[strategy][index]
+                                           for each in picked}, max(1, most // n))
+                for index, n in enumerate(ns)
+            }  # fmt: skip
+            needed = trained if strategy in (BEST, "weighted") else ""
+            curves.append(SampleCurve(name, strategy, needed, points))
     by_self = ready(sampled, *choose_scores(root / many.self_scores, None)).cases
     points = {
         n: of_chances(0, SELF_TRAINED, n, {
