@@ -11,7 +11,13 @@ from gradeschool import (
     normalize,
     parse_gsm8k_answer,
 )
-from gradeschool.answers.parse import answer_part, hashed_answer, read_answer, stated_answer
+from gradeschool.answers.parse import (
+    answer_part,
+    hashed_answer,
+    mentions_answer,
+    read_answer,
+    stated_answer,
+)
 
 FORMS = {
     "hashes": "She makes 9 * 2 = 18 dollars.\n#### {}",
@@ -282,3 +288,9 @@ def test_majority_vote_is_never_outvoted(answers: list[str | None]) -> None:
     counts = Counter(answer for answer in answers if answer is not None)
     assert (winner is None) is (not counts)
     assert winner is None or counts[winner] == max(counts.values())
+
+
+@pytest.mark.parametrize("text", ["The ANSWER is 4", "an\u017fwer: 4"])
+def test_the_word_answer_counts_in_any_case(text: str) -> None:
+    assert mentions_answer(text)
+    assert not mentions_answer(text[5:])

@@ -13,8 +13,10 @@ from gradeschool.answers.search import (
     last_box,
     last_flat_box,
     last_match,
+    last_plain_box,
 )
 
+PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
 TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
@@ -25,6 +27,14 @@ def test_last_flat_box_is_the_last_match_of_the_documented_pattern(text: str) ->
     matches = FLAT.findall(text)
     box = last_flat_box(text)
     assert (box.text if box else None) == (matches[-1] if matches else None)
+
+
+@given(TEXTS)
+def test_a_plain_box_is_the_last_box_if_no_brace_is_inside(text: str) -> None:
+    start = text.rfind("boxed")
+    match = PLAIN.match(text, start) if text[:start].endswith("\\") and start > 0 else None
+    box = last_plain_box(text)
+    assert box == (None if match is None else TextMatch(match[1], *match.span(1)))
 
 
 @given(TEXTS)

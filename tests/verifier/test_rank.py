@@ -22,7 +22,10 @@ from gradeschool.verifier.scores import (
     read_scores,
 )
 from gradeschool.verifier.selection import (
+    COVERAGE,
     LEAST_WEIGHT,
+    MAJORITY,
+    MEAN,
     Option,
     RankedProblem,
     SelectionSettings,
@@ -246,6 +249,22 @@ def test_problems_may_have_different_numbers_of_completions() -> None:
     ranking = rank(ranked, has_logprob=False)
     assert [point.problems for point in ranking.curves["best"]] == [10, 10, 6, 6]
     assert ranking.whole.problems == 10
+
+
+def test_at_equal_tokens_only_scores_that_are_read_halve_the_completions() -> None:
+    ranked = [
+        case._replace(options=[option._replace(tokens=5) for option in case.options])
+        for case in cases(6, 8)
+    ]
+    for stored, free in ((), set()), (("logprob", "sum"), {"logprob", "sum"}):
+        ranking = rank(ranked, has_logprob=True, stored=stored)
+        [*_, last] = ranking.budgets
+        assert last.tokens == 40
+        assert last.accuracies.keys() == ranking.curves.keys() - {COVERAGE}
+        for name, accuracy in last.accuracies.items():
+            count = 8 if name in free | {MEAN, MAJORITY} else 4
+            [point] = [point for point in ranking.curves[name] if point.n == count]
+            assert accuracy == point.accuracy, name
 
 
 def test_nothing_to_rank_is_an_error() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,12 @@ import pytest
 pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool.models.local import name_of
 from gradeschool.verifier.candidates import candidates_of
+from gradeschool.verifier.rank import ready
 from gradeschool.verifier.scorers import FolderReader, load_scorer
-from gradeschool.verifier.scores import read_scores, score_held, stores_logprobs
+from gradeschool.verifier.scores import ScoreRow, read_scores, score_held, stores_logprobs
+from gradeschool.verifier.selection import passes
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.trainees import sums, tokenizer_of, trainee
@@ -48,7 +52,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
 ) -> None:
     scorer = load_scorer(None, tiny_model)
     [run] = candidates_of(str(sampled), None, lambda _: None)
-    assert stores_logprobs(run, scorer)
+    assert stores_logprobs(run, name_of(tiny_model))
     candidates = [each for problem in run.answered for each in problem.candidates]
     assert all(each.logprob is not None and each.tokens for each in candidates)
     texts: list[int] = []
@@ -63,7 +67,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
     # Few texts were drawn in other tokens than the tokenizer gives them; those alone are read.
     assert sum(texts) < len(candidates) / 10
     whole = run._replace(manifest={})  # a run that does not say who wrote it
-    assert not stores_logprobs(whole, scorer)
+    assert not stores_logprobs(whole, name_of(tiny_model))
     again = score_held(whole, scorer, path=sampled / "again.jsonl")
     assert sum(texts) >= len(candidates)
     for row in read_scores(again):
@@ -74,13 +78,49 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
 def test_those_of_another_model_or_prompt_are_not_taken(
     sampled: Path, tiny_model: Path, other_model: Path
 ) -> None:
-    scorer = load_scorer(None, other_model)
     [run] = candidates_of(str(sampled), None, lambda _: None)
-    assert not stores_logprobs(run, scorer)
-    mine = load_scorer(None, tiny_model)
+    mine = name_of(tiny_model)
     assert stores_logprobs(run, mine)
+    assert not stores_logprobs(run, name_of(other_model))
     protocol = {**run.manifest["protocol"], "name": "lm-eval/gsm8k"}
     assert not stores_logprobs(run._replace(manifest={**run.manifest, "protocol": protocol}), mine)
+    answered = [
+        part._replace(candidates=[each._replace(logprob=None) for each in part.candidates])
+        for part in run.answered
+    ]
+    assert not stores_logprobs(run._replace(answered=answered), mine)
+
+
+def test_rank_charges_no_reading_for_them(
+    sampled: Path,
+    tiny_model: Path,
+    other_model: Path,
+    gradeschool: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [run] = candidates_of(str(sampled), None, lambda _: None)
+    keys = [each.key for problem in run.answered for each in problem.candidates]
+
+    def stored(verifier: str, generator: str | None = None) -> set[str]:
+        rows = {key: ScoreRow(key, verifier, 0.5, 5, -1.0, generator) for key in keys}
+        return set(ready(run, verifier, rows).stored)
+
+    mine, other = name_of(tiny_model), name_of(other_model)
+    assert stored("verifier", mine) == {"logprob", "sum"}
+    assert stored(f"log-probability {mine}") == {"verifier"}
+    assert stored(f"log-probability {other}", mine) == {"logprob", "sum"}
+    assert stored(f"log-probability {mine}:min") == stored("verifier", other) == set()
+    charged = []
+
+    def recorded(strategy: str, stored: Collection[str] = ()) -> int:
+        charged.append(set(stored))
+        return passes(strategy, stored)
+
+    monkeypatch.setattr("gradeschool.verifier.rank.passes", recorded)
+    result = gradeschool("rank", sampled, "--generator", tiny_model, "--json")
+    assert result.status == 0, result.err
+    assert charged
+    assert all(names == {"verifier"} for names in charged)
 
 
 def test_a_row_holds_the_sum_over_the_tokens_that_it_counts(sampled: Path) -> None:

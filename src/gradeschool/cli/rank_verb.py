@@ -120,9 +120,8 @@ def command(
             settings=settings,
         )
     others, scores = _baselines(candidates, baselines, dataset)
-    ranking = rank(
-        prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings
-    )
+    ranking = rank(prepared.cases, has_logprob=prepared.has_logprob, stored=prepared.stored,
+                   baselines=others, settings=settings)  # fmt: skip
     facts = {
         "run": candidates.run,
         "verifier": prepared.verifier,

@@ -297,6 +297,11 @@ def name_of(folder: Path, *more: str) -> str:
     return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
 
 
+def is_name_of(name: str, model_fingerprint: str) -> bool:
+    """Return whether `name_of` gives this name to a model with this fingerprint, and no more."""
+    return name.endswith(f"@{hashlib.sha256(model_fingerprint.encode()).hexdigest()[:12]}")
+
+
 def folder_of(spec: str) -> Path:
     """Return a model's folder: a path, or a name in the Hugging Face cache."""
     folder = Path(spec).expanduser()

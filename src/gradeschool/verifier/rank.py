@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -28,13 +28,19 @@ from gradeschool.scoring.statistics import (
     wilson_of_mean,
 )
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates, Warn, candidates_of
-from gradeschool.verifier.scorers import CandidateScorer, is_model, load_scorer
+from gradeschool.verifier.scorers import (
+    LOGPROB_READER,
+    CandidateScorer,
+    is_model,
+    load_scorer,
+)
 from gradeschool.verifier.scores import (
     ScoreRow,
     ScoringProgress,
     choose_scores,
     score_held,
     scores_path,
+    stores_logprobs,
 )
 from gradeschool.verifier.selection import (
     COVERAGE,
@@ -46,6 +52,7 @@ from gradeschool.verifier.selection import (
     ProblemResult,
     RankedProblem,
     SelectionSettings,
+    passes,
     pick,
 )
 
@@ -116,12 +123,14 @@ def rank(
     cases: Sequence[RankedProblem],
     *,
     has_logprob: bool,
+    stored: Collection[str] = (),
     baselines: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
     settings: SelectionSettings | None = None,
 ) -> Ranking:
     """Return the results of every strategy on scored completions.
 
-    baselines: by name, (right, completions) of each problem of another run. Raises InputError if
+    stored: see `RankInput`. baselines: by name, (right, completions) of each problem of another
+    run. Raises InputError if
     there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
@@ -146,7 +155,7 @@ def rank(
         whole=_part("all", picked, settings, others),
         families=parts if len(parts) > 1 else (),
         curves=curves,
-        budgets=budget_curve(curves, cases),
+        budgets=budget_curve(curves, cases, stored),
         top=top_curves_of(picked, most),
         buckets=calibration(
             [outcome.score for outcome in options],
@@ -276,12 +285,17 @@ STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
 
 
 class RankInput(NamedTuple):
-    """Problems to rank. unscored: number of completions without a score, which are left out."""
+    """Problems to rank.
+
+    unscored: number of completions without a score, which are left out. stored: the names of the
+    scores (see SCORES) that sampling stored, so that no scorer had to read the completions.
+    """
 
     cases: Sequence[RankedProblem]
     verifier: str
     has_logprob: bool
     unscored: int
+    stored: frozenset[str] = frozenset()
 
 
 def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
@@ -343,7 +357,20 @@ def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) 
     has_logprob = all(row.logprob is not None for row in rows)
     cases = [_case(answered, scores) for answered in sampled.answered]
     cases = [case for case in cases if case.options]
-    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
+    stored = _stored_scores(sampled, verifier, rows)
+    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows), stored)
+
+
+def _stored_scores(
+    sampled: CandidateRun, verifier: str, rows: Sequence[ScoreRow]
+) -> frozenset[str]:
+    names: set[str] = set()
+    if all(stores_logprobs(sampled, name) for name in {row.generator for row in rows}):
+        names |= {"logprob", "sum"}
+    reader = verifier.removeprefix(LOGPROB_READER)
+    if reader != verifier and stores_logprobs(sampled, reader):
+        names.add("verifier")
+    return frozenset(names)
 
 
 def _case(answered: ProblemCandidates, scores: Mapping[str, ScoreRow]) -> RankedProblem:
@@ -404,8 +431,8 @@ def _dataset(sampled: CandidateRun) -> str | None:
 class BudgetPoint(NamedTuple):
     """The accuracies of strategies for the same mean number of tokens per problem.
 
-    tokens: written and read. A vote without scores writes n completions; a strategy with scores
-    writes half as many, because its scorer reads each of them. accuracies: by strategy.
+    tokens: written and read, those of n completions. A strategy whose scorer reads its completions
+    has half as many (see `passes`). accuracies: by strategy.
     """
 
     n: int
@@ -413,11 +440,10 @@ class BudgetPoint(NamedTuple):
     accuracies: Mapping[str, float]
 
 
-WITHOUT_SCORES = frozenset({MEAN, MAJORITY, COVERAGE})
-
-
 def budget_curve(
-    curves: Mapping[str, Sequence[CurvePoint]], cases: Sequence[RankedProblem]
+    curves: Mapping[str, Sequence[CurvePoint]],
+    cases: Sequence[RankedProblem],
+    stored: Collection[str] = (),
 ) -> list[BudgetPoint]:
     """Return the accuracies over equal numbers of tokens; empty if no length is recorded."""
     lengths = [option.tokens for case in cases for option in case.options]
@@ -428,9 +454,9 @@ def budget_curve(
     points = []
     for n in by_n[MAJORITY]:
         accuracies = {
-            name: values[cost]
+            name: values[count]
             for name, values in by_n.items()
-            if name != COVERAGE and (cost := n if name in WITHOUT_SCORES else n // 2) in values
+            if name != COVERAGE and (count := n // passes(name, stored)) in values
         }
         points.append(BudgetPoint(n, n * mean, accuracies))
     return points

@@ -191,6 +191,9 @@ def _reward_model(folder: Path, form: str | None) -> StepReader | None:
     return RewardModel(folder, RewardForm(form))
 
 
+LOGPROB_READER = "log-probability "  # begins the name of every one
+
+
 class LogprobReader:
     """A language model used as a verifier.
 
@@ -199,7 +202,7 @@ class LogprobReader:
 
     def __init__(self, generator: SolutionReader) -> None:
         self.generator = generator
-        self.name = f"log-probability {generator.name}"
+        self.name = LOGPROB_READER + generator.name
         self.tokenizer, self.context = generator.tokenizer, generator.context
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
@@ -220,13 +223,12 @@ class FolderReader:
     def __init__(self, folder: Path, verifies: bool) -> None:
         import torch
 
-        from gradeschool.models.local import fingerprint, load_tokenizer, name_of
+        from gradeschool.models.local import load_tokenizer, name_of
         from gradeschool.verifier.head import VERIFIER_FILE, Verifier, load_reader
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         load = Verifier.load if verifies else load_reader
         self.name = name_of(folder, VERIFIER_FILE)
-        self.fingerprint = fingerprint(folder)
         self._model: Any = load(folder, device)
         self.tokenizer = load_tokenizer(folder)
         config = getattr(self._model, "model", self._model).config

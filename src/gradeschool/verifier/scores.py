@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import parse_line
+from gradeschool.models.local import is_name_of
 from gradeschool.verifier.candidates import (
     PLAIN_PROTOCOL,
     Candidate,
@@ -176,7 +177,8 @@ def score_held(
         candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
     )
     finished = before
-    stored = stores_logprobs(sampled, scorer)
+    reader = scorer.generator or getattr(scorer.verifier, "generator", None)
+    stored = stores_logprobs(sampled, reader and reader.name)
     for chunk in _chunks(sampled.answered, scored):
         append_scores(target, _rows(chunk, scorer, tokens, stored))
         finished += sum(len(candidate.candidates) for candidate in chunk)
@@ -243,20 +245,21 @@ def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
     return lambda token: str(decode([token]))
 
 
-def stores_logprobs(sampled: CandidateRun, scorer: CandidateScorer) -> bool:
-    """Return whether samples contain their log-probabilities under the scorer's generator.
+def stores_logprobs(sampled: CandidateRun, generator: str | None) -> bool:
+    """Return whether samples contain their log-probabilities under a generator.
 
-    They do if that model wrote them locally, with only the question as prompt.
+    generator: its name, see `ScoreRow`. They do if our own loop drew them from that model, with
+    only the question as prompt.
     """
-    reader = scorer.generator or getattr(scorer.verifier, "generator", None)
     sampler = sampler_of(sampled.manifest)
     protocol = sampled.manifest.get("protocol")
     plain = isinstance(protocol, Mapping) and protocol.get("name") == PLAIN_PROTOCOL
     return (
         plain
         and sampler is not None
-        and reader is not None
-        and (sampler.fingerprint == getattr(reader, "fingerprint", None))
+        and generator is not None
+        and is_name_of(generator, sampler.fingerprint)
+        and any(each.logprob is not None for part in sampled.answered for each in part.candidates)
     )
 
 

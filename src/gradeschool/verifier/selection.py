@@ -7,7 +7,7 @@ closed form (the best by a score), over random ones for votes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
@@ -207,6 +207,17 @@ SCORES: dict[str, Callable[[Option], float]] = {
     "logprob": lambda option: option.logprob,
     "sum": lambda option: option.logprob * option.tokens,
 }
+WITHOUT_SCORES = frozenset({MEAN, MAJORITY, COVERAGE})
+
+
+def passes(strategy: str, stored: Collection[str] = ()) -> int:
+    """Return how many times a model of the generator's size computes each completion.
+
+    1 to write it, and 1 more for a scorer that reads it. stored: the names of the scores (see
+    SCORES) that sampling stored, which cost nothing more.
+    """
+    name = strategy if strategy in SCORES else "verifier"
+    return 1 if strategy in WITHOUT_SCORES or name in stored else 2
 
 
 @dataclass(frozen=True, slots=True)

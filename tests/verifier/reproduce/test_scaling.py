@@ -98,6 +98,7 @@ def test_flops_are_those_of_writing_reading_and_training(many: ManySamples, tmp_
     for n in (1, 2, 4):
         drawn = prompt + n * written
         assert (0, "majority vote", drawn) in points
+        assert (0, "best by own logprob", drawn) in points
         assert points[0, "best by verifier", 2 * drawn] == pytest.approx(n / SAMPLES)
         assert (1, "majority vote", update + answers * drawn) in points
         assert (1, SELF_TRAINED, 3 * update + answers * 2 * drawn) in points

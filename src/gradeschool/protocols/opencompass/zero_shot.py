@@ -121,9 +121,10 @@ class AnswerForms(NamedTuple):
 def _forms(answer: str) -> AnswerForms:
     try:
         form = hendrycks(answer)
-        return AnswerForms(form, minerva(form), minerva(answer))
     except ValueError:  # "a/b": upstream goes on with the next comparison
         return AnswerForms(None, None, minerva(answer))
+    whole = minerva(answer)
+    return AnswerForms(form, whole if form == answer else minerva(form), whole)
 
 
 _remembered = lru_cache(1 << 16)(_forms)

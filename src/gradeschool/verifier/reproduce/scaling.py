@@ -37,6 +37,7 @@ from gradeschool.verifier.selection import (
     BEST,
     MAJORITY,
     best_of,
+    passes,
     pick,
 )
 
@@ -47,15 +48,14 @@ ROUND = ROUNDS[1]
 SELF_TRAINED = "best by logprob, self-trained again"
 # The same strategies by the paper's head.
 BY_HEAD = {
-    BEST: ("best by the paper's head", True),
-    "weighted": ("vote weighted by the paper's head", True),
+    BEST: "best by the paper's head",
+    "weighted": "vote weighted by the paper's head",
 }
-# The selection strategies, and whether they read the samples once more.
 SELECTED = {
-    BEST: ("best by verifier", True),
-    "weighted": ("verifier-weighted vote", True),
-    MAJORITY: ("majority vote", False),
-    "logprob": ("best by own logprob", False),
+    BEST: "best by verifier",
+    "weighted": "verifier-weighted vote",
+    MAJORITY: "majority vote",
+    "logprob": "best by own logprob",
 }
 GREEDY_NAMES = ("one greedy answer", "one greedy answer, self-trained again")
 
@@ -81,8 +81,8 @@ class ManySamples(NamedTuple):
 def figure_n(builder: StageBuilder) -> AblationPlan:
     """Return the plan of the accuracy over up to MANY samples."""
     many = _many_samples(builder)
-    best, vote = SELECTED[BEST][0], SELECTED["weighted"][0]
-    names = (*(name for name, _ in (*SELECTED.values(), *BY_HEAD.values())), SELF_TRAINED)
+    best, vote = SELECTED[BEST], SELECTED["weighted"]
+    names = (*SELECTED.values(), *BY_HEAD.values(), SELF_TRAINED)
     turns = [
         Contrast(f"{name}: {MANY:,} samples against {FEWER}", (0, name, MANY), (0, name, FEWER))
         for name in names
@@ -95,7 +95,7 @@ def figure_n(builder: StageBuilder) -> AblationPlan:
         Contrast(f"best of {MANY:,} by verifier against {GREEDY_NAMES[1]}", (0, best, MANY),
                  (0, GREEDY_NAMES[1], MANY)),
         Contrast(f"best of {FEWER} by verifier against {2 * FEWER} votes, as many FLOPs",
-                 (0, best, FEWER), (0, SELECTED[MAJORITY][0], 2 * FEWER)),
+                 (0, best, FEWER), (0, SELECTED[MAJORITY], 2 * FEWER)),
     )  # fmt: skip
     return AblationPlan([], contrasts=contrasts, read=partial(over_samples, many), titles=("",))
 
@@ -118,14 +118,14 @@ def figure_k(builder: StageBuilder) -> AblationPlan:
     count = preset.labelled * preset.k
     names = {1: "samples" if preset.k == 1 else "samples-single", FEW_SAMPLES: "samples-few"}
     points = []
-    best, vote = SELECTED[BEST][0], SELECTED["weighted"][0]
+    best, vote = SELECTED[BEST], SELECTED["weighted"]
     for k in KS:
         limit = count // k if count // k < preset.labelled else 0
         drawn = builder.drawn(names.get(k, f"samples-{k}-each"), "generator", "labelled", k,
                               preset.temperature, limit)  # fmt: skip
         run, scores = builder.scored(builder.verifier(f"verifier-k{k}", (), samples=drawn))
         for strategy in (BEST, "weighted", MAJORITY):
-            name = SELECTED[strategy][0]
+            name = SELECTED[strategy]
             points.append(PlannedPoint(0, name, k, run, scores, strategy == MAJORITY, strategy))
     contrasts = tuple(
         Contrast(f"{name}: {k} of a problem against {KS[0]}", (0, name, k), (0, name, KS[0]))
@@ -179,12 +179,12 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
 class SampleCurve(NamedTuple):
     """One selection strategy over the number of samples.
 
-    reads: whether it reads every sample once more. trained: a key of `ManySamples.trained`.
+    strategy: its name in `STRATEGIES`. trained: a key of `ManySamples.trained`.
     points: by the number of samples.
     """
 
     name: str
-    reads: bool
+    strategy: str
     trained: str
     points: Mapping[int, MeasuredPoint]
 
@@ -219,7 +219,7 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
     results: list[tuple[MeasuredPoint, float, float]] = []
     for curve in _curves(many, root, sampled):
         for n, point in curve.points.items():
-            flops = cost.of_samples(n) * (2 if curve.reads else 1)
+            flops = cost.of_samples(n) * passes(curve.strategy, stored=("logprob",))
             results.append((point, flops, trained[curve.trained]))
     runs = zip(GREEDY_NAMES, _greedy(many, root, sampled), many.greedy, ("", "again"), strict=True)
     for _, point, run, needed in runs:
@@ -236,17 +236,18 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
         (SELECTED, many.scores, "verifier"),
         (BY_HEAD, many.head_scores, "head"),
     ):
-        cases, _, has_logprob, _ = ready(sampled, *choose_scores(root / scores, None))
-        most = max(len(case.options) for case in cases)
+        prepared = ready(sampled, *choose_scores(root / scores, None))
+        most = max(len(case.options) for case in prepared.cases)
         ns = steps(most)
-        picked = [pick(case, has_logprob, SELECTION, ns) for case in cases]
-        for strategy, (name, reads) in names.items():
+        picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
+        for strategy, name in names.items():
             points = {
                 n: of_chances(0, name, n, {each.case.problem: each.by_strategy[strategy][index]
                                            for each in picked}, max(1, most // n))
                 for index, n in enumerate(ns)
             }  # fmt: skip
-            curves.append(SampleCurve(name, reads, trained if reads else "", points))
+            needed = trained if strategy in (BEST, "weighted") else ""
+            curves.append(SampleCurve(name, strategy, needed, points))
     by_self = ready(sampled, *choose_scores(root / many.self_scores, None)).cases
     points = {
         n: of_chances(0, SELF_TRAINED, n, {
@@ -254,7 +255,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
             for case in by_self}, max(1, most // n))
         for n in ns
     }  # fmt: skip
-    return [*curves, SampleCurve(SELF_TRAINED, True, "again", points)]
+    return [*curves, SampleCurve(SELF_TRAINED, BEST, "again", points)]
 
 
 def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[MeasuredPoint]:
