@@ -1,0 +1,133 @@
+"""Exported verifiers and step labels in the real trainers of TRL: one step of each."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.peers.pages import run_python, why_not
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+pytestmark = pytest.mark.peers
+
+TEXTS = ("Tom has 3 apples and buys 4. He has 3+4=<<3+4=7>>7.\n#### 7", "2 and 2 is 5.\n#### 5")
+
+
+@pytest.fixture
+def verifier(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Any:
+    """A verifier of the tiny model, exported to `FOLDER`."""
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    import torch
+
+    from gradeschool.models.local import load_model, load_tokenizer
+    from gradeschool.verifier.head import new_verifier
+
+    tokenizer = load_tokenizer(tiny_model)
+    exported, _ = new_verifier(load_model(tiny_model), tokenizer)
+    with torch.no_grad():
+        exported.gain.fill_(0.7)
+        exported.bias.fill_(0.3)
+    exported.eval().save(tmp_path / "verifier", tokenizer)
+    ended = gradeschool("verifier", "export", tmp_path / "verifier", "-o", tmp_path / "FOLDER")
+    assert ended.status == 0, ended.err
+    return exported
+
+
+def values_at(verifier: Any, ids: list[int]) -> list[float]:
+    """The verifier's value at each token but the first, which is read as the question."""
+    from gradeschool.verifier.examples import SolutionTokens
+    from gradeschool.verifier.head import values_of
+
+    [values] = values_of(verifier, [SolutionTokens(tuple(ids[:1]), tuple(ids[1:]))])
+    return [float(value) for value in values]
+
+
+REWARD = """
+import json, torch
+from datasets import Dataset
+from trl import RewardConfig, RewardTrainer
+
+torch.manual_seed(0)
+right, wrong = TEXTS
+config = RewardConfig("out", max_steps=1, per_device_train_batch_size=1, logging_steps=1,
+                      report_to=[], save_strategy="no", use_cpu=True, bf16=False,
+                      gradient_checkpointing=False)
+rows = Dataset.from_list([{"chosen": right, "rejected": wrong}])
+trainer = RewardTrainer("FOLDER", args=config, train_dataset=rows)
+before = {name: weight.detach().clone() for name, weight in trainer.model.named_parameters()}
+trainer.train()
+moved = any(not torch.equal(before[name], w) for name, w in trainer.model.named_parameters())
+[row] = list(trainer.train_dataset)
+[loss] = [log["loss"] for log in trainer.state.log_history if "loss" in log]
+print(json.dumps({"row": row, "loss": loss, "moved": moved}))
+"""
+
+
+def test_the_export_is_trained_one_step_by_trls_reward_trainer(
+    verifier: Any, tmp_path: Path
+) -> None:
+    """Its first loss is that of the difference of our values, which has no bias."""
+    if reason := why_not("trl_train"):
+        pytest.skip(reason)
+    process = run_python("trl_train", tmp_path, f"TEXTS = {TEXTS!r}\n{REWARD}")
+    assert process.returncode == 0, process.stderr[-3000:]
+    output = json.loads(process.stdout.splitlines()[-1])
+    row = output["row"]
+    right, wrong = (values_at(verifier, row[f"{name}_ids"])[-1] for name in ("chosen", "rejected"))
+    assert output["moved"]
+    assert output["loss"] == pytest.approx(math.log1p(math.exp(wrong - right)), abs=1e-4)
+
+
+@pytest.fixture
+def labelled(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Path:
+    """A run on fresh problems."""
+    ended = gradeschool(
+        "sample", "-m", f"transformers/{tiny_model}", "-d", "fresh:1", "-n", 4, "-k", 2,
+        "--max-tokens", 120, "-o", tmp_path / "run", "--quiet",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    return tmp_path / "run"
+
+
+PROCESS = """
+import json, torch
+from datasets import Dataset
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+from trl.experimental.prm import PRMConfig, PRMTrainer
+
+torch.manual_seed(0)
+rows = [json.loads(line) for line in open("steps.jsonl")]
+tokenizer = AutoTokenizer.from_pretrained("tiny-model")
+model = AutoModelForTokenClassification.from_pretrained("tiny-model", num_labels=2)
+config = PRMConfig("out", max_steps=1, per_device_train_batch_size=2, logging_steps=1,
+                   report_to=[], save_strategy="no", use_cpu=True, bf16=False, max_length=None,
+                   gradient_checkpointing=False)
+trainer = PRMTrainer(model=model, args=config, train_dataset=Dataset.from_list(rows),
+                     processing_class=tokenizer)
+read = [[label for label in row["labels"] if label != -100] for row in trainer.train_dataset]
+trainer.train()
+[loss] = [log["loss"] for log in trainer.state.log_history if "loss" in log]
+print(json.dumps({"labels": read, "loss": loss}))
+"""
+
+
+def test_trls_prm_trainer_trains_one_step_on_our_labels(
+    labelled: Path, tiny_model: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    if reason := why_not("trl_prm"):
+        pytest.skip(reason)
+    steps = tmp_path / "steps.jsonl"
+    ended = gradeschool("data", "label-steps", labelled, "--form", "trl", "-o", steps)
+    assert ended.status == 0, ended.err
+    (tmp_path / "tiny-model").symlink_to(tiny_model)
+    process = run_python("trl_prm", tmp_path, PROCESS, TRL_EXPERIMENTAL_SILENCE="1")
+    assert process.returncode == 0, process.stderr[-3000:]
+    output = json.loads(process.stdout.splitlines()[-1])
+    rows = [json.loads(line) for line in steps.read_text("utf-8").splitlines()]
+    assert output["labels"] == [[int(label) for label in row["labels"]] for row in rows]
+    assert 0 < output["loss"] < 10
