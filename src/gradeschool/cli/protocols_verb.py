@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gradeschool.protocols.card import ProtocolCard
     from gradeschool.scoring.compare import ScoreDelta
 
-# In a narrow terminal, the summary of a longer name is below it.
-
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:

@@ -130,8 +130,7 @@ def rank(
     """Return the results of every strategy on scored completions.
 
     stored: see `RankInput`. baselines: by name, (right, completions) of each problem of another
-    run. Raises InputError if
-    there is no completion, or a baseline shares no problem.
+    run. Raises InputError if there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
         raise InputError("there are no scored completions to rank; score the run first")

@@ -46,16 +46,16 @@ FEWER = 32  # the recipe's number of samples at test time
 KS = (1, FEW_SAMPLES, 32)  # samples of each labelled problem
 ROUND = ROUNDS[1]
 SELF_TRAINED = "best by logprob, self-trained again"
-# The same strategies by the paper's head.
-BY_HEAD = {
-    BEST: "best by the paper's head",
-    "weighted": "vote weighted by the paper's head",
-}
 SELECTED = {
     BEST: "best by verifier",
     "weighted": "verifier-weighted vote",
     MAJORITY: "majority vote",
     "logprob": "best by own logprob",
+}
+# The same strategies by the paper's head.
+BY_HEAD = {
+    BEST: "best by the paper's head",
+    "weighted": "vote weighted by the paper's head",
 }
 GREEDY_NAMES = ("one greedy answer", "one greedy answer, self-trained again")
 
