@@ -1,20 +1,32 @@
-"""Exported verifiers and step labels in the real trainers of TRL: one step of each."""
+"""Exported verifiers and step labels where they are used: vLLM, and trainers' own code.
+
+vLLM is started by the lines of docs/verifier.md, as they stand but for the port; the trainers of
+TRL make one step, and the dataset of OpenRLHF reads the labels.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
+import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.peers.install import python_of
 from tests.peers.pages import run_python, why_not
+from tests.peers.test_servers import ENVIRONMENT, wait_until_ready
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 pytestmark = pytest.mark.peers
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "verifier.md"
+SERVE = re.compile(r"```sh\n(vllm serve FOLDER.*?)\n(curl .*?)\n```", re.DOTALL)
 TEXTS = ("Tom has 3 apples and buys 4. He has 3+4=<<3+4=7>>7.\n#### 7", "2 and 2 is 5.\n#### 5")
 
 
@@ -45,6 +57,53 @@ def values_at(verifier: Any, ids: list[int]) -> list[float]:
 
     [values] = values_of(verifier, [SolutionTokens(tuple(ids[:1]), tuple(ids[1:]))])
     return [float(value) for value in values]
+
+
+def test_the_documented_lines_serve_our_values_by_vllm(
+    verifier: Any, tiny_model: Path, tmp_path: Path
+) -> None:
+    if reason := why_not("vllm_cpu"):
+        pytest.skip(reason)
+    from gradeschool.models.local import load_tokenizer
+
+    match = SERVE.search(PAGE.read_text("utf-8"))
+    assert match is not None
+    serve, curl = match.groups()
+    # `vllm` stops in the CPU build, whose package has another name; this is what it starts.
+    serve = serve.replace("vllm serve", "python -m vllm.entrypoints.openai.api_server --model", 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    path = os.pathsep.join([str(python_of("vllm_cpu").parent), os.environ["PATH"]])
+    variables = os.environ | ENVIRONMENT | {"HF_HOME": str(tmp_path), "PATH": path}
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            ["bash", "-c", f"exec {serve} --port {port}"],
+            cwd=tmp_path, stdout=output, stderr=subprocess.STDOUT, env=variables,
+        )  # fmt: skip
+    tokenizer = load_tokenizer(tiny_model)
+    try:
+        wait_until_ready(process, f"http://localhost:{port}/health", log)
+        for text in TEXTS:
+            ids = tokenizer(text)["input_ids"]
+            line = curl.replace(":8000", f":{port}").replace("[5, 6, 7]", json.dumps(ids))
+            assert line.count(str(port)) == 1 and str(ids) in line
+            reply = subprocess.run(
+                ["bash", "-c", f"{line} --silent --show-error --noproxy localhost"],
+                cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+            [result] = json.loads(reply.stdout)["data"]
+            served = [value for row in result["data"] for value in row]
+            assert len(served) == len(ids)
+            assert served[1:] == pytest.approx(values_at(verifier, ids), abs=1e-5)
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 REWARD = """
@@ -131,3 +190,42 @@ def test_trls_prm_trainer_trains_one_step_on_our_labels(
     rows = [json.loads(line) for line in steps.read_text("utf-8").splitlines()]
     assert output["labels"] == [[int(label) for label in row["labels"]] for row in rows]
     assert 0 < output["loss"] < 10
+
+
+OPENRLHF = """
+import json
+from types import SimpleNamespace
+from datasets import Dataset
+from openrlhf.datasets.process_reward_dataset import ProcessRewardDataset
+from transformers import AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("tiny-model")
+tokenizer.add_tokens(["ки", "+", "-"])
+rows = Dataset.from_json("steps.jsonl")
+strategy = SimpleNamespace(args=SimpleNamespace(input_key="input", label_key="value",
+                           placeholder_token="ки", reward_tokens=["+", "-"]))
+data = ProcessRewardDataset(rows, tokenizer, 4096, strategy)
+read = []
+for ids, _, labels in data:
+    marked = ids[0] == tokenizer.convert_tokens_to_ids("ки")
+    assert (labels[0][~marked] == -100).all()
+    read.append(tokenizer.convert_ids_to_tokens(labels[0][marked].tolist()))
+print(json.dumps(read))
+"""
+
+
+def test_openrlhfs_dataset_reads_our_labels(
+    labelled: Path, tiny_model: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    if reason := why_not("openrlhf_prm"):
+        pytest.skip(reason)
+    steps = tmp_path / "steps.jsonl"
+    ended = gradeschool("data", "label-steps", labelled, "--form", "openrlhf", "-o", steps)
+    assert ended.status == 0, ended.err
+    (tmp_path / "tiny-model").symlink_to(tiny_model)
+    process = run_python("openrlhf_prm", tmp_path, OPENRLHF)
+    assert process.returncode == 0, process.stderr[-3000:]
+    rows = [json.loads(line) for line in steps.read_text("utf-8").splitlines()]
+    labels = [row["value"] for row in rows]
+    assert json.loads(process.stdout.splitlines()[-1]) == labels
+    assert {"+", "-"} <= {label for row in labels for label in row}

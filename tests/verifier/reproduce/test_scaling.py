@@ -86,7 +86,12 @@ def test_accuracies_are_means_over_subsets_of_the_samples(
     assert points["best by verifier", 2].chances == {str(i): 0.5 for i in range(PROBLEMS)}
 
 
-def test_flops_are_those_of_writing_reading_and_training(many: ManySamples, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [True, False])
+def test_flops_are_those_of_writing_reading_and_training(
+    many: ManySamples, tmp_path: Path, stored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Log-probabilities that sampling stored cost nothing more."""
+    monkeypatch.setattr("gradeschool.verifier.rank.stores_logprobs", lambda *_: stored)
     pytest.importorskip("safetensors", reason="needs safetensors, which make test-all installs")
     for number, name in enumerate(("first", "second", "third"), 1):
         _model(tmp_path / name, updates=number)
@@ -98,7 +103,7 @@ def test_flops_are_those_of_writing_reading_and_training(many: ManySamples, tmp_
     for n in (1, 2, 4):
         drawn = prompt + n * written
         assert (0, "majority vote", drawn) in points
-        assert (0, "best by own logprob", drawn) in points
+        assert (0, "best by own logprob", drawn if stored else 2 * drawn) in points
         assert points[0, "best by verifier", 2 * drawn] == pytest.approx(n / SAMPLES)
         assert (1, "majority vote", update + answers * drawn) in points
         assert (1, SELF_TRAINED, 3 * update + answers * 2 * drawn) in points

@@ -179,12 +179,12 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
 class SampleCurve(NamedTuple):
     """One selection strategy over the number of samples.
 
-    strategy: its name in `STRATEGIES`. trained: a key of `ManySamples.trained`.
+    passes: over each sample, to write and to score it. trained: a key of `ManySamples.trained`.
     points: by the number of samples.
     """
 
     name: str
-    strategy: str
+    passes: int
     trained: str
     points: Mapping[int, MeasuredPoint]
 
@@ -219,7 +219,7 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
     results: list[tuple[MeasuredPoint, float, float]] = []
     for curve in _curves(many, root, sampled):
         for n, point in curve.points.items():
-            flops = cost.of_samples(n) * passes(curve.strategy, stored=("logprob",))
+            flops = cost.of_samples(n) * curve.passes
             results.append((point, flops, trained[curve.trained]))
     runs = zip(GREEDY_NAMES, _greedy(many, root, sampled), many.greedy, ("", "again"), strict=True)
     for _, point, run, needed in runs:
@@ -247,15 +247,16 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
                 for index, n in enumerate(ns)
             }  # fmt: skip
             needed = trained if strategy in (BEST, "weighted") else ""
-            curves.append(SampleCurve(name, strategy, needed, points))
-    by_self = ready(sampled, *choose_scores(root / many.self_scores, None)).cases
+            read = passes(strategy, prepared.stored)
+            curves.append(SampleCurve(name, read, needed, points))
+    by_self = ready(sampled, *choose_scores(root / many.self_scores, None))
     points = {
         n: of_chances(0, SELF_TRAINED, n, {
             case.problem: best_of(case.options, [option.score for option in case.options], n)
-            for case in by_self}, max(1, most // n))
+            for case in by_self.cases}, max(1, most // n))
         for n in ns
     }  # fmt: skip
-    return [*curves, SampleCurve(SELF_TRAINED, BEST, "again", points)]
+    return [*curves, SampleCurve(SELF_TRAINED, passes(BEST, by_self.stored), "again", points)]
 
 
 def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[MeasuredPoint]:
