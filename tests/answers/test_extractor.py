@@ -123,6 +123,36 @@ def test_texts_that_give_no_answer(case: QuestionCase) -> None:
     assert extract_final_answer(case.completion, case.question) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer isn't 72.",
+        "The answer isn’t 72.",
+        "The answer cannot be 72.",
+        "The answer can't be 72.",
+        "The answer is never 72.",
+        "It is no longer 72.",
+        "x ≠ 72",
+        "So it is \\boxed{\\neq 72}.",
+        "Die Antwort ist nicht 72.",
+        "La respuesta no es 72.",
+        "La réponse n'est pas 72.",
+        "Ответ не 72.",
+        "答案不是72。",
+        "So it is √72.",
+    ],
+)
+def test_a_negated_number_is_no_answer(text: str) -> None:
+    assert extract_final_answer(text) is None
+    before = extract_final_answer(f"48 + 22 = 70.\n{text}")
+    assert before is None or before.value == "70"
+
+
+def test_a_point_before_a_comma_separates_thousands() -> None:
+    assert [n.value for n in quantities("1.234,5 km and 1.234,50 km")] == ["1234.5", "1234.5"]
+    assert [n.value for n in quantities("1.234, 5 km")] == ["1.234", "5"]
+
+
 def test_twice_and_none_are_numbers_where_they_were_asked_for() -> None:
     twice = extract_final_answer("So he ran twice.", TIMES)
     none = extract_final_answer("She sold 7 and ate 3. So there are no eggs left.", HENS)

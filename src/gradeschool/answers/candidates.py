@@ -104,11 +104,16 @@ BOLD = compiled_later(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
-# A number after one of these is excluded: "not 5", "more than 5".
-EXCLUDING = ("not", "than", "instead of", "compared to", "compared with", "exceeds", "exceeding")
+# A number after one of these is excluded: "not 5", "can't be 5", "more than 5".
+EXCLUDING = (
+    *("not", "n't", "n’t", " be", "never", "longer", "≠", "\\ne", "\\neq"),
+    *("than", "instead of", "compared to", "compared with", "exceeds", "exceeding"),
+    *("nicht", " es", " pas", " не", "不是"),
+)
 EXCLUDED = compiled_later(
-    r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
-    r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
+    r"(?i)(?:\b(?:(?:not|never|no\slonger)(?:\sbe)?|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan"
+    r"|instead\sof|compared\s(?:to|with)|exceed(?:s|ing)?|nicht|no\ses|n['’]est\spas|не)"
+    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是)$"
 )
 REASON = compiled_later(
     r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s"

@@ -24,7 +24,7 @@ THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
 GROUPED = (
     rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}+(?!\d)"  # 1,250 and 1{{,}}250,000
     r"|\d{1,2}(?:,\d\d){1,9},\d{3}(?!\d)"  # 12,34,567
-    r"|\d{1,3}(?:\.\d{3}){2,40}+(?!\d)|\d{1,3}\.\d{3}(?=,\d\d(?!\d))"  # 1.250.000 and 1.250,00
+    r"|\d{1,3}(?:\.\d{3}){2,40}+(?!\d)|\d{1,3}\.\d{3}(?=,\d\d?(?!\d))"  # 1.250.000 and 1.250,5
     r"|\d++(?:,\d{3,})++(?!\d)"  # 1,3200: a slip, still one number
 )
 QUANTITY = re.compile(
@@ -218,14 +218,16 @@ def canonical_gold(gold: str) -> str:
 
 # Next to a number that is a part of an expression: "3\sqrt{13}", "52_8", "2\pi", "\log 5".
 EXPRESSION_BEHIND = re.compile(r"\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d)")
-EXPRESSION_BEFORE = re.compile(r"\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?\s?[{(]?\s?\Z")
+EXPRESSION_BEFORE = re.compile(
+    r"√\s?\(?\Z|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?\s?[{(]?\s?\Z"
+)
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of a LaTeX expression that is not a number itself."""
     before = text[max(0, start - 16) : start]
     return EXPRESSION_BEHIND.match(text, end) is not None or (
-        "\\" in before and EXPRESSION_BEFORE.search(before) is not None
+        ("\\" in before or "√" in before) and EXPRESSION_BEFORE.search(before) is not None
     )
 
 

@@ -58,7 +58,7 @@ SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
 FOREIGN = compiled_later(
     r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu|risposta"
     r"|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు|คำตอบ)"
-    r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|es|est|è|é|ni)\b|は|是|为|為|হল|হলো|คือ|[—–=]))?"
+    r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?"
     r"[\s*]{0,3}[:：]?)"
 )
 FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado", "Jibu", "jibu")
