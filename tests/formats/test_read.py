@@ -120,7 +120,7 @@ def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object)
     ("row", "fault"),
     [
         ({"index": 0}, "has no text; its columns are 'index'"),
-        ({"index": 0, "completion": None}, "has no text; its columns"),
+        ({"index": 0, "completion": None}, "has no text: its 'completion' is null; give a string"),
         ({"index": 0, "completion": 18}, "has no text: its 'completion' is 18; give a string"),
         ({"index": 0, "completions": []}, "has no text: its 'completions' is []"),
         ({"index": 0, "completion": [1, "a"]}, "has no text: its 'completion' is [1, 'a']"),

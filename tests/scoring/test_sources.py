@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,18 @@ def test_standard_input_is_a_file_like_others_and_leaves_nothing_behind(
     assert "gradeschool explain" in gradeschool("score", answers, "-d", problems, *SCORERS).out
     assert "gradeschool explain" not in scored()  # a file that is gone explains nothing
     assert list(kept.iterdir()) == []
+
+
+def test_a_pipe_is_read_to_its_end(
+    gradeschool: Command, answers: Path, problems: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(answers.read_bytes(),))
+    writer.start()
+    whole = gradeschool("score", pipe, "-d", problems, *SCORERS, "--json").json()
+    writer.join()
+    assert correct(whole) == {"low": 3 * SAMPLES, "high": 5 * SAMPLES}
 
 
 def test_a_name_is_parted_where_a_file_ends(

@@ -187,13 +187,13 @@ def files_and_scorers(
     """Return the files and the scorers of a command line, without repetitions.
 
     Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
-    and not a file counts as a scorer. "-" is standard input, copied to a temporary file. Raises
-    InputError if no file is given, UnknownNameError for a word close to a scorer's name.
+    and not a file counts as a scorer. Pipes and "-", standard input, are copied to temporary files.
+    Raises InputError if no file is given, UnknownNameError for a word close to a scorer's name.
     """
     from gradeschool.protocols.registry import all_scorers
 
     once = dict.fromkeys(arguments)
-    arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
+    arguments = [_copied(name) if is_pipe(name) else name for name in once]
 
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     registered = all_scorers() if scorers and absent else {}
@@ -209,8 +209,16 @@ def files_and_scorers(
     return files, tuple(dict.fromkeys((*scorers, *named)))
 
 
-def _standard_input() -> str:
-    """Copy standard input (JSON lines) to a temporary file, deleted when the command ends.
+def is_pipe(name: str) -> bool:
+    """Return whether a name is "-" or that of a pipe, as `<(zcat FILE)` gives."""
+    from pathlib import Path
+
+    exists = os.path.exists(name)  # noqa: PTH110  (never raises)
+    return name == STANDARD_INPUT or (exists and Path(name).is_fifo())
+
+
+def _copied(pipe: str) -> str:
+    """Copy a pipe (JSON lines) to a temporary file, deleted when the command ends.
 
     A file of completions is read twice, and may be larger than memory.
     """
@@ -219,9 +227,10 @@ def _standard_input() -> str:
     from tempfile import TemporaryDirectory
 
     folder = click.get_current_context().with_resource(TemporaryDirectory())
-    path = Path(folder) / "stdin.jsonl"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+    is_stdin = pipe == STANDARD_INPUT
+    path = Path(folder) / ("stdin.jsonl" if is_stdin else f"{Path(pipe).name}.jsonl")
+    with path.open("wb") as file, sys.stdin.buffer if is_stdin else Path(pipe).open("rb") as source:
+        shutil.copyfileobj(source, file)
     return str(path)
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
-    STANDARD_INPUT,
     FileVerb,
     dataset_option,
     files_and_scorers,
+    is_pipe,
     json_option,
     labels_option,
     print_json,
@@ -70,8 +70,8 @@ def command(
     FILES are run folders, tables (JSONL, JSON, CSV, Excel, Parquet, Arrow) or logs of other tools.
     Detects the columns by their names: the text, and the problem by its question, id or index; run
     and sample if there are several. --columns names them. A quoted pattern ('answers/*.parquet') or
-    a folder of tables is one table; FILE#NAME selects one run of several, - is standard input
-    (JSONL). Counts rows that cannot be used as errors, and exits with 3.
+    a folder of tables is one table; FILE#NAME selects one run of several. Reads JSON lines from
+    pipes and from -, standard input. Counts rows that cannot be used as errors, and exits with 3.
 
     Scorers that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
     slower; `--scorer all` adds those that are installed.
@@ -106,7 +106,7 @@ def command(
     if as_json:
         _print_json(totals, counted, named)
     else:
-        _print(totals, counted, named, dataset, STANDARD_INPUT not in files)
+        _print(totals, counted, named, dataset, not any(map(is_pipe, files)))
     warn_of_faults(totals.faults)
 
 

@@ -80,6 +80,9 @@ def _without_text(fields: Mapping[str, Any]) -> str:
         value = fields.get(name)
         if value is not None:
             return f"has no text: its {name!r} is {shown(value)}; give a string"
+    empty = next((name for name in TEXT_FIELDS if name in fields), None)
+    if empty is not None:
+        return f"has no text: its {empty!r} is null; give a string"
     names = " or ".join(map(repr, ("completion", "output", "response", "answer")))
     return f"has no text; its columns are {_columns(fields)}, one must be {names}{NAME_COLUMNS}"
 
