@@ -199,7 +199,7 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
         result = run("-m", f"{url}/tiny", *arguments)
         again = run("-m", f"{url}/tiny", *arguments)
     assert result.returncode == again.returncode == 3
-    assert "1 samples failed" in result.stderr
+    assert "1 sample failed (1 http 400), such as: HTTP 400 from http" in result.stderr
     fields = results(folder)
     assert fields["errors"] == {"http 400": 1}
     assert fields["n"] == 20

@@ -272,10 +272,11 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
         warn(f"{run}{missing} samples were not requested, because of --max-cost; "
              "the same command with a larger one resumes the run")  # fmt: skip
     elif evaluation.failed:
-        warn(
-            f"{run}{evaluation.failed} samples failed (results.json counts the causes); "
-            "the same command requests them again"
-        )
+        causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
+        samples = "1 sample" if evaluation.failed == 1 else f"{evaluation.failed} samples"
+        message = evaluation.error.partition(":")[2].strip()
+        example = f", such as: {message}" if message else ""
+        warn(f"{run}{samples} failed ({causes}){example}; the same command requests them again")
 
 
 def exit_status(evaluation: Evaluation) -> int:

@@ -111,7 +111,7 @@ def summarise(
         "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
         "failures": count_headline_causes(table, changes),
-        "errors": dict(Counter(_cause(completion) for completion in rows if completion.error)),
+        "errors": dict(Counter(cause_of(row.error) for row in rows if row.error)),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
         "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
@@ -120,8 +120,9 @@ def summarise(
     return score, at_k, fields
 
 
-def _cause(completion: Completion) -> str:
-    return completion.error.partition(":")[0]
+def cause_of(error: str) -> str:
+    """Return the cause of a failed sample, the words of its error before the colon."""
+    return error.partition(":")[0]
 
 
 def answers_file(
