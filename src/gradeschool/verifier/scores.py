@@ -88,13 +88,15 @@ def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
     """Return the name of a verifier and its rows by key, the last of each.
 
-    verifier: the beginning of its name; None if the file has only one. Raises InputError unless
-    exactly one verifier matches.
+    verifier: its name or the beginning of it; None if the file has only one. Raises InputError
+    unless it is a name in the file, or exactly one name begins with it.
     """
     by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):
         if verifier is None or row.verifier.startswith(verifier):
             by_verifier.setdefault(row.verifier, {})[row.key] = row
+    if verifier in by_verifier:  # also the beginning of "NAME:product"
+        return verifier, by_verifier[verifier]
     if len(by_verifier) == 1:
         return next(iter(by_verifier.items()))
     if by_verifier:
