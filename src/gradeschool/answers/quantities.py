@@ -218,17 +218,13 @@ def canonical_gold(gold: str) -> str:
 
 # Next to a number that is a part of an expression: "3\sqrt{13}", "52_8", "2\pi", "\log 5".
 EXPRESSION_BEHIND = re.compile(r"\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d)")
-EXPRESSION_BEFORE = re.compile(
-    r"√\s?\(?\Z|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?\s?[{(]?\s?\Z"
-)
+EXPRESSION_BEFORE = re.compile(r"(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?\Z")
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of a LaTeX expression that is not a number itself."""
     before = text[max(0, start - 16) : start]
-    return EXPRESSION_BEHIND.match(text, end) is not None or (
-        ("\\" in before or "√" in before) and EXPRESSION_BEFORE.search(before) is not None
-    )
+    return bool(EXPRESSION_BEHIND.match(text, end) or EXPRESSION_BEFORE.search(before))
 
 
 def canonical(number: str) -> str:
