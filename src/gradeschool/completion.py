@@ -94,3 +94,8 @@ class Completion:
     deviations: tuple[str, ...] = ()
     requests: int = 1
     logprob: float | None = None
+
+    @property
+    def cause(self) -> str:
+        """The cause of an error, the words before its colon: "http 400"."""
+        return self.error.partition(":")[0]

@@ -274,9 +274,8 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     elif evaluation.failed:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
         samples = "1 sample" if evaluation.failed == 1 else f"{evaluation.failed} samples"
-        message = evaluation.error.partition(":")[2].strip()
-        example = f", such as: {message}" if message else ""
-        warn(f"{run}{samples} failed ({causes}){example}; the same command requests them again")
+        warn(f"{run}{samples} failed ({causes}), such as: {evaluation.example}; "
+             "the same command requests them again")  # fmt: skip
 
 
 def exit_status(evaluation: Evaluation) -> int:

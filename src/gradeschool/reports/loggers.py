@@ -428,7 +428,7 @@ class EvaluationLog(RunProgress, RunLog):
             completion = sample.completion
             self._truncated += completion.finish is Finish.LENGTH
             if completion.error:
-                self._errors[completion.error.partition(":")[0]] += 1
+                self._errors[completion.cause] += 1
             step = tally.stored + tally.ended
             if step % -(-tally.total // MOST_STEPS) == 0 or step == tally.total:
                 self.metrics(step, self._counts())

@@ -18,7 +18,7 @@ from gradeschool.models.engine_facts import engine_facts
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.plan import RunPlan, make_manifest, missing
 from gradeschool.runs.progress import EndedSample, RunProgress
-from gradeschool.runs.results import cause_of, scorers_of, write_results
+from gradeschool.runs.results import scorers_of, write_results
 from gradeschool.runs.store import Answered, GroupWriter, RunStore
 from gradeschool.scoring.score import RunScore
 from gradeschool.scoring.table import OUTCOMES, ScorerSet
@@ -53,7 +53,7 @@ class Evaluation:
     curve: maj@k and pass@k by the headline scorer, () for one sample per problem. cost: dollars for
     all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
     other_models: other models that answered according to the server, "" for none. errors: failed
-    samples by cause, the most frequent first. error: the first message of that cause.
+    samples by cause, the most frequent first. example: the first message of that cause.
     """
 
     folder: Path
@@ -68,7 +68,7 @@ class Evaluation:
     over_budget: bool = False
     other_models: str = ""
     errors: Mapping[str, int] = field(default_factory=dict)
-    error: str = ""
+    example: str = ""
 
 
 async def evaluate(
@@ -198,8 +198,8 @@ class _Session:
             seconds=seconds,
         )
         rows = [self.store.completions.get(request.key) for request in self.requests]
-        errors = [row.error for row in rows if row and row.error]
-        causes = Counter(map(cause_of, errors)).most_common()
+        most = next(iter(written.errors), "")
+        failed = (row.error for row in rows if row and row.error and row.cause == most)
         over_budget = self.budget is not None and self.budget.stopped
         stopped = self.dispatcher.stopping.is_set()
         return Evaluation(
@@ -207,7 +207,7 @@ class _Session:
             score=written.score,
             requested=len(self.requests),
             answered=sum(row is not None and not row.error for row in rows),
-            failed=len(errors),
+            failed=sum(written.errors.values()),
             interrupted=stopped and self.fatal is None and not over_budget,
             fatal=self.fatal,
             curve=written.curve,
@@ -216,8 +216,8 @@ class _Session:
             other_models=other_models(
                 self.model.identity, Counter(row.model for row in rows if row and row.model)
             ),
-            errors=dict(causes),
-            error=next((error for error in errors if cause_of(error) == causes[0][0]), ""),
+            errors=written.errors,
+            example=next(failed, "").removeprefix(f"{most}: "),
         )
 
 

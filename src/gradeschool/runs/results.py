@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
 
 class WrittenResults(NamedTuple):
-    """The score of the stored completions, and the curve over k by the headline scorer."""
+    """The score of the stored completions, and the curve over k by the headline scorer.
+
+    errors: failed samples by cause, the most frequent first.
+    """
 
     score: RunScore
     curve: tuple[AtK, ...]
+    errors: Mapping[str, int]
 
 
 def scorers_of(plan: RunPlan) -> ScorerSet:
@@ -63,7 +67,7 @@ def write_results(
     if plan.protocol.answers_file:
         file, body = answers_file(plan.protocol.answers_file, name, requests, store.completions)
         store.write_file(file, body)
-    return WrittenResults(score, tuple(curve))
+    return WrittenResults(score, tuple(curve), fields["errors"])
 
 
 def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:
@@ -111,18 +115,13 @@ def summarise(
         "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
         "failures": count_headline_causes(table, changes),
-        "errors": dict(Counter(cause_of(row.error) for row in rows if row.error)),
+        "errors": dict(Counter(row.cause for row in rows if row.error).most_common()),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
         "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
         "completion_tokens": sum(answer.usage.completion_tokens or 0 for answer in answers),
     }
     return score, at_k, fields
-
-
-def cause_of(error: str) -> str:
-    """Return the cause of a failed sample, the words of its error before the colon."""
-    return error.partition(":")[0]
 
 
 def answers_file(
