@@ -227,10 +227,13 @@ def _copied(pipe: str) -> str:
     from tempfile import TemporaryDirectory
 
     folder = click.get_current_context().with_resource(TemporaryDirectory())
-    is_stdin = pipe == STANDARD_INPUT
-    path = Path(folder) / ("stdin.jsonl" if is_stdin else f"{Path(pipe).name}.jsonl")
-    with path.open("wb") as file, sys.stdin.buffer if is_stdin else Path(pipe).open("rb") as source:
-        shutil.copyfileobj(source, file)
+    path = Path(folder) / f"{'stdin' if pipe == STANDARD_INPUT else Path(pipe).stem}.jsonl"
+    with path.open("wb") as file:
+        if pipe == STANDARD_INPUT:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with Path(pipe).open("rb") as source:
+                shutil.copyfileobj(source, file)
     return str(path)
 
 

@@ -76,13 +76,11 @@ def _error(value: object) -> str:
 
 
 def _without_text(fields: Mapping[str, Any]) -> str:
-    for name in TEXT_FIELDS:
-        value = fields.get(name)
-        if value is not None:
-            return f"has no text: its {name!r} is {shown(value)}; give a string"
-    empty = next((name for name in TEXT_FIELDS if name in fields), None)
-    if empty is not None:
-        return f"has no text: its {empty!r} is null; give a string"
+    present = [name for name in TEXT_FIELDS if name in fields]
+    if present:
+        name = next((name for name in present if fields[name] is not None), present[0])
+        value = "null" if fields[name] is None else shown(fields[name])
+        return f"has no text: its {name!r} is {value}; give a string"
     names = " or ".join(map(repr, ("completion", "output", "response", "answer")))
     return f"has no text; its columns are {_columns(fields)}, one must be {names}{NAME_COLUMNS}"
 
