@@ -275,6 +275,15 @@ def test_nothing_to_rank_is_an_error() -> None:
 # The file of scores
 
 
+def test_a_name_is_not_taken_for_the_beginning_of_a_reduction(tmp_path: Path) -> None:
+    path = tmp_path / SCORES_FILE
+    append_scores(path, [ScoreRow("a", "v@1", 0.25, 3), ScoreRow("a", "v@1:product", 0.5, 3)])
+    assert choose_scores(path, "v@1") == ("v@1", {"a": ScoreRow("a", "v@1", 0.25, 3)})
+    assert choose_scores(path, "v@1:product")[1]["a"].score == 0.5
+    with pytest.raises(InputError, match="choose one"):
+        choose_scores(path, "v")
+
+
 def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / SCORES_FILE
     append_scores(path, [ScoreRow("a", "v@1", 0.25, 3, values=[0.5, 0.25], tokens=["x", "y"])])
