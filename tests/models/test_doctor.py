@@ -13,6 +13,8 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from gradeschool.cli.doctor_verb import command
+from gradeschool.errors import TransientError
+from gradeschool.models import probe
 from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine, obstacles
 from gradeschool.models.probe import FindingState, Probe, ServerFinding
 from gradeschool.protocols.registry import get_protocol
@@ -333,6 +335,37 @@ def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: P
         not (folder / "completions.jsonl").exists()
         or not (folder / "completions.jsonl").stat().st_size
     )
+
+
+class Overloaded:
+    """A server that answers every second request with an error of overload, or all of them."""
+
+    def __init__(self, status: int, lasting: bool = False) -> None:
+        self.server, self.status, self.lasting, self.calls = ChatServer(), status, lasting, 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Refuse, or answer as the server behind it."""
+        self.calls += 1
+        if self.lasting or self.calls % 2:
+            return web.json_response({}, status=self.status, headers={"Retry-After": "0"})
+        return await self.server.answer(request)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503])
+def test_an_overloaded_server_is_described_as_without_load(status: int) -> None:
+    quiet = asyncio.run(findings_of(ChatServer().answer))
+    busy = asyncio.run(findings_of(Overloaded(status).answer))
+    names = ("forms", "temperature", "seed", "prefix", "max_tokens", "stop")
+    assert {name: busy.get(name) for name in names} == {name: quiet.get(name) for name in names}
+    assert quiet["forms"].says == "chat answered; completions answered"
+
+
+def test_a_lasting_overload_is_an_error_and_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "STARTING_WAITS", (0.0, 0.0))
+    server = Overloaded(429, lasting=True)
+    with pytest.raises(TransientError, match="HTTP 429"):
+        asyncio.run(findings_of(server.answer))
+    assert server.calls == 3
 
 
 def test_a_server_without_completions() -> None:

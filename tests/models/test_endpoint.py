@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from aiohttp.client_proto import ResponseHandler
 
-from gradeschool.completion import Decoding, Prompt
-from gradeschool.errors import InputError, TransientError
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
 from gradeschool.models.base import Request
 from gradeschool.models.endpoint import Endpoint, Response
@@ -52,6 +52,59 @@ class Starting(Endpoint):
             body = b'{"error": {"message": "Loading model"}}'
             return Response(self.statuses.pop(0), self.headers, body, connection)
         return Response(200, {}, b'{"data": [{"id": "ready"}]}', connection)
+
+
+class Refusing(Endpoint):
+    """Refuses the first request with a message, and answers the others."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("http://127.0.0.1:1/v1", "m", "")
+        self.message = message
+        self.bodies: list[dict[str, Any]] = []
+
+    async def _send(self, *call: Any) -> Response:
+        self.bodies.append(json.loads(call[2]))
+        connection = ResponseHandler(asyncio.get_running_loop())
+        if len(self.bodies) == 1:
+            refusal = {"error": {"message": self.message, "type": "invalid_request_error"}}
+            return Response(400, {}, json.dumps(refusal).encode(), connection)
+        choice = {"index": 0, "text": "1", "message": {"content": "1"}, "finish_reason": "stop"}
+        return Response(200, {}, json.dumps({"choices": [choice]}).encode(), connection)
+
+
+CHAT = Prompt(messages=(Message("user", "Q?"),))
+OPENAI = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+VLLM = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 256. This model's maximum context "
+    "length is 1190 tokens and your request has 1000 input tokens"
+)
+
+
+def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
+    async def scenario() -> None:
+        async with model:
+            await model.answer(Request("k", PROBLEM, CHAT, Decoding(max_tokens=256), 0))
+
+    model = Refusing(OPENAI)
+    asyncio.run(scenario())
+    assert ["max_tokens" in body for body in model.bodies] == [True, False]
+    assert "max_completion_tokens" in model.bodies[1]
+
+
+@pytest.mark.parametrize("prompt", [CHAT, Prompt(text="Q?")], ids=["chat", "completions"])
+def test_a_prompt_that_is_too_long_renames_no_limit_of_later_requests(prompt: Prompt) -> None:
+    async def scenario() -> None:
+        async with model:
+            request = Request("k", PROBLEM, prompt, Decoding(max_tokens=256), 0)
+            with pytest.raises(ModelError, match="too large"):
+                await model.answer(request)
+            await model.answer(request)
+
+    model = Refusing(VLLM)
+    asyncio.run(scenario())
+    assert all("max_tokens" in body for body in model.bodies)
+    assert not any("max_completion_tokens" in body for body in model.bodies)
+    assert len(model.bodies) == 2
 
 
 async def opened(model: Endpoint) -> str:

@@ -25,6 +25,7 @@ from gradeschool.models.openai_api import (
     object_in,
     refused,
     replies_in,
+    wants_new_length,
 )
 
 CONNECT_SECONDS = 10.0
@@ -239,7 +240,7 @@ class Endpoint:
 
     def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
         """Learn from a refusal which fields the server does not accept; True if a retry helps."""
-        if LENGTH in body and NEW_LENGTH.encode() in raw:
+        if wants_new_length(raw, body):
             self._length = NEW_LENGTH
             return True
         names = refused(raw, body)

@@ -31,6 +31,9 @@ NEUTRAL: Mapping[str, float] = {
 }
 NEUTRAL_HOSTS = ("api.openai.com",)
 LENGTH, NEW_LENGTH = "max_tokens", "max_completion_tokens"
+# OpenAI's "Use 'max_completion_tokens' instead". vLLM also names both fields in its refusal of a
+# prompt that is too long, where another field would not help and completions know no other.
+WANTS_NEW_LENGTH = re.compile(rf"(?i)\buse\W{{1,4}}{NEW_LENGTH}")
 REFUSAL = re.compile(
     r"unexpected|unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)"
     r"|extra|forbidden|invalid|must be",
@@ -51,7 +54,15 @@ def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
     return {name for name in NEUTRAL if name in body and name in text}
 
 
+def wants_new_length(raw: bytes, body: Mapping[str, Any]) -> bool:
+    """Return whether a 400 or 422 asks for a chat's token limit under its new name."""
+    text = raw.decode("utf-8", "replace")
+    return LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text) is not None
+
+
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
+# Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
+OVERLOADED_STATUSES = {429, 502, 503, 504, 529}
 LONGEST_WAIT = 120.0
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from gradeschool.errors import ModelError
+from gradeschool.errors import ModelError, TransientError
 from gradeschool.formats.samples import text_of
-from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.openai_api import object_in
+from gradeschool.models.endpoint import STARTING_WAITS, Endpoint
+from gradeschool.models.openai_api import OVERLOADED_STATUSES, classify, object_in
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
 TOKENS = 48
@@ -88,12 +89,25 @@ class Probe(Endpoint):
         return self
 
     async def ask(self, path: str, **fields: Any) -> ProbeAnswer:
-        """Send one body without fields whose value is None. Raises ModelError as `answer` does."""
-        self.requests += 1
+        """Send one body without fields whose value is None. Raises ModelError as `answer` does.
+
+        An overloaded server says nothing about its fields: the request is repeated, and in the end
+        TransientError is raised.
+        """
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
         sent = {name: value for name, value in body.items() if value is not None}
-        status, _, raw, connection = await self._send("POST", path, json.dumps(sent).encode())
-        connection.close()
+        for wait in (*STARTING_WAITS, None):
+            self.requests += 1
+            status, headers, raw, connection = await self._send(
+                "POST", path, json.dumps(sent).encode()
+            )
+            connection.close()
+            if status not in OVERLOADED_STATUSES:
+                break
+            error = classify(status, headers, raw, self.base)
+            if wait is None or not isinstance(error, TransientError):
+                raise error
+            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
         if status in {401, 403}:
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:
