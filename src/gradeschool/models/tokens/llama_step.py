@@ -167,9 +167,11 @@ def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 
 
 def _fits(weight: torch.Tensor) -> bool:
-    return (
-        weight.device.type == "cpu"
-        and weight.dtype in (torch.float32, torch.bfloat16)
-        and bool(torch.backends.mkldnn.is_available())
-        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
-    )
+    """Return whether oneDNN can take this weight; it refuses bfloat16 on a CPU without AVX-512."""
+    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return False
+    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return False
+    if weight.dtype == torch.bfloat16:
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return weight.dtype == torch.float32
