@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gradeschool.completion import NO_USAGE
+
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them
 LISTED_BY = {
     "scorer": "gradeschool protocols list",
@@ -92,12 +94,14 @@ class MissingExtraError(GradeschoolError, ImportError):
 class ModelError(GradeschoolError):
     """A model gave no completion for one sample.
 
-    `cause` is a short stable word for counting ("timeout", "http 500", "bad response").
+    `cause` is a short stable word for counting ("timeout", "http 500", "bad response"). `usage`:
+    the tokens of a reply that is not a completion; they were paid for.
     """
 
     def __init__(self, cause: str, message: str) -> None:
         super().__init__(message)
         self.cause = cause
+        self.usage = NO_USAGE
 
 
 class TransientError(ModelError):

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
+from gradeschool.errors import InputError
+
 MASK = "[API key]"
 # A shorter secret is masked only as a separate word: it may be part of ordinary words.
 SHORTEST = 6
@@ -24,6 +26,8 @@ PLACEHOLDERS = {
     *("na", "no-key", "none", "not-needed", "null", "ollama", "secret", "sk-no-key-required"),
     *("sk-xxx", "test", "token", "token-abc123", "vllm", "x", "xx", "xxx", "xxxx"),
 }
+# Masking such a key would change what a model answered.
+ANSWER_LIKE = re.compile(r"[-+$]?\d[\d.,]{0,10}")
 # The start of an address, and the parts that may contain a secret: user name and password, and the
 # rest after "?" or "#". Fullwidth forms count as well: some parsers accept them.
 SCHEME = re.compile(r"\s*(?:[A-Za-z][\w+.-]{0,20}:[/\\]+|[/\\]{2})")
@@ -60,6 +64,16 @@ def register_secret(secret: str) -> None:
     alone = f"(?<![A-Za-z0-9])(?:{joined})(?![A-Za-z0-9])"
     _secrets[secret] = re.compile(alone if len(secret) < SHORTEST else joined, re.IGNORECASE)
     _forms.update((form.lower(), None) for form in forms)
+
+
+def register_key(key: str) -> None:
+    """Mask an API key from now on; raises InputError if it looks like an answer to a problem."""
+    if ANSWER_LIKE.fullmatch(key):
+        raise InputError(
+            "the API key is a short number: to keep it out of files, equal numbers in answers "
+            "would be removed; give the server another key, or unset it if the server needs none"
+        )
+    register_secret(key)
 
 
 def masked(text: str) -> str:

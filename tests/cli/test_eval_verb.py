@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, status
 
 CHAT, COT = "recorded/sample#handwritten/chat", "recorded/sample#handwritten/cot"
 SAMPLE = ("-d", "sample", "--quiet")
@@ -167,3 +168,18 @@ def test_a_configuration_keeps_every_character(gradeschool: Command) -> None:
     Path(name).write_text(json.dumps({"question": "1 + 1?", "answer": "2"}) + "\n")
     gradeschool("eval", "-m", CHAT, "-d", name, "--dry-run", "--save-config", "run.toml")
     assert tomllib.loads(Path("run.toml").read_text())["dataset"] == name
+
+
+def test_a_setting_that_the_server_refuses_ends_in_a_warning(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    def refuses(request: ReceivedRequest) -> Behaviour | None:
+        if "temperature" not in request.body:
+            return None
+        return status(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+
+    arguments = ("-d", "sample", "-n", "5", "-o", tmp_path / "run")
+    with fault_server(refuses) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments)
+    assert ended.status == 0
+    assert "the server refuses temperature: 5 of 5 answers were drawn" in ended.err

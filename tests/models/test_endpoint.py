@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,10 +14,11 @@ from aiohttp.client_proto import ResponseHandler
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
-from gradeschool.models.base import Request
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.choose import endpoint_of
 from gradeschool.models.endpoint import Endpoint, Response
 from gradeschool.problem import Problem
-from tests.support.fault_server import fault_server
+from tests.support.fault_server import changed, fault_server
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
@@ -55,17 +58,20 @@ class Starting(Endpoint):
 
 
 class Refusing(Endpoint):
-    """Refuses the first request with a message, and answers the others."""
+    """Refuses some requests with a message, by default the first, and answers the others."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(
+        self, message: str, refuses: Callable[[dict[str, Any]], bool] | None = None
+    ) -> None:
         super().__init__("http://127.0.0.1:1/v1", "m", "")
         self.message = message
         self.bodies: list[dict[str, Any]] = []
+        self.refuses = refuses or (lambda _: len(self.bodies) == 1)
 
     async def _send(self, *call: Any) -> Response:
         self.bodies.append(json.loads(call[2]))
         connection = ResponseHandler(asyncio.get_running_loop())
-        if len(self.bodies) == 1:
+        if self.refuses(self.bodies[-1]):
             refusal = {"error": {"message": self.message, "type": "invalid_request_error"}}
             return Response(400, {}, json.dumps(refusal).encode(), connection)
         choice = {"index": 0, "text": "1", "message": {"content": "1"}, "finish_reason": "stop"}
@@ -105,6 +111,107 @@ def test_a_prompt_that_is_too_long_renames_no_limit_of_later_requests(prompt: Pr
     assert all("max_tokens" in body for body in model.bodies)
     assert not any("max_completion_tokens" in body for body in model.bodies)
     assert len(model.bodies) == 2
+
+
+def answered(model: Endpoint, *requests: Request) -> list[Reply | ModelError]:
+    """Ask one request after another; an error stands in place of its reply."""
+
+    async def scenario() -> list[Reply | ModelError]:
+        replies: list[Reply | ModelError] = []
+        async with model:
+            for each in requests:
+                try:
+                    replies.append(await model.answer(each))
+                except ModelError as error:
+                    replies.append(error)
+        return replies
+
+    return asyncio.run(scenario())
+
+
+def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
+    decoding = Decoding(temperature=0.0, stop=("Question:",), max_tokens=9)
+    model = Refusing(
+        "Unsupported parameters: 'temperature', 'stop' are not supported with this model.",
+        lambda body: "temperature" in body,
+    )
+    replies = answered(model, *[Request(str(n), PROBLEM, CHAT, decoding, n) for n in range(2)])
+    assert len(model.bodies) == 3
+    assert [{"temperature", "stop"} & body.keys() for body in model.bodies[1:]] == [set(), set()]
+    for reply in replies:
+        assert isinstance(reply, Reply)
+        assert reply.deviations == ("stop refused", "temperature refused")
+
+
+def test_a_refusal_of_one_request_changes_no_other() -> None:
+    """The message repeats the request, so that it seems to refuse every field."""
+    long = "word " * 99
+    model = Refusing(
+        "invalid request: {'prompt': …, 'temperature': 0, 'top_k': 0, 'min_p': 0} unsupported",
+        lambda body: body["prompt"] == long,
+    )
+    replies = answered(model, asking(long), asking("Q?"))
+    assert isinstance(replies[0], ModelError)
+    assert isinstance(replies[1], Reply) and not replies[1].deviations
+    assert model.bodies[-1].keys() == model.bodies[0].keys()
+
+
+def test_a_long_prompt_does_not_end_several_choices() -> None:
+    async def scenario() -> list[int]:
+        async with model:
+            with pytest.raises(ModelError):
+                await model.answer_many([asking(long)] * 4)
+            replies = await model.answer_many([asking("Q?")] * 4)
+            return [body.get("n", 1) for body in model.bodies] + [len(replies)]
+
+    long = "word " * 99
+    model = Refusing("the prompt is too long", lambda body: body["prompt"] == long)
+    assert asyncio.run(scenario()) == [4, 1, 4, 1]
+
+
+def test_ids_that_repeat_cost_few_replies() -> None:
+    """Ollama draws the ids of its replies from 999 numbers."""
+    numbers = random.Random(1)
+
+    def draw(body: dict[str, Any]) -> None:
+        body["id"] = f"chatcmpl-{numbers.randrange(999)}"
+
+    async def scenario(url: str) -> int:
+        async with Endpoint(url, "m", "") as model:
+            stale = 0
+            for number in range(400):
+                text = f"What is {number} + 0?"
+                while True:
+                    try:
+                        reply = await model.answer(asking(text))
+                        break
+                    except TransientError as error:
+                        stale += error.cause == "stale reply"
+                assert reply.text.endswith(f"#### {number}")
+            return stale
+
+    with fault_server(lambda _: changed(draw)) as server:
+        assert asyncio.run(scenario(server.url)) == 1
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "http://127.0.0.1:1/api"])
+def test_an_address_without_v1_gets_it_as_advice(address: str) -> None:
+    model = Starting(404)
+    model.base = address
+    with pytest.raises(InputError, match=f"give {address}/v1$"):
+        asyncio.run(opened(model))
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "completions/", "models"])
+def test_the_address_of_requests_is_no_model(path: str) -> None:
+    with pytest.raises(InputError, match="give http://h:80/v1 or http://h:80/v1/NAME"):
+        endpoint_of(f"http://h:80/v1/{path}", 9.0, Endpoint)
+
+
+@pytest.mark.parametrize("key", ["18", "1,234", "-7", "$3.50", "123456"])
+def test_a_key_that_answers_may_contain_is_refused(key: str) -> None:
+    with pytest.raises(InputError, match="the API key is a short number"):
+        Endpoint("http://h/v1", "m", key)
 
 
 async def opened(model: Endpoint) -> str:

@@ -37,7 +37,7 @@ def request(prefix: str | None = None, **decoding: Any) -> Request:
 
 
 def options(model: NativeModel, sample: Request) -> tuple[dict[str, Any], list[str]]:
-    return model._options(sample)
+    return model._options(sample, frozenset())
 
 
 def test_a_model_is_chosen_by_its_provider(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,21 +91,6 @@ def test_what_a_provider_does_not_take_is_left_out_and_said() -> None:
     assert deviations == ["seed not sent", f"max_tokens {native.LONGEST_COMPLETION} sent"]
     sent, deviations = options(NativeModel("gemini", "g"), sample)
     assert sent["seed"] == 8 and "max_tokens" not in sent and not deviations
-
-
-@pytest.mark.parametrize(
-    ("text", "status", "names"),
-    [
-        ("`temperature` is deprecated for this model.", 400, {"temperature"}),
-        ("`temperature` and `top_p` cannot both be specified, unsupported", 400, {"temperature"}),
-        ("the credit balance is too low", 400, set()),
-        ("`temperature` is deprecated for this model.", 500, set()),
-    ],
-)
-def test_a_refused_setting_is_learned(text: str, status: int, names: set[str]) -> None:
-    model = NativeModel("anthropic", "c")
-    error = type("Refusal", (Exception,), {"status_code": status})(text)
-    assert model._learned(error, {"temperature": 0.0}) == names
 
 
 @pytest.mark.parametrize(

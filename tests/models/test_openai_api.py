@@ -12,7 +12,14 @@ import pytest
 from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.openai_api import LONGEST_WAIT, classify, object_in, replies_in, retry_after
+from gradeschool.models.openai_api import (
+    LONGEST_WAIT,
+    classify,
+    object_in,
+    refused_fields,
+    replies_in,
+    retry_after,
+)
 from gradeschool.problem import Problem
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
@@ -119,6 +126,9 @@ ANSWERS: dict[str, tuple[dict[str, Any], dict[str, Any], str, Finish]] = {
         {"message": {"content": None, "reasoning": "hm"}, "finish_reason": "length"},
         TOKENS, "", Finish.LENGTH,
     ),
+    "thought out of sight until the limit": (
+        {"message": {"content": None}, "finish_reason": "length"}, TOKENS, "", Finish.LENGTH,
+    ),
     "an empty error": ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
 }  # fmt: skip
 
@@ -173,6 +183,10 @@ FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool]] = {
         {"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "tool_calls"},
         TOKENS, "tool call", False,
     ),
+    "a tool call that ends like a text": (
+        {"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "stop"},
+        TOKENS, "tool call", False,
+    ),
     "an ending that nobody knows": (
         {"message": {"content": "#### 1"}, "finish_reason": "gave_up"},
         TOKENS, "unknown ending", True,
@@ -191,6 +205,7 @@ def test_what_is_no_answer_is_a_failure_with_a_cause(name: str) -> None:
         parse(choice, usage)
     assert caught.value.cause == cause
     assert isinstance(caught.value, TransientError) == passing
+    assert caught.value.usage == (usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 
 def parse(choice: dict[str, Any], usage: dict[str, Any]) -> Reply:
@@ -215,7 +230,7 @@ def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -
     reply = chat_reply("Answer: 5\nQuestion: next", finish_reason="length")
     assert reply.text == " 5\n"
     assert reply.deviations == ("prefix repeated", "stop string left in")
-    assert reply.finish is Finish.LENGTH
+    assert reply.finish is Finish.STOP  # as if the server had stopped there
 
 
 def test_reasoning_is_kept_apart_from_the_answer() -> None:
@@ -229,3 +244,52 @@ def test_usage_that_makes_no_sense_is_left_out(count: str) -> None:
     usage = f'{{"prompt_tokens": {count}, "completion_tokens": 4}}'
     raw = f'{{"choices": [{{"text": "x"}}], "usage": {usage}}}'.encode()
     assert replies_in(object_in(raw), (request(),))[0].usage == (None, 4)
+
+
+SENT = {
+    "model": "m", "messages": [], "max_tokens": 9, "temperature": 0, "top_p": 1, "stop": ["Q:"],
+    "top_k": 0, "presence_penalty": 0,
+}  # fmt: skip
+EXTRA = {"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra inputs", "input": SENT}
+REFUSALS: dict[str, tuple[Any, set[str]]] = {
+    "OpenAI, a value": (
+        {"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model."
+                   " Only the default (1) value is supported.", "param": "temperature"}},
+        {"temperature"},
+    ),
+    "OpenAI, a parameter": (
+        {"error": {"message": "Unsupported parameter: 'stop' is not supported with this model."}},
+        {"stop"},
+    ),
+    "OpenAI, too many": ({"error": {"message": "Invalid 'stop': array too long."}}, {"stop"}),
+    "OpenAI, the user's value": (
+        {"error": {"message": "Invalid 'temperature': decimal above maximum value."}}, set(),
+    ),
+    "Anthropic": ({"error": "`temperature` is deprecated for this model."}, {"temperature"}),
+    "camel case": (
+        {"error": "Model m does not support parameter presencePenalty."}, {"presence_penalty"},
+    ),
+    "FastAPI, beside the whole request": ({"detail": [EXTRA]}, {"top_k"}),
+    "FastAPI in a text": ({"message": str([{**EXTRA, "input": 0}])}, {"top_k"}),
+    "a field that was not sent": ({"error": "unknown field min_p"}, set()),
+    "another reason, beside the whole request": (
+        {"error": {"message": "invalid prompt: too long", "request": SENT}}, set(),
+    ),
+    "no JSON": ("unexpected keyword argument 'top_k'", {"top_k"}),
+    "a new name": (
+        {"error": {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'"}},
+        {"max_tokens"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_fields_that_a_server_refuses(name: str) -> None:
+    says, fields = REFUSALS[name]
+    raw = says if isinstance(says, str) else json.dumps(says)
+    assert refused_fields(raw.encode(), SENT) == fields
+
+
+def test_several_choices_are_refused_if_nothing_else_is() -> None:
+    assert refused_fields(b'{"error": "best_of must be 1"}', {**SENT, "n": 4}) == {"n"}
+    assert refused_fields(b'{"error": "unknown top_k"}', {**SENT, "n": 4}) == {"top_k"}

@@ -12,11 +12,12 @@ from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
+from gradeschool.runs import dispatch
 from gradeschool.runs.cost import Budget, Price, estimate, parse_price, tokens_of
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fault_server import fault_server
+from tests.support.fault_server import choice_with, fault_server
 
 PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
@@ -141,6 +142,19 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
     assert (rest.status, len(server.requests)) == (0, 40)
     fields = json.loads((tmp_path / "run" / "results.json").read_text())
     assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
+
+
+def test_replies_that_are_no_answers_cost_too(
+    gradeschool: Command, problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reply is a dollar, and three that end with an error are one failed sample."""
+    arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 1)
+    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.001)
+    with fault_server(lambda _: choice_with(finish_reason="error")) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "--max-cost", 6)
+    assert ended.status == 3
+    assert len(server.requests) == 6
+    assert "($6.0000)" in ended.out
 
 
 def test_a_dry_run_asks_nothing_and_tells_what_is_missing(

@@ -54,7 +54,7 @@ def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Comple
         model,
         ConcurrencyLimiter(connections),
         lambda _, completion: completions.append(completion),
-        lambda: events.append("retry"),
+        lambda _: events.append("retry"),
         "r",
     )
     asyncio.run(dispatcher.send_all([request(number) for number in range(count)]))
@@ -127,7 +127,7 @@ def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
         raise OSError("disk")
 
     model = Scripted(lambda request, tries: Reply("ok"))
-    dispatcher = Dispatcher(model, ConcurrencyLimiter(3), record, lambda: None, "r")
+    dispatcher = Dispatcher(model, ConcurrencyLimiter(3), record, lambda _: None, "r")
     with pytest.raises(OSError, match="disk"):
         asyncio.run(dispatcher.send_all([request(number) for number in range(9)]))
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Evaluation
     from gradeschool.runs.job import PreparedJob
 
+# Settings of a protocol without which answers differ, if a server refuses them.
+SAMPLING = ("temperature", "top_p", "seed")
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
 
@@ -259,10 +261,14 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
 
 
 def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
-    """Warn if a run is not complete, or if another model answered; run: begins each message."""
+    """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
     if evaluation.other_models:
         warn(f"{run}the server says that another model answered: {evaluation.other_models}; "
              "check the model's name")  # fmt: skip
+    for name in SAMPLING:
+        if count := evaluation.deviations.get(f"{name} refused"):
+            warn(f"{run}the server refuses {name}: {count} of {evaluation.answered} answers were "
+                 "drawn with the server's own value, not the protocol's")  # fmt: skip
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
     elif evaluation.interrupted and (missing := evaluation.requested - evaluation.answered):

@@ -47,6 +47,8 @@ FAMILIES = {
     "mistral": "mistral",
     "grok": "xai",
 }
+# Paths under /v1 that are not names of models.
+REQUEST_PATHS = ("chat/completions", "completions", "models")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
 
 
@@ -168,6 +170,12 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
 
 
 def _split(url: str) -> tuple[str, str]:
-    """Split "http://host/v1/NAME" into base and name."""
+    """Split "http://host/v1/NAME" into base and name; raises InputError for a request's address."""
     base, slash, name = url.partition("/v1/")
-    return (f"{base}/v1", name.strip("/")) if slash else (url.rstrip("/"), "")
+    name = name.strip("/")
+    if name in REQUEST_PATHS:
+        raise InputError(
+            f"{shown_address(url)!r} is the address of requests; give {shown_address(base)}/v1 or "
+            f"{shown_address(base)}/v1/NAME"
+        )
+    return (f"{base}/v1", name) if slash else (url.rstrip("/"), "")

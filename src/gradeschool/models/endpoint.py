@@ -15,17 +15,17 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.masking import masked, register_secret, shown_address
+from gradeschool.masking import masked, register_key, shown_address
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
     NEW_LENGTH,
+    NO_SETTING,
     classify,
     neutral_for,
     object_in,
-    refused,
+    refused_fields,
     replies_in,
-    wants_new_length,
 )
 
 CONNECT_SECONDS = 10.0
@@ -80,19 +80,18 @@ class Endpoint:
             raise InputError(
                 "the API key contains characters that no HTTP header allows; set it again"
             )
-        register_secret(key)
+        register_key(key)
         self.base = base.rstrip("/")
         self.model = model
         self.seconds = seconds
         self._key = key
         self._session: aiohttp.ClientSession | None = None
-        # What the server accepts, learned from refusals, for the rest of the run.
-        self._length = LENGTH
         self._neutral: dict[str, float] = neutral_for(base)
+        # Fields that the server has refused.
         self._refused: frozenset[str] = frozenset()
-        self._one_choice = False
-        # Ids of replies, and the connections that have had a reply.
+        # Ids of replies, the connections that have had a reply, and whether these are reused.
         self._ids: set[int] = set()
+        self._reuses = True
         self._trusted: WeakSet[ResponseHandler] = WeakSet()
 
     @property
@@ -146,29 +145,34 @@ class Endpoint:
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
         """Send requests that differ only in their sample as one; return at least one reply.
 
-        A server that refuses `n`, or returns fewer choices, gets one request per sample from then
-        on. The usage of several samples is that of the first; the usage of the others is unknown.
+        A request that is refused is repeated without the fields that may be the reason. Only if it
+        is then answered, later requests leave them out too. A server that refuses `n`, or returns
+        fewer choices, gets one request per sample from then on. The usage of several samples is
+        that of the first; the usage of the others is unknown.
         """
-        sent = requests[:1] if self._one_choice else requests
-        first = requests[0]
+        first, refused = requests[0], self._refused
         while True:
-            body = self.body_of(first, len(sent))
+            sent = requests[:1] if "n" in refused else requests
+            body = self.body_of(first, len(sent), refused)
             path = "/chat/completions" if "messages" in body else "/completions"
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break
-            refuses = response.status in {400, 422}
-            if refuses and self._learns(response.raw, body):
-                continue
-            if not (refuses and len(sent) > 1):
-                raise classify(response.status, response.headers, response.raw, self.base)
-            self._one_choice, sent = True, requests[:1]
+            error = classify(response.status, response.headers, response.raw, self.base)
+            if response.status not in {400, 422}:
+                raise error
+            more = refused_fields(response.raw, body)
+            if not more:
+                raise error
+            refused |= more
+        self._refused |= refused
         answer = self._checked(response)
         replies = replies_in(answer, sent)
-        self._one_choice |= len(answer["choices"]) < len(sent)
-        if not self._refused:
+        if len(answer["choices"]) < len(sent):
+            self._refused |= {"n"}
+        words = tuple(f"{name} refused" for name in sorted(refused.difference(NO_SETTING)))
+        if not words:
             return replies
-        words = tuple(f"{name} refused" for name in sorted(self._refused))
         return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
 
     def _checked(self, response: Response) -> dict[str, Any]:
@@ -177,22 +181,24 @@ class Endpoint:
         A server, or a proxy in between, may send a reply twice or late, and the next request on the
         connection would accept it. So a connection is reused only after a reply with a new id. A
         reply on a reused connection without an id or with a known id is refused, and the request is
-        sent again on another connection. Raises TransientError.
+        sent again on another connection. From then on no connection is reused: some servers draw
+        ids from few numbers (Ollama from 999). Raises TransientError.
         """
-        id = None
         try:
             body = object_in(response.raw)
-            id = body.get("id")
-            digest = hash(id) if isinstance(id, str) and id else None
-            if digest is not None and digest not in self._ids:
-                self._ids.add(digest)
-                self._trusted.add(response.connection)
-                return body
         except TransientError:
             response.connection.close()
             raise
+        id = body.get("id")
+        digest = hash(str(id))
+        is_new = isinstance(id, str) and id != "" and digest not in self._ids
+        self._ids.add(digest)
+        if is_new and self._reuses:
+            self._trusted.add(response.connection)
+            return body
         response.connection.close()
-        if response.connection in self._trusted:
+        if not is_new and response.connection in self._trusted:
+            self._reuses = False
             raise TransientError(
                 "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
             )
@@ -216,8 +222,14 @@ class Endpoint:
             raise classify(response.status, response.headers, response.raw, self.base)
         return response
 
-    def body_of(self, request: Request, n: int = 1) -> dict[str, Any]:
-        """Return the body that requests n samples of a prompt, beginning with this request's."""
+    def body_of(
+        self, request: Request, n: int = 1, refused: frozenset[str] | None = None
+    ) -> dict[str, Any]:
+        """Return the body that requests n samples of a prompt, beginning with this request's.
+
+        refused: fields to leave out or to rename; by default those that the server has refused.
+        """
+        refused = self._refused if refused is None else refused
         prompt, decoding = request.prompt, request.decoding
         fields: dict[str, Any] = {"model": self.model}
         if prompt.text is not None:
@@ -230,23 +242,17 @@ class Endpoint:
         options = {
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
-            self._length: decoding.max_tokens,
+            NEW_LENGTH if LENGTH in refused else LENGTH: decoding.max_tokens,
             "stop": list(decoding.stop) or None,
             "seed": None if decoding.seed is None else decoding.seed + request.sample,
             "n": n if n > 1 else None,
         }
-        fields |= {name: value for name, value in options.items() if value is not None}
-        return fields | self._neutral
-
-    def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
-        """Learn from a refusal which fields the server does not accept; True if a retry helps."""
-        if wants_new_length(raw, body):
-            self._length = NEW_LENGTH
-            return True
-        names = refused(raw, body)
-        self._refused |= names
-        self._neutral = {n: v for n, v in self._neutral.items() if n not in self._refused}
-        return bool(names)
+        options |= self._neutral
+        return fields | {
+            name: value
+            for name, value in options.items()
+            if value is not None and name not in refused
+        }
 
     async def _only_model(self) -> str:
         """Return the name of the one model that is served.
@@ -275,9 +281,9 @@ class Endpoint:
             return served[0]
         names = ", ".join(str(name)[:80] for name in served[:10])
         names = names or f"none listed (HTTP {status})"
-        raise InputError(
-            f"{self.base} does not serve exactly one model: {names}; add /NAME to the address"
-        )
+        has_version = urlsplit(self.base).path.endswith("/v1")
+        advice = "add /NAME to the address" if has_version else f"give {self.base}/v1"
+        raise InputError(f"{self.base} does not serve exactly one model: {names}; {advice}")
 
     async def _patient_call(self, path: str) -> dict[str, Any]:
         """Return the object at an address, with retries; raises TransientError if they all fail."""

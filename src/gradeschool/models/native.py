@@ -23,16 +23,14 @@ from gradeschool.errors import (
     ModelError,
     TransientError,
 )
-from gradeschool.masking import masked, masked_values, register_secret
+from gradeschool.masking import masked, masked_values, register_key
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import TOTAL_SECONDS, address_parts
 from gradeschool.models.engine_facts import versions_of
-from gradeschool.models.openai_api import REFUSAL, classify, replies_in
+from gradeschool.models.openai_api import classify, refused_names, replies_in
 
 # Anthropic's API requires a limit; this is used if the protocol has none.
 LONGEST_COMPLETION = 8192
-# Settings that some models of a provider refuse by name; they are then left out.
-REFUSABLE = ("temperature", "top_p", "seed")
 # The SDK's response to the current task's request.
 _NATIVE: ContextVar[Any] = ContextVar("native")
 
@@ -114,13 +112,13 @@ class NativeModel:
         if not self._key:
             names = " or ".join(self.provider.keys)
             raise InputError(f"{names} is not set; export the key for -m {provider}/{model}")
-        register_secret(self._key)
+        register_key(self._key)
         self._base = os.environ.get(self.provider.base, "").strip()
         if self._base:
             address_parts(self._base, self.provider.base)
         self.model, self.seconds = model, seconds
         self._llm: Any = None
-        self._left_out: frozenset[str] = frozenset()
+        self._refused: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> str:
@@ -171,26 +169,30 @@ class NativeModel:
             )
         from any_llm.exceptions import AnyLLMError
 
+        refused = self._refused
         while True:
-            options, deviations = self._options(request)
+            options, deviations = self._options(request, refused)
             _NATIVE.set(None)
             try:
                 completion = await self._llm.acompletion(**options)
                 ending = self.provider.ending(_NATIVE.get())
                 break
             except AnyLLMError as error:
-                learned = self._learned(error, options)
-                if not learned:
+                more = refused_names(str(error), options) if error.status_code == 400 else ()
+                if not more:
                     raise self._failure(error) from error
-                self._left_out |= learned
+                refused |= more
             except (AttributeError, LookupError, TypeError, ValueError) as error:
                 words = masked(str(error))[:200]
                 raise TransientError("bad response", f"the reply is not valid: {words}") from error
+        self._refused |= refused
         body = masked_values(_body(completion, ending))
         [reply] = replies_in(body, [request])
         return replace(reply, deviations=(*reply.deviations, *deviations))
 
-    def _options(self, request: Request) -> tuple[dict[str, Any], list[str]]:
+    def _options(
+        self, request: Request, refused: frozenset[str]
+    ) -> tuple[dict[str, Any], list[str]]:
         """Return the arguments of a request, and how they deviate from the run's settings."""
         prompt, decoding = request.prompt, request.decoding
         messages = [message._asdict() for message in prompt.messages]
@@ -206,7 +208,7 @@ class NativeModel:
             "stop": [stop for stop in decoding.stop if stop.strip()] or None,
             "seed": seed,
         }
-        deviations = [f"{name} refused" for name in sorted(self._left_out)]
+        deviations = [f"{name} refused" for name in sorted(refused)]
         if seed is not None and not self.provider.seeds:
             options["seed"] = None
             deviations.append("seed not sent")
@@ -216,17 +218,10 @@ class NativeModel:
         chosen = {
             name: value
             for name, value in options.items()
-            if value is not None and name not in self._left_out
+            if value is not None and name not in refused
         }
         fixed = {"model": self.model, "messages": messages, "timeout": self.seconds}
         return {**fixed, **chosen}, deviations
-
-    def _learned(self, error: Any, options: Mapping[str, Any]) -> frozenset[str]:
-        """Return the settings that a 400 refuses by name."""
-        text = str(error)
-        if error.status_code != 400 or not (REFUSAL.search(text) or "deprecated" in text):
-            return frozenset()
-        return frozenset(name for name in REFUSABLE if name in options and name in text)
 
     def _failure(self, error: Any) -> ModelError:
         """Return the error for a failed request."""

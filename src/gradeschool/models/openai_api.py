@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -35,10 +35,19 @@ LENGTH, NEW_LENGTH = "max_tokens", "max_completion_tokens"
 # prompt that is too long, where another field would not help and completions know no other.
 WANTS_NEW_LENGTH = re.compile(rf"(?i)\buse\W{{1,4}}{NEW_LENGTH}")
 REFUSAL = re.compile(
-    r"unexpected|unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)"
-    r"|extra|forbidden|invalid|must be",
+    r"unexpected|unrecogni[sz]ed|unknown|unsupported|not supported|n[o']t support|deprecated"
+    r"|not (?:permitted|allowed)|extra|forbidden",
     re.IGNORECASE,
 )
+# A value that is out of range is the user's mistake. These fields are left out all the same:
+# neutral values change nothing, and a text without stop strings is cut at them here.
+INVALID = re.compile("invalid|must be", re.IGNORECASE)
+SAFE = (*NEUTRAL, "stop")
+REFUSABLE = (*SAFE, "temperature", "top_p", "seed")
+# Fields that are not settings of the answer: a refusal of them is no deviation.
+NO_SETTING = (LENGTH, "n")
+# What an error says. Some servers repeat the request beside it, with all its fields.
+ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
 
 
 def neutral_for(base: str) -> dict[str, float]:
@@ -46,18 +55,48 @@ def neutral_for(base: str) -> dict[str, float]:
     return {} if urlsplit(base).hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
 
 
-def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
-    """Return the neutral fields of a body that a 400 or 422 refuses by name."""
-    text = raw.decode("utf-8", "replace")
-    if REFUSAL.search(text) is None:
-        return set()
-    return {name for name in NEUTRAL if name in body and name in text}
+def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields of a body without which a 400 or 422 may not be repeated.
+
+    These are the fields that it refuses by name; `max_tokens` if it asks for the new name; `n` if
+    it names nothing else.
+    """
+    text = error_text(raw)
+    if LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text):
+        return frozenset({LENGTH})
+    if names := refused_names(text, body):
+        return names
+    return frozenset({"n"} & body.keys())
 
 
-def wants_new_length(raw: bytes, body: Mapping[str, Any]) -> bool:
-    """Return whether a 400 or 422 asks for a chat's token limit under its new name."""
+def refused_names(text: str, fields: Collection[str]) -> frozenset[str]:
+    """Return which of these fields an error message refuses by name, also in camel case."""
+    names = REFUSABLE if REFUSAL.search(text) else SAFE if INVALID.search(text) else ()
+    return frozenset(
+        name
+        for name in names
+        if name in fields and re.search(rf"(?i)\b{name.replace('_', '_?')}\b", text)
+    )
+
+
+def error_text(raw: bytes) -> str:
+    """Return what the body of an error says, without a request that it repeats."""
     text = raw.decode("utf-8", "replace")
-    return LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text) is not None
+    try:
+        return " ".join(_sayings(json.loads(text, parse_int=_bounded))) or text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _sayings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _sayings(entry)
+    elif isinstance(value, dict):
+        for name in ERROR_FIELDS:
+            yield from _sayings(value.get(name))
 
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
@@ -138,9 +177,9 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
     """Return the completions in a parsed body: at least one, and at most one per request.
 
     Choices from the first failure on are left out, so that they are requested again. Raises
-    TransientError or ModelError if the first choice is a failure. A stop string that the server
-    left in is cut off, and a repeated prefix is removed; both are named in `deviations`. Usage goes
-    to the first reply, because servers count the choices of a request together.
+    TransientError or ModelError, with the usage, if the first choice is a failure. A stop string
+    that the server left in is cut off, and a repeated prefix is removed; both are named in
+    `deviations`. Usage goes to the first reply: servers count the choices of a request together.
     """
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
@@ -164,8 +203,9 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
     for choice, request in zip(choices, requests, strict=False):
         try:
             reply = _reply(choice, request, model, usage)
-        except ModelError:
+        except ModelError as error:
             if not replies:
+                error.usage = usage
                 raise
             break
         replies.append(replace(reply, usage=NO_USAGE) if replies else reply)
@@ -182,7 +222,7 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         cause = FAILURES.get(reason.lower(), "unknown ending")
         kind = ModelError if cause in LASTING else TransientError
         raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
-    content, reasoning = choice.get("text"), None
+    content, reasoning, calls = choice.get("text"), None, None
     if request.prompt.text is None:
         message = choice.get("message")
         if not isinstance(message, Mapping):
@@ -190,10 +230,15 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         content = message.get("content")
         reasoning = message.get("reasoning") or message.get("reasoning_content")
         reasoning = reasoning and text_of(reasoning)
+        calls = message.get("tool_calls") or message.get("function_call")
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
+    if calls and not content:
+        raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
     text = content if isinstance(content, str) else text_of(content)
-    if text is None and not (content is None and reasoning):
+    # The limit may be reached in thinking that the server does not show.
+    hidden = finish is Finish.LENGTH and usage.completion_tokens
+    if text is None and not (content is None and (reasoning or hidden)):
         raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not text and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
@@ -204,7 +249,7 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         deviations.append("prefix repeated")
     cuts = [place for stop in request.decoding.stop if (place := text.find(stop)) >= 0]
     if cuts:
-        text = text[: min(cuts)]
+        text, finish = text[: min(cuts)], Finish.STOP
         deviations.append("stop string left in")
     return Reply(text, finish, usage, reasoning or "", model, tuple(deviations))
 

@@ -152,9 +152,13 @@ class Budget:
         self._expected = expected
         self._answers = answers
 
+    def spend(self, usage: Usage) -> None:
+        """Count the tokens of a reply."""
+        self.cost += self.price.of(usage)
+
     def add(self, completion: Completion) -> None:
-        """Count a completion."""
-        self.cost += self.price.of(completion.usage)
+        """Count a completion, or a failed sample with the tokens of its last reply."""
+        self.spend(completion.usage)
         self._answers += not completion.error
 
     def affordable(self, in_flight: int) -> bool:

@@ -10,9 +10,9 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gradeschool.completion import Completion, Finish
+from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
 from gradeschool.runs.plan import RequestGroup, groups
@@ -157,9 +157,10 @@ class Dispatcher:
     """Sends requests to a model with the concurrency that `limiter` allows; one per run.
 
     record: called once for each request, with its completion or its error. retrying: called before
-    each retry. run: the name under which completions are stored. affordable: called before each
-    request with the number in flight; if it returns False, the request waits until one of them
-    ends, and with none in flight the run stops. `stop()` lets requests in flight end.
+    each retry, with the tokens of the failed reply. run: the name under which completions are
+    stored. affordable: called before each request with the number in flight; if it returns False,
+    the request waits until one of them ends, and with none in flight the run stops. `stop()` lets
+    requests in flight end.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class Dispatcher:
         model: Model,
         limiter: ConcurrencyLimiter,
         record: Record,
-        retrying: Callable[[], None],
+        retrying: Callable[[Usage], None],
         run: str,
         affordable: Callable[[int], bool] | None = None,
     ) -> None:
@@ -280,7 +281,7 @@ class Dispatcher:
                     self.limiter.overloaded(sent)
                 if not self._retries.again(error, tries):
                     return self._failed(group, error)
-                self.retrying()
+                self.retrying(error.usage)
                 await self._pause(wait_before(tries, error.retry_after))
             except FatalModelError as error:
                 self._give_up(error)
@@ -299,7 +300,8 @@ class Dispatcher:
             self._give_up(fatal)
         if fatal is not None and fatal.cause == UNREACHED:
             return []  # no server was ever reached: the samples did not fail
-        return [failed(request, error, self.run) for request in group]
+        first, *others = (failed(request, error, self.run) for request in group)
+        return [replace(first, usage=error.usage), *others]
 
     def _give_up(self, error: FatalModelError) -> None:
         self.fatal = self.fatal or error

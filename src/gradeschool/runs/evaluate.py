@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from gradeschool.completion import Completion
+from gradeschool.completion import Completion, Usage
 from gradeschool.errors import FatalModelError
 from gradeschool.formats.own_run import MANIFEST_FILE, other_models
 from gradeschool.models.base import BulkModel, Model, Request
@@ -54,6 +54,7 @@ class Evaluation:
     all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
     other_models: other models that answered according to the server, "" for none. errors: failed
     samples by cause, the most frequent first. example: the first message of that cause.
+    deviations: completions by how the server deviated from the request.
     """
 
     folder: Path
@@ -69,6 +70,7 @@ class Evaluation:
     other_models: str = ""
     errors: Mapping[str, int] = field(default_factory=dict)
     example: str = ""
+    deviations: Mapping[str, int] = field(default_factory=dict)
 
 
 async def evaluate(
@@ -136,7 +138,7 @@ class _Session:
             model,
             ConcurrencyLimiter(options.connections),
             self.writer.add if self.budget is None else self._record,
-            progress.retry,
+            self._retry,
             model.name,
             self.budget.affordable if self.budget is not None else None,
         )
@@ -151,6 +153,12 @@ class _Session:
         self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)
+
+    def _retry(self, usage: Usage) -> None:
+        """Show a retry, and count the cost of the failed reply."""
+        self.progress.retry()
+        if self.budget is not None:
+            self.budget.spend(usage)
 
     def _score(self, answered: Sequence[Answered]) -> None:
         """Show completions in the progress display."""
@@ -218,6 +226,7 @@ class _Session:
             ),
             errors=written.errors,
             example=next(failed, "").removeprefix(f"{most}: "),
+            deviations=written.deviations,
         )
 
 

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 class WrittenResults(NamedTuple):
     """The score of the stored completions, and the curve over k by the headline scorer.
 
-    errors: failed samples by cause, the most frequent first.
+    errors: failed samples by cause, the most frequent first. deviations: completions by how the
+    server deviated from the request (see `Completion`).
     """
 
     score: RunScore
     curve: tuple[AtK, ...]
     errors: Mapping[str, int]
+    deviations: Mapping[str, int]
 
 
 def scorers_of(plan: RunPlan) -> ScorerSet:
@@ -67,7 +69,7 @@ def write_results(
     if plan.protocol.answers_file:
         file, body = answers_file(plan.protocol.answers_file, name, requests, store.completions)
         store.write_file(file, body)
-    return WrittenResults(score, tuple(curve), fields["errors"])
+    return WrittenResults(score, tuple(curve), fields["errors"], fields["deviations"])
 
 
 def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:
