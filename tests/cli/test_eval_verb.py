@@ -183,3 +183,18 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
         ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments)
     assert ended.status == 0
     assert "the server refuses temperature: 5 of 5 answers were drawn" in ended.err
+
+
+@pytest.mark.parametrize("smaller", [("-n", "4"), ("-n", "5", "-k", "1")])
+def test_a_run_does_not_shrink(
+    gradeschool: Command, tmp_path: Path, smaller: tuple[str, ...]
+) -> None:
+    with fault_server() as server:
+        arguments = ("-m", f"{server.url}/m", "-d", "sample", "-o", tmp_path / "run",
+                     "--temperature", "1")  # fmt: skip
+        assert gradeschool("eval", *arguments, "-n", "5", "-k", "2").status == 0
+        files = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+        ended = gradeschool("eval", *arguments, *smaller)
+    assert ended.status == 2
+    assert "give -n 5 or more" in ended.err or "give -k 2 or more" in ended.err
+    assert files == {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding, Prompt
@@ -147,7 +148,7 @@ def make_manifest(
     """Return the fields of run.json; they contain no API key, and no path except the dataset's.
 
     repairs: made by this session in the folder; run.json keeps all of them. Raises StoreError if
-    `earlier`, the present run.json of `folder`, is of another run.
+    `earlier`, the present run.json of `folder`, is of another run or of a larger one.
     """
     schema = (earlier or {}).get("schema", SCHEMA)
     if schema != SCHEMA:
@@ -177,10 +178,25 @@ def make_manifest(
                 f"{str(folder)!r} contains another run: its {name} is {before}, not {now_value}; "
                 "give another folder with -o"
             )
+        _check_size(earlier, fields, folder)
     stored = (earlier or {}).get("repairs")
     listed = [*(stored if isinstance(stored, list) else ())]
     listed += [{"time": now, "what": text} for text in repairs]
     return {**fields, "repairs": listed} if listed else fields
+
+
+def _check_size(earlier: Mapping[str, Any], fields: Mapping[str, Any], folder: Path) -> None:
+    """Raise StoreError if a run would lose problems or samples: its files would contradict it."""
+    if "problem_ids" in earlier or "problem_ids" in fields:
+        return
+    for name, option in (("problems", "-n"), ("samples", "-k")):
+        before, now = earlier.get(name), fields[name]
+        if isinstance(before, int) and before > now:
+            raise StoreError(
+                f"{str(folder)!r} contains a run of {before} {name}, more than {option} {now}; "
+                f"give {option} {before} or more, or another folder with -o "
+                f"(`gradeschool score {quote(str(folder))}` scores what is answered)"
+            )
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
