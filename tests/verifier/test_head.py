@@ -212,7 +212,7 @@ def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer:
                 .values[0, 1:]
                 .detach()
             )
-            partial = torch.sigmoid(0.15 * every.cumsum(0) + 2.3)
+            partial = torch.sigmoid(0.15 * every.double().cumsum(0) + 2.3)
             assert torch.allclose(values, partial, atol=1e-4)
     assert computed == pytest.approx({"verification": entropy, "language": language}, rel=1e-3)
     assert batch.counts == {"verification": 3 + 2 + 2, "language": 3}
@@ -229,9 +229,19 @@ def test_values_in_bfloat16_passes_are_not_rounded_to_bfloat16(tokenizer: Any) -
             untrained.gain.data.fill_(-6.0)
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
             values = untrained(pack_solutions(QUESTIONS[:1], solutions)).values[:, -1]
-        assert values.dtype == torch.float32
+        assert values.dtype == (torch.float64 if likelihood else torch.float32)
         assert len(set(values.tolist())) > 190
         assert len(set(values.bfloat16().tolist())) < 100
+
+
+def test_values_of_unlikely_texts_differ(tokenizer: Any) -> None:
+    """In float32, the values of all prefixes below exp(-103) are 0."""
+    verifier = likelihood_verifier(tokenizer)
+    verifier.gain.data.fill_(2.5)
+    [values] = values_of(verifier, [SolutionTokens(tuple(QUESTIONS[0]), tuple(range(5, 12)))])
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) == len(values)
+    assert 0 < values[-1] < 1e-45
 
 
 def likelihood_verifier(tokenizer: Any) -> LikelihoodVerifier:

@@ -41,6 +41,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run.mkdir()
     (run / "run.json").write_text(json.dumps({"model": "transformers/other 0123456789abcdef"}))
     (run / "completions.jsonl").write_text((folder / "samples.jsonl").read_text())
+    (folder / "unfinished" / "training").mkdir(parents=True)
+    for name in ("verifier", "no-tokenizer"):
+        shutil.copytree(folder / "generator", folder / name)
+    (folder / "verifier" / "verifier.json").write_text(
+        '{"token_id": 5, "gain": 1, "bias": 0, "head": "token"}'
+    )
+    for file in (folder / "no-tokenizer").glob("tokenizer*"):
+        file.unlink()
     (folder / "half").mkdir()
     (folder / "half" / "config.json").write_text('{"model_type": "llama"}')
     return folder
@@ -91,6 +99,15 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("verifier train", {"--generator": "@none"}, "contains no model"),
         ("verifier train", {"--generator": "@half"}, "cannot be loaded"),
         ("verifier train", {"--init": "@none"}, "contains no model"),
+        ("finetune", {"-m": "@unfinished"}, "is not finished; run its command again"),
+        ("verifier train", {"--generator": "@verifier"}, "is a verifier; give the model that"),
+        ("verifier train", {"--generator": "@no-tokenizer"}, "cannot be loaded"),
+        ("verifier train", {"--beta": 0.5}, "--beta 0.5 is the scale of --objective preference"),
+        (
+            "verifier train",
+            {"--language": "right", "--objective": "verification"},
+            "--language right chooses the text of a loss",
+        ),
         ("verifier train", {"--processes": 2}, "2 processes were requested, 1 started"),
         ("verifier train", {"--seed": -1}, "'--seed': -1 is not in the range"),
     ],
@@ -104,6 +121,28 @@ def test_a_refused_start_leaves_nothing_behind(
     assert message in ended.err
     assert "Traceback" not in ended.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("verifier export @unfinished -o @new", "is not finished; run its command again"),
+        ("verifier score @samples.jsonl -d @sums.jsonl --verifier @unfinished -o @new",
+         "is not finished; run its command again"),
+        ("verifier score @samples.jsonl -d @sums.jsonl --generator @no-tokenizer -o @new",
+         "the tokenizer in "),
+        ("gguf @unfinished -o @new", "is not finished; run its command again"),
+        ("gguf @no-tokenizer -o @new", "tokenizer.json' cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_model_that_lacks_a_part_is_named(
+    command: str, message: str, folder: Path, gradeschool: Command
+) -> None:
+    ended = gradeschool(*command.replace("@", f"{folder}/").split())
+    assert ended.status == 2, ended
+    assert message in ended.err
+    assert "unexpected" not in ended.err
+    assert not (folder / "new").exists()
 
 
 @pytest.fixture(scope="module")

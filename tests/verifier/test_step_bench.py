@@ -34,6 +34,7 @@ from gradeschool.verifier.step_bench import (
     logprob_scores,
     predict,
     prediction_rows,
+    predictions_of,
     read_predictions,
     spread,
     verifier_scores,
@@ -243,48 +244,73 @@ def test_rows_that_are_none_are_refused() -> None:
     assert tagged(["a", "b"]).endswith("<paragraph_1>\nb\n</paragraph_1>")
 
 
+def read(path: Path, threshold: float | None = None) -> list[Predictions]:
+    """The predictions of every scorer in a file."""
+    by_scorer = read_predictions(path)
+    return [predictions_of(name, by_id, path, ROWS, threshold) for name, by_id in by_scorer.items()]
+
+
+def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+LABELS = [{"id": each.id, "prediction": each.label} for each in ROWS]
+
+
 def test_predictions_are_written_and_read_again(tmp_path: Path) -> None:
     scores = [[0.1, 0.9, 0.9], [0.9, 0.1, 0.9], None, [0.9, 0.1], [0.9] * 3, [0.9] * 2]
-    before = predict("s", ROWS, scores, 0.5)
+    before = [
+        predict("s", ROWS, scores, 0.5),
+        Predictions("critic", [each.label for each in ROWS]),
+    ]
     path = tmp_path / "p.jsonl"
-    path.write_text("".join(prediction_rows(ROWS, [before])))
-    after = read_predictions(path, ROWS, 0.5)
-    assert (after.first_wrong, after.scores) == (before.first_wrong, before.scores)
-    plain = tmp_path / "plain.jsonl"
-    lines = [{"id": each.id, "prediction": each.label} for each in ROWS]
-    plain.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    assert read_predictions(plain, ROWS, None).first_wrong == [each.label for each in ROWS]
+    path.write_text("".join(prediction_rows(ROWS, before)))
+    after = read(path, 0.5)
+    assert [each.name for each in after] == ["s", "critic"]
+    assert [each.first_wrong for each in after] == [each.first_wrong for each in before]
+    assert after[0].scores == scores and after[1].scores is None
+    whole = [
+        {**line, "prediction": float(each.label)} for line, each in zip(LABELS, ROWS, strict=True)
+    ]
+    for lines in (LABELS, whole):
+        [plain] = read(written(tmp_path / "plain.jsonl", lines))
+        assert (plain.name, plain.first_wrong) == ("plain", [each.label for each in ROWS])
 
 
+@pytest.mark.usefixtures("own_rows")
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("first", "message"),
     [
-        ({"id": "gsm8k-none"}, "'gsm8k-none', which is not in ProcessBench"),
+        ({"id": "gsm8k-none", "prediction": 0}, "'gsm8k-none', which is not in ProcessBench"),
         ({"prediction": "one"}, "'one' as the prediction of"),
         ({"prediction": True}, "True as the prediction of"),
-        ({}, "twice; give the rows of one scorer"),
+        ({"prediction": 3}, "3 as the prediction of .*from 0 to 2, -1 for none, or null"),
+        ({"prediction": -2}, "-2 as the prediction of"),
+        ({"prediction": 0.5}, "0.5 as the prediction of"),
+        ({"scores": [0, 0, 0]}, "has scores, but none for"),
+        ({}, "has neither scores nor prediction of"),
     ],
 )
-def test_bad_predictions_are_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    lines = [{"id": each.id, "prediction": each.label} for each in ROWS]
-    lines.append({**lines[0], **change}) if not change or "id" in change else lines[0].update(
-        change
-    )
-    path = tmp_path / "p.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+def test_bad_predictions_are_named(tmp_path: Path, first: dict[str, Any], message: str) -> None:
+    path = written(tmp_path / "p.jsonl", [{"id": ROWS[0].id, **first}, *LABELS[1:]])
     with pytest.raises(InputError, match=message):
-        read_predictions(path, ROWS, None)
-    with pytest.raises(InputError, match="no row for"):
-        path.write_text(json.dumps(lines[1]) + "\n")
-        read_predictions(path, ROWS, None)
+        read(path)
+
+
+def test_a_row_too_many_or_too_few_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="twice; give one row, or name scorers"):
+        read(written(tmp_path / "p.jsonl", [*LABELS, LABELS[0]]))
+    with pytest.raises(InputError, match=r"no row for .*-0-3-a'; give one"):
+        read(written(tmp_path / "p.jsonl", LABELS[1:]))
+    with pytest.raises(InputError, match=r"no row for .* and 4 more; give one"):
+        read(written(tmp_path / "p.jsonl", LABELS[-1:]))
 
 
 def test_a_wrong_number_of_scores_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
-    lines = [{"id": each.id, "scores": [0.5]} for each in ROWS]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    path = written(tmp_path / "p.jsonl", [{"id": each.id, "scores": [0.5]} for each in ROWS])
     with pytest.raises(InputError, match=r"\[0.5\] as the scores of .*; give a number for each"):
-        read_predictions(path, ROWS, None)
+        read(path)
 
 
 def test_a_limit_takes_rows_from_the_whole_file() -> None:

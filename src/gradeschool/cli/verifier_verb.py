@@ -60,8 +60,8 @@ def command() -> None:
     help="Train with or without the language-modelling loss; or prefer right solutions to wrong "
     "ones of the same problem (DPO), with --level likelihood.",
 )
-@click.option("--beta", type=FiniteRange(min=0, min_open=True), default=0.1, show_default=True,
-              help="Scale of --objective preference.")  # fmt: skip
+@click.option("--beta", type=FiniteRange(min=0, min_open=True),
+              help="Scale of --objective preference; by default 0.1.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Text for the language-modelling loss: reference solutions or correct samples; "
                    "by default reference, with --level likelihood right.")  # fmt: skip
@@ -261,6 +261,9 @@ def bench(
     scorers = BenchSources(**sources).load()
     rows = spread(load_step_labels(), limit)
     predictions = [scorer(rows, threshold, progress("scored", "solutions")) for scorer in scorers]
+    if threshold is not None and all(each.scores is None for each in predictions):
+        raise InputError("--threshold applies to scores, and only predictions are given; leave it "
+                         "out")  # fmt: skip
     results = [measure(rows, each) for each in predictions]
     if output is not None:
         write_file(output, "".join(prediction_rows(rows, predictions)).encode())

@@ -36,6 +36,9 @@ def write_gguf(folder: Path, target: Path) -> None:
     except ModuleNotFoundError as error:
         extra = "train" if error.name == "safetensors" else "llama-cpp"
         raise MissingExtraError("writing GGUF", extra) from error
+    from gradeschool.models.local import check_model
+
+    check_model(folder)
     config = _fields(folder / "config.json")
     if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
         raise InputError(
@@ -86,7 +89,7 @@ def _add_shape(writer: Any, config: dict[str, Any]) -> None:
 def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     import gguf
 
-    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = _fields(folder / "tokenizer.json")
     vocabulary: dict[str, int] = tokenizer["model"]["vocab"]
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)

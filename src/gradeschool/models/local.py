@@ -20,6 +20,8 @@ DEFAULT_TOKENS = 2048
 # Number of bytes at each end by which weight files are compared.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
+# What a training keeps in its folder until it ends.
+UNFINISHED = "training"
 # Number of weights from which bfloat16 pays on a CPU with matrix units: smaller models fit into the
 # cache.
 LARGE_WEIGHTS = 1 << 26
@@ -193,18 +195,37 @@ def load_model(folder: Path, device: str = "cpu", precision: str | None = None) 
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
-    if not (folder / "config.json").is_file():
-        raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
+    check_model(folder)
     logging.disable_progress_bar()
     kind = getattr(torch, precision or precision_on(device, weights_of(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 
+def check_model(folder: Path) -> None:
+    """Raise InputError if a folder has no config.json."""
+    if (folder / "config.json").is_file():
+        return
+    if (folder / UNFINISHED).is_dir():
+        raise InputError(
+            f"the training in {str(folder)!r} is not finished; run its command again to resume it"
+        )
+    raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
+
+
 def load_tokenizer(folder: Path | str) -> Any:
-    """Load the tokenizer of a model's folder."""
+    """Load the tokenizer of a model's folder; raises InputError if it has none that works."""
     from transformers import AutoTokenizer
 
-    return from_folder(AutoTokenizer, folder)
+    try:
+        return from_folder(AutoTokenizer, folder)
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = str(error).split("\n")[0].rstrip(" :")
+        raise InputError(
+            f"the tokenizer in {str(folder)!r} cannot be loaded ({reason}); copy tokenizer.json "
+            "and tokenizer_config.json of its model into the folder"
+        ) from error
 
 
 def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
@@ -308,7 +329,7 @@ def folder_of(spec: str) -> Path:
     if (folder / "config.json").is_file():
         return folder
     if folder.is_dir():
-        raise InputError(f"the folder {spec!r} contains no model: it has no config.json")
+        check_model(folder)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError
-from gradeschool.models.local import from_folder, load_tokenizer, untrained
+from gradeschool.models.local import check_model, from_folder, load_tokenizer, untrained
 
 ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
 # peft's lora_alpha is ALPHA x rank, so that one learning rate suits every rank.
@@ -99,7 +99,9 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
 
     if output.exists():
         raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_model(verifier_folder)
     stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
+    tokenizer = load_tokenizer(verifier_folder)
     verifier = Verifier.load(verifier_folder, precision="float32")
     if isinstance(verifier, LikelihoodVerifier):
         raise InputError(
@@ -123,4 +125,4 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
         head.weight.copy_(verifier.gain * row)
         head.bias.copy_(verifier.bias)
     classifier.to(stored).save_pretrained(output)
-    load_tokenizer(verifier_folder).save_pretrained(output)
+    tokenizer.save_pretrained(output)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
-from gradeschool.models.local import from_folder
+from gradeschool.models.local import check_model, from_folder
 from gradeschool.verifier.parallel import layers_of
 
 if TYPE_CHECKING:
@@ -50,9 +50,11 @@ def identity_of(model: str) -> dict[str, str]:
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
         return {folder.name: _sha256(folder)}
-    if not (folder / "config.json").is_file():
+    if folder.is_dir():
+        check_model(folder)
+    else:
         raise InputError(
-            f"{model!r} contains no model (it has no config.json); give the folder of a Hugging "
+            f"{model!r} contains no model (there is no such folder); give the folder of a Hugging "
             "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
         )
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))

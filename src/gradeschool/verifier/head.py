@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
 from gradeschool.errors import InputError
-from gradeschool.models.local import ends_of, load_model
+from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
 from gradeschool.verifier.examples import SolutionTokens
 from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutions, take_packed
 
@@ -159,7 +159,8 @@ class LikelihoodVerifier(Verifier):
         scored = logprobs.detach() if self.head_alone else logprobs
         logits = self.gain.exp() * scored.cumsum(1) + self.bias
         spoken = None if language is None else -logprobs[language].sum(1)
-        return VerifierOutput(torch.sigmoid(logits), spoken, logits, logprobs.sum(1))
+        # In float32 a sigmoid is 0 below -103, where many steps of a long solution end.
+        return VerifierOutput(torch.sigmoid(logits.double()), spoken, logits, logprobs.sum(1))
 
     def solution_logprobs(self, rows: PackedRows) -> Tensor:
         """Return the log-probability (nats) of each solution token, 0 elsewhere: [rows, S]."""
@@ -237,6 +238,8 @@ def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
 def head_of(folder: Path) -> dict[str, Any]:
     """Return the fields of verifier.json; raises InputError if they do not describe a head."""
     path = folder / VERIFIER_FILE
+    if (folder / UNFINISHED).is_dir():
+        check_model(folder)
     try:
         fields = json.loads(path.read_bytes())
         head = {name: float(fields[name]) for name in ("gain", "bias")}
@@ -374,7 +377,7 @@ def _each(
             list(numbers), [(numbers[text.question], text.solution) for text in batch]
         )
         with torch.inference_mode():
-            states = read(rows.to(device)).float().cpu().tolist()
+            states = read(rows.to(device)).double().cpu().tolist()
         for text, row in zip(batch, states, strict=True):
             values[text] = row[: len(text.solution)]
     return values

@@ -295,7 +295,7 @@ def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -
         return list((head.gain * logits + head.bias).tolist())
     logprobs = _logprobs(model, text, states, head.token_id)
     logit = numpy.exp(head.gain) * logprobs.cumsum() + head.bias
-    return list((0.5 + 0.5 * numpy.tanh(logit / 2)).tolist())  # the sigmoid, without overflow
+    return list(numpy.exp(-numpy.logaddexp(0, -logit)).tolist())  # the sigmoid, without overflow
 
 
 def _logprobs(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import remove_parts, write_file
 from gradeschool.errors import StoreError
+from gradeschool.models.local import UNFINISHED
 from gradeschool.runs.store import LOCK_FILE, FolderLock
 from gradeschool.verifier.memory import (
     GB,
@@ -79,7 +80,7 @@ class Session:
     @property
     def work(self) -> Path:
         """Return the folder of temporary files."""
-        return self.output / WORK
+        return self.output / UNFINISHED
 
     def note(self, text: str) -> None:
         """Report a note, only in the first process."""
@@ -215,7 +216,6 @@ def _finish(
 
 SCHEMA = 1
 TRAINING = "training.json"
-WORK = "training"
 PACKAGES = ("gradeschool", "torch", "transformers", "tokenizers", "safetensors")
 
 
@@ -227,7 +227,7 @@ class TrainingFolder:
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        self.path, self.work = path, path / WORK
+        self.path, self.work = path, path / UNFINISHED
         self.settings = json.loads(json.dumps(settings))
         earlier = self._earlier()
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -265,7 +265,7 @@ class TrainingFolder:
         """Return training.json, None if the folder is new; raises StoreError."""
         file = self.path / TRAINING
         if not file.exists():
-            if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {WORK}):
+            if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {UNFINISHED}):
                 raise StoreError(
                     f"{str(self.path)!r} exists already and contains no training of gradeschool; "
                     "nothing was written: give another folder with -o"
@@ -299,7 +299,7 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
     in use.
     """
     TrainingFolder(path, facts)
-    work = path / WORK
+    work = path / UNFINISHED
     missing = [folder_made for folder_made in (path, *path.parents) if not folder_made.exists()]
     try:
         work.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps
+from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps, load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_completions
 from gradeschool.formats.tables import read_rows
@@ -201,7 +201,10 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
     """Return the threshold with the highest F1 on these rows, the middle one among equals."""
     candidates = sorted({score for steps in scores for score in _lowest_so_far(steps or ())})
     if not candidates:
-        raise InputError("there are no rows to choose a threshold on; score more rows")
+        raise InputError(
+            "no solution has scores from which to choose a threshold; give --threshold, or more "
+            "solutions with scores (null: the solution was not scored, or is too long)"
+        )
     edges = [
         candidates[0],
         *((low + high) / 2 for low, high in pairwise(candidates)),
@@ -303,7 +306,11 @@ class BenchSources(NamedTuple):
             ),
             *(_by_reward_model(Path(folder), self.form) for folder in self.reward_models),
             *(partial(_by_critic, Path(run)) for run in self.critics),
-            *(partial(_by_file, Path(file)) for file in self.predictions),
+            *(
+                partial(_by_file, name, by_id, Path(file))
+                for file in self.predictions
+                for name, by_id in read_predictions(Path(file)).items()
+            ),
         ]
 
 
@@ -312,9 +319,14 @@ def _by_critic(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions
 
 
 def _by_file(
-    file: Path, rows: Sequence[LabelledSteps], threshold: float | None, *_: Any
+    name: str,
+    by_id: RowsById,
+    path: Path,
+    rows: Sequence[LabelledSteps],
+    threshold: float | None,
+    *_: Any,
 ) -> Predictions:
-    return read_predictions(file, rows, threshold)
+    return predictions_of(name, by_id, path, rows, threshold)
 
 
 def _by_scores(
@@ -416,37 +428,65 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
     return Predictions(f"critic {run.name}, {most} critique{'s' * (most != 1)}", first)
 
 
-def read_predictions(
-    path: Path, rows: Sequence[LabelledSteps], threshold: float | None
-) -> Predictions:
-    """Return the predictions of a JSONL file: rows with "id" and "prediction" or "scores".
+RowsById = Mapping[str, Mapping[str, Any]]
 
-    Raises InputError for a row without either, an id that is not in the benchmark, or a missing id.
+
+def read_predictions(path: Path) -> dict[str, RowsById]:
+    """Return the rows of a JSONL file by scorer and id: "id" and "prediction" or "scores".
+
+    Rows without "scorer" belong to the file's name. Raises InputError for rows that are not JSON
+    objects, two rows for an id, and no row.
     """
-    by_id: dict[str, Mapping[str, Any]] = {}
+    by_scorer: dict[str, dict[str, Mapping[str, Any]]] = {}
     with closing(read_rows(path)) as lines:
         for line in lines:
             if line.fault:
                 raise InputError(
                     f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
                 )
+            by_id = by_scorer.setdefault(str(line.fields.get("scorer", path.stem)), {})
             id = str(line.fields.get("id"))
             if id in by_id:
-                raise InputError(f"{str(path)!r} has {id!r} twice; give the rows of one scorer")
+                raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
             by_id[id] = line.fields
+    return by_scorer
+
+
+def predictions_of(
+    name: str,
+    by_id: RowsById,
+    path: Path,
+    rows: Sequence[LabelledSteps],
+    threshold: float | None,
+) -> Predictions:
+    """Return the predictions in a scorer's rows of a file.
+
+    Raises InputError for an id that the benchmark does not have, a row that is missing, and a row
+    with neither scores nor prediction.
+    """
     if unknown := by_id.keys() - {row.id for row in rows}:
-        raise InputError(
-            f"{str(path)!r} has the id {min(unknown)!r}, which is not in ProcessBench's GSM8K part"
-        )
+        unknown -= {row.id for row in load_step_labels()}  # those that -n leaves out
+        if unknown:
+            raise InputError(
+                f"{str(path)!r} has the id {min(unknown)!r}, which is not in ProcessBench's GSM8K "
+                "part; give the ids of `gradeschool verifier bench processbench -o FILE`"
+            )
     if absent := [row.id for row in rows if row.id not in by_id]:
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise InputError(
-            f"{str(path)!r} has no row for {absent[0]!r} and {len(absent) - 1} more; give one for "
-            "each solution"
+            f"{str(path)!r} has no row for {absent[0]!r}{more}; give one for each solution"
         )
-    if all("scores" in fields for fields in by_id.values()):
+    scored = ["scores" in by_id[row.id] for row in rows]
+    if all(scored):
         scores = [_scores(by_id[row.id], row, path) for row in rows]
-        return predict(path.stem, rows, scores, threshold)
-    return Predictions(path.stem, [_prediction(by_id[row.id], row, path) for row in rows])
+        return predict(name, rows, scores, threshold)
+    if any(scored):
+        first = rows[scored.index(False)].id
+        raise InputError(
+            f"{str(path)!r} has scores, but none for {first!r}; give scores in every row (null for "
+            "a solution that was not scored), or predictions alone"
+        )
+    return Predictions(name, [_prediction(by_id[row.id], row, path) for row in rows])
 
 
 def _scores(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> StepScores | None:
@@ -466,19 +506,26 @@ def _scores(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> StepSc
 
 
 def _prediction(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> int | None:
-    prediction = fields.get("prediction", "nothing")
-    if prediction is None or (isinstance(prediction, int) and not isinstance(prediction, bool)):
-        return prediction
-    raise InputError(
-        f"{str(path)!r} has {prediction!r:.60} as the prediction of {row.id!r}; give the number of "
-        "the first wrong step from 0, -1 for none, or null"
+    advice = (
+        f"give the number of its first wrong step from 0 to {len(row.steps) - 1}, -1 for none, or "
+        "null"
     )
+    if "prediction" not in fields:
+        raise InputError(f"{str(path)!r} has neither scores nor prediction of {row.id!r}; {advice}")
+    prediction = fields["prediction"]
+    if prediction is None:
+        return None
+    is_number = isinstance(prediction, int | float) and not isinstance(prediction, bool)
+    if is_number and prediction in range(-1, len(row.steps)):
+        return int(prediction)
+    raise InputError(f"{str(path)!r} has {prediction!r:.60} as the prediction of {row.id!r}; "
+                     f"{advice}")  # fmt: skip
 
 
 def prediction_rows(
     rows: Sequence[LabelledSteps], predictions: Sequence[Predictions]
 ) -> Iterable[str]:
-    """Yield a JSON line for each row and scorer, which `read_predictions` reads."""
+    """Yield a JSON line for each row and scorer, as `read_predictions` reads them."""
     for scorer in predictions:
         for index, row in enumerate(rows):
             fields: dict[str, Any] = {"id": row.id, "scorer": scorer.name, "label": row.label}

@@ -71,6 +71,7 @@ from gradeschool.verifier.session import (
 from gradeschool.verifier.training import TrainingResult, TrainingSettings
 
 JOINT, PREFERENCE = "joint", "preference"  # objectives
+BETA = 0.1
 VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two losses
 Objective = Literal["joint", "verification", "preference"]
 
@@ -103,8 +104,8 @@ class VerifierTraining(TrainingSettings):
     solutions, or with the level "likelihood" the right samples.
 
     The objective "preference" is direct preference optimization (arXiv 2305.18290) on all pairs of
-    a right and a wrong solution in a group, relative to the initial model; beta: its scale. Gain
-    and bias of the head learn the labels without changing log-probabilities.
+    a right and a wrong solution in a group, relative to the initial model; beta: its scale, None
+    for `BETA`. Gain and bias of the head learn the labels without changing log-probabilities.
     """
 
     generator: str
@@ -113,7 +114,7 @@ class VerifierTraining(TrainingSettings):
     dataset: str | None = None
     level: Level = Level.TOKEN
     objective: Objective = "joint"
-    beta: float = 0.1
+    beta: float | None = None
     language: Language | None = None
     supervision: Supervision = "outcome"
     epochs: float = 1.0
@@ -138,13 +139,7 @@ def train_verifier(
     settings that cannot be used, StoreError for a folder that contains another training or cannot
     be written.
     """
-    if settings.objective == PREFERENCE and settings.level != Level.LIKELIHOOD:
-        raise InputError(
-            f"--objective preference trains log-probabilities, not the level "
-            f"{str(settings.level)!r}; give --level likelihood"
-        )
-    for model in filter(None, (settings.generator, settings.init)):
-        identity_of(model)  # raises its errors before a dataset is fetched
+    _check(settings)
     sampled = _samples(settings, listener)
     session = Session(output, world, command, listener, save_every, dry_run)
     return run(
@@ -152,6 +147,31 @@ def train_verifier(
         lambda: facts_of(settings, sampled),
         lambda: _prepare(settings, sampled, session),
     )
+
+
+def _check(settings: VerifierTraining) -> None:
+    """Raise the errors of the settings themselves, before a dataset is fetched."""
+    if settings.objective == PREFERENCE and settings.level != Level.LIKELIHOOD:
+        raise InputError(
+            f"--objective preference trains log-probabilities, not the level "
+            f"{str(settings.level)!r}; give --level likelihood"
+        )
+    if settings.objective != PREFERENCE and settings.beta is not None:
+        raise InputError(
+            f"--beta {settings.beta} is the scale of --objective preference, not of "
+            f"{settings.objective!r}; leave it out"
+        )
+    if settings.objective != JOINT and settings.language is not None:
+        raise InputError(
+            f"--language {settings.language} chooses the text of a loss that --objective "
+            f"{settings.objective} does not have; leave it out"
+        )
+    if (Path(settings.generator) / VERIFIER_FILE).is_file():
+        raise InputError(
+            f"{settings.generator!r} is a verifier; give the model that wrote the samples"
+        )
+    for model in filter(None, (settings.generator, settings.init)):
+        identity_of(model)
 
 
 def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
@@ -162,7 +182,13 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
             f"give one: {settings.samples}#{runs[0].run}"
         )
     sampled = runs[0]
-    _check_sampler(sampler_of(sampled.manifest), settings)
+    sampler = sampler_of(sampled.manifest)
+    _check_sampler(sampler, settings)
+    if sampler is None:
+        listener.note(
+            f"{settings.samples!r} does not say which model's files wrote it: it was not compared "
+            f"with {settings.generator!r}"
+        )
     return sampled.first(settings.limit)
 
 
@@ -180,8 +206,9 @@ def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> 
 def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
     """Return everything that determines the verifier, for training.json."""
     facts = asdict(settings)
-    if settings.objective != PREFERENCE:
-        del facts["beta"]  # it does not affect other objectives
+    del facts["beta"]
+    if settings.objective == PREFERENCE:  # an earlier release has it only there
+        facts["beta"] = beta_of(settings)
     facts["generator_files"] = identity_of(settings.generator)
     if settings.init is not None:
         facts["init_files"] = identity_of(settings.init)
@@ -190,6 +217,11 @@ def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any
     facts["labels"] = count_labels(sampled.answered).as_json()
     facts["scorer"] = sampled.scorer
     return facts
+
+
+def beta_of(settings: VerifierTraining) -> float:
+    """Return the scale of direct preference optimization."""
+    return BETA if settings.beta is None else settings.beta
 
 
 def language_of(settings: VerifierTraining) -> Language | None:
@@ -218,7 +250,7 @@ def _prepare(
     beta = None
     if settings.objective == PREFERENCE and isinstance(verifier, LikelihoodVerifier):
         data = _with_preferences(verifier, data, sampled, session)
-        beta = settings.beta
+        beta = beta_of(settings)
     batches = GroupBatches(
         data.groups, settings.epochs, settings.batch, settings.group, settings.seed,
         level=level, pass_tokens=settings.pass_tokens, beta=beta,
