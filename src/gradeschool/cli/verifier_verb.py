@@ -174,14 +174,16 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
     from gradeschool.verifier.rank import one_run
 
     layers = separability.separability(one_run(run, dataset, warn), generator, warn, limit)
-    rows = separability.as_json(layers)
     if as_json:
-        print_json({"layers": rows})
+        print_json({"layers": separability.as_json(layers)})
         return
-    for row in rows:
-        shares = (row[name] for name in ("auc", "within"))
-        overall, inside = ("none" if share is None else f"{share:.3f}" for share in shares)
-        say(f"layer {row['layer']:3}  AUC over all {overall}, within problems {inside}")
+    for layer in layers:
+        overall = "none" if layer.overall is None else f"{layer.overall:.3f}"
+        inside, interval, problems = layer.within
+        text = "none" if inside is None else f"{inside:.3f}"
+        if interval is not None:
+            text += f" ({interval.low:.3f} to {interval.high:.3f}, {problems} problems)"
+        say(f"layer {layer.layer:3}  AUC over all {overall}, within problems {text}")
 
 
 @command.command()

@@ -431,7 +431,7 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
 RowsById = Mapping[str, Mapping[str, Any]]
 
 
-def read_predictions(path: Path) -> dict[str, RowsById]:
+def read_predictions(path: Path) -> Mapping[str, RowsById]:
     """Return the rows of a JSONL file by scorer and id: "id" and "prediction" or "scores".
 
     Rows without "scorer" belong to the file's name. Raises InputError for rows that are not JSON
