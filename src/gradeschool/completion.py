@@ -47,6 +47,13 @@ class Prompt:
         """True if the prompt is a list of messages."""
         return self.text is None
 
+    def as_messages(self) -> list[dict[str, str]]:
+        """Return the messages of a chat as they are sent; a prefix is the last of them."""
+        turns = [message._asdict() for message in self.messages]
+        if self.prefix is not None:
+            turns.append({"role": "assistant", "content": self.prefix})
+        return turns
+
 
 class Finish(StrEnum):
     """Why the model stopped: end token or stop string, length limit, content filter, or unknown."""

@@ -11,7 +11,7 @@ from gradeschool import Problem, all_protocols, all_scorers, load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here
 from gradeschool.datasets.sources import SOURCES
-from gradeschool.prompts.rendering import messages, prompt_bytes, rationale
+from gradeschool.prompts.rendering import prompt_bytes, rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
 from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
 from gradeschool.protocols.registry import all_votes, packages
@@ -252,5 +252,5 @@ def test_quirks_and_links_are_read_from_the_packages() -> None:
 
 def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
     (prompt,) = all_protocols()["zero-shot/chat"].render([Problem("0", "é?", "1", "#### 1")], [])
-    assert json.loads(prompt_bytes(prompt)) == messages(prompt)
+    assert json.loads(prompt_bytes(prompt)) == prompt.as_messages()
     assert prompt_bytes(prompt).isascii()

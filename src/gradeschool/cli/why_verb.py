@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
+from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.runs.why import GapAccount
@@ -113,10 +114,9 @@ def _beside(
 
 
 def _print(account: GapAccount) -> None:
-    low, high = (100 * bound for bound in account.interval)
     say(
-        f"{100 * account.accuracy:.2f} % by {account.scorer} ({low:.2f} - {high:.2f}, "
-        f"{account.judged:,} completions); expected {100 * account.expected:.2f} %"
+        f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
+        f"{account.judged:,} completions); expected {percent(account.expected)}"
     )
     if account.missing <= 0:
         say("No points are missing.")
@@ -134,7 +134,8 @@ def _print(account: GapAccount) -> None:
             say(f"{'':12}-> {cause.command}")
     measured = [cause for cause in account.causes if cause.points and not cause.most]
     if account.missing > 0 and measured and account.rest > 0:
-        chance = account.rest <= (high - low) / 2
+        low, high = account.interval
+        chance = account.rest <= 100 * (high - low) / 2
         words = "the rest, within chance" if chance else "without a measured cause"
         say(f"\n{account.rest:>10.1f}  {words}")
     elif account.missing > 0 and not account.causes:

@@ -328,7 +328,4 @@ def _formatted(prompt: Prompt | None) -> str | None:
     """Return the prompt that was sent, messages as JSON; None if it is unknown."""
     if prompt is None or prompt.text is not None:
         return prompt.text if prompt else None
-    turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
-    if prompt.prefix:
-        turns.append({"role": "assistant", "content": prompt.prefix})
-    return json.dumps(turns)
+    return json.dumps(prompt.as_messages())

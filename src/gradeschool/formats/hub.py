@@ -18,6 +18,7 @@ from gradeschool.formats.export import (
     lines_file,
     storable,
 )
+from gradeschool.scoring.percentages import bounds
 
 DATASET = "gsm8k"
 REPOSITORY, TASK = "openai/gsm8k", "gsm8k"
@@ -85,13 +86,13 @@ def _require_whole(run: ExportedRun) -> None:
 
 def _notes(run: ExportedRun) -> str:
     score = run.scores[0]
-    low, high = (f"{100 * bound:.2f}" for bound in score.interval)
+    interval = bounds(score.interval, between=" to ")
     digest = run.facts("protocol").get("digest")
     samples = score.judged // run.size
     mean = f", mean of {samples} samples" if samples > 1 else ""
     protocol = f"protocol {run.task} ({digest}), " if digest else ""
     return (
-        f"{protocol}scorer {score.scorer.name}{mean}, 95 % interval {low} to {high}; "
+        f"{protocol}scorer {score.scorer.name}{mean}, 95 % interval {interval}; "
         f"gradeschool {__version__}"
     )
 

@@ -484,10 +484,7 @@ def _input(sample: ExportedSample) -> str | list[dict[str, str]]:
         return sample.problem.question
     if sample.prompt.text is not None:
         return sample.prompt.text
-    turns = [{"role": turn.role, "content": turn.content} for turn in sample.prompt.messages]
-    if sample.prompt.prefix:
-        turns.append({"role": "assistant", "content": sample.prompt.prefix})
-    return turns
+    return sample.prompt.as_messages()
 
 
 def _content(sample: ExportedSample) -> str | list[dict[str, str]]:

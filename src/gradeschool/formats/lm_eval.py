@@ -380,7 +380,4 @@ def _prompt_text(prompt: Prompt | None) -> str:
         return ""
     if prompt.text is not None:
         return prompt.text
-    turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
-    if prompt.prefix:
-        turns.append({"role": "assistant", "content": prompt.prefix})
-    return json.dumps(turns, ensure_ascii=False)
+    return json.dumps(prompt.as_messages(), ensure_ascii=False)

@@ -257,12 +257,7 @@ def _display(progress: bool) -> AbstractContextManager[RunProgress]:
 
 def function_input(prompt: Prompt) -> FunctionInput:
     """Return the input of a function: the text, or the messages with the prefix as the last one."""
-    if prompt.text is not None:
-        return prompt.text
-    messages = [message._asdict() for message in prompt.messages]
-    if prompt.prefix is not None:
-        messages.append({"role": "assistant", "content": prompt.prefix})
-    return messages
+    return prompt.as_messages() if prompt.text is None else prompt.text
 
 
 def _loop_is_running() -> bool:

@@ -16,6 +16,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import clip
 from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.percentages import bounds, percent
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_runs
@@ -84,8 +85,8 @@ class Scores:
             (
                 scorer.scorer,
                 str(scorer.correct),
-                f"{100 * scorer.accuracy:.2f} %",
-                f"{100 * scorer.ci95[0]:.2f} - {100 * scorer.ci95[1]:.2f}",
+                percent(scorer.accuracy),
+                bounds(scorer.ci95),
                 *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
             )
             for scorer in self.run.scorers

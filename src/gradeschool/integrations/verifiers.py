@@ -50,11 +50,7 @@ def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[
     prompts = protocol.render(problems, load_dataset(protocol.shots).problems)
     return [
         {
-            "prompt": [
-                *system,
-                *(turn._asdict() for turn in prompt.messages),
-                {"role": "assistant", "content": prompt.prefix},
-            ],
+            "prompt": [*system, *prompt.as_messages()],
             "answer": problem.gold,
             "info": {"id": problem.id},
         }

@@ -235,9 +235,8 @@ class Endpoint:
         if prompt.text is not None:
             fields["prompt"] = prompt.text
         else:
-            fields["messages"] = [message._asdict() for message in prompt.messages]
+            fields["messages"] = prompt.as_messages()
             if prompt.prefix is not None:
-                fields["messages"].append({"role": "assistant", "content": prompt.prefix})
                 fields |= {"continue_final_message": True, "add_generation_prompt": False}
         options = {
             "temperature": decoding.temperature,

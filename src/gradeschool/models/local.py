@@ -267,7 +267,7 @@ def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
         raise ModelError(
             "no chat template", "the model has no chat template; use a completion protocol"
         )
-    turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+    turns = [message._asdict() for message in prompt.messages]  # the template adds no prefix
     text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
     # The template already has the first token.
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])

@@ -195,9 +195,6 @@ class NativeModel:
     ) -> tuple[dict[str, Any], list[str]]:
         """Return the arguments of a request, and how they deviate from the run's settings."""
         prompt, decoding = request.prompt, request.decoding
-        messages = [message._asdict() for message in prompt.messages]
-        if prompt.prefix is not None:
-            messages.append({"role": "assistant", "content": prompt.prefix})
         seed = None if decoding.seed is None else decoding.seed + request.sample
         options = {
             "temperature": decoding.temperature,
@@ -220,7 +217,7 @@ class NativeModel:
             for name, value in options.items()
             if value is not None and name not in refused
         }
-        fixed = {"model": self.model, "messages": messages, "timeout": self.seconds}
+        fixed = {"model": self.model, "messages": prompt.as_messages(), "timeout": self.seconds}
         return {**fixed, **chosen}, deviations
 
     def _failure(self, error: Any) -> ModelError:

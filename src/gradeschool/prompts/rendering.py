@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gradeschool.completion import Message, Prompt
 from gradeschool.problem import Problem
+from gradeschool.protocol import Render
 
 CHAT_SYSTEM = (
     "Solve the following math problem step by step. "
     "End your answer with a last line of the form '#### N', where N is the final number alone."
 )
+
+
+def question_text(template: str) -> Render:
+    """Return a renderer of texts: the template with each question in place of "{question}"."""
+
+    def render(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        for problem in problems:
+            yield Prompt(text=template.replace("{question}", problem.question))
+
+    return render
+
+
+def question_message(template: str, system: str | None = None) -> Render:
+    """Return a renderer of chats: the template as the user message, after the system message."""
+    head = () if system is None else (Message("system", system),)
+
+    def render(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        for problem in problems:
+            content = template.replace("{question}", problem.question)
+            yield Prompt(messages=(*head, Message("user", content)))
+
+    return render
 
 
 def rationale(shot: Problem) -> str:
@@ -63,24 +86,14 @@ def format_chat(
     a user and an assistant turn. prefix: the start of the assistant's answer, as a last assistant
     message (send it with `continue_final_message=True, add_generation_prompt=False`).
     """
-    messages = [] if system is None else [Message("system", system)]
-    messages += shots_as_turns(shots, question)
-    if prefix is not None:
-        messages.append(Message("assistant", prefix))
-    return [message._asdict() for message in messages]
-
-
-def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """Return the messages of a chat as they are sent; a prefix is the last of them."""
-    turns = [message._asdict() for message in prompt.messages]
-    if prompt.prefix is not None:
-        turns.append({"role": "assistant", "content": prompt.prefix})
-    return turns
+    head = () if system is None else (Message("system", system),)
+    turns = (*head, *shots_as_turns(shots, question))
+    return Prompt(messages=turns, prefix=prefix).as_messages()
 
 
 def prompt_bytes(prompt: Prompt) -> bytes:
     """Return the bytes that a prompt's SHA-256 covers: UTF-8 text, or its messages as JSON."""
-    text = json.dumps(messages(prompt)) if prompt.text is None else prompt.text
+    text = json.dumps(prompt.as_messages()) if prompt.text is None else prompt.text
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -89,4 +102,4 @@ def prompt_json(prompt: Prompt) -> dict[str, Any]:
     if prompt.text is not None:
         return {"prompt": prompt.text}
     begun = {"continue_final_message": True} if prompt.prefix is not None else {}
-    return {"messages": messages(prompt), **begun}
+    return {"messages": prompt.as_messages(), **begun}

@@ -11,10 +11,10 @@ from rich.table import Table
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
+from gradeschool.scoring.percentages import bounds, percent, point_bounds, points
 
 NAME_WIDTH = 48
 SHOWN = 12  # number of ids of flipped problems
-POINTS = 100
 
 
 def print_comparison(
@@ -37,16 +37,6 @@ def print_comparison(
 def name(run: str) -> str:
     """Return a run's name for the terminal, escaped and shortened."""
     return clip(printable(run, keep=""), NAME_WIDTH)
-
-
-def percent(share: float) -> str:
-    """Write an accuracy."""
-    return f"{POINTS * share:.2f} %"
-
-
-def points(difference: float) -> str:
-    """Write a difference of accuracies in points, with its sign."""
-    return f"{POINTS * difference:+z.2f}"
 
 
 def p_value(p: float) -> str:
@@ -72,12 +62,11 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
     for heading in ("problems", "accuracy", "95 % interval", "errors\nleft out"):
         table.add_column(heading, justify="right", no_wrap=True)
     for outcome in outcomes:
-        low, high = outcome.interval
         table.add_row(
             name(outcome.run),
             str(len(outcome.tallies)),
             percent(outcome.accuracy),
-            f"{POINTS * low:.2f} - {POINTS * high:.2f}",
+            bounds(outcome.interval),
             str(outcome.unjudged),
         )
     return table
@@ -91,12 +80,11 @@ def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
     for heading in (*headings, "p, Holm") if several else headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for comparison in comparisons:
-        low, high = comparison.ci95
         corrected = [p_value(comparison.p_holm)] if several else []
         table.add_row(
             name(comparison.run),
             points(comparison.difference),
-            f"{points(low)} to {points(high)}",
+            point_bounds(comparison.ci95),
             str(len(comparison.gained)) if comparison.n else "-",
             str(len(comparison.lost)) if comparison.n else "-",
             p_value(comparison.p),
@@ -121,7 +109,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
         )
         yield (
             f"  {comparison.n} problems can detect a difference of "
-            f"{POINTS * comparison.detectable:.1f} points or more with 80 % power{needed}"
+            f"{100 * comparison.detectable:.1f} points or more with 80 % power{needed}"
         )
     unpaired = p_value(comparison.p_unpaired)
     unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
@@ -134,7 +122,7 @@ def verdict_of(comparison: Comparison) -> str:
     """Describe in words whether a difference is significant."""
     if comparison.p_holm < 0.05:
         side = "better" if comparison.difference > 0 else "worse"
-        return f"{abs(POINTS * comparison.difference):.2f} points {side}, a significant difference"
+        return f"{abs(100 * comparison.difference):.2f} points {side}, a significant difference"
     return f"no significant difference ({points(comparison.difference)} points)"
 
 

@@ -9,13 +9,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from gradeschool.reports.comparison import name, percent
+from gradeschool.reports.comparison import name
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded
 from gradeschool.runs.diff.pairs import PromptDifference
 from gradeschool.runs.diff.result import DIFFERS, SAME, UNKNOWN, RunDifference, SettingDifference
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
+from gradeschool.scoring.percentages import percent
 
 LONGEST_VALUE = 160
 # Two columns of values share the width that the other columns leave.

@@ -15,13 +15,14 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.reports.comparison import p_value, percent, points
+from gradeschool.reports.comparison import p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, require_free, save
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.percentages import bounds, gain, percent
 from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
 
@@ -44,9 +45,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         cells = (
             _cell(judged.run.name),
             _percent(share),
-            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}"
-            if share.judged
-            else "–",
+            bounds(share.interval, between=" – ") if share.judged else "–",
             *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
@@ -74,10 +73,7 @@ def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison
 def _difference(comparison: Comparison | None) -> tuple[str, str]:
     if comparison is None:
         return "", ""
-    low, high = comparison.ci95
-    return f"{points(comparison.difference)} ({points(low)} to {points(high)})", p_value(
-        comparison.p_holm
-    )
+    return gain(comparison.difference, comparison.ci95, 2), p_value(comparison.p_holm)
 
 
 def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:

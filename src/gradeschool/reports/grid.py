@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gradeschool.atomic import write_file
+from gradeschool.scoring.percentages import bounds, gain
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.grid import (
@@ -71,11 +72,10 @@ def _table(cells: Sequence[GridCell]) -> Iterator[str]:
           "log-probability | over self-trained log-probability |"  # fmt: skip
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for cell in cells:
-        low, high = (100 * bound for bound in cell.ci95)
         title = TITLES[family_of_scorer(cell.scorer)]
         reduction = f" ({cell.reduction})" if cell.reduction else ""
         row = [f"{title}{reduction}", STRATEGY_TITLES[cell.strategy], f"{100 * cell.accuracy:.1f}",
-               f"{low:.1f} to {high:.1f}", " ".join(f"{100 * s:.1f}" for s in cell.by_seed),
+               bounds(cell.ci95, 1, " to "), " ".join(f"{100 * s:.1f}" for s in cell.by_seed),
                *(_signed(cell.over.get(name)) for name in SHOWN)]  # fmt: skip
         yield f"| {' | '.join(row)} |"
     yield ""
@@ -102,10 +102,7 @@ def _outcome(interval: Interval) -> str:
 
 
 def _signed(gap: AccuracyGain | None) -> str:
-    if gap is None:
-        return ""
-    low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
+    return "" if gap is None else gain(gap.difference, gap.ci95)
 
 
 def _fields(cell: GridCell) -> Mapping[str, object]:

@@ -18,6 +18,7 @@ from gradeschool.errors import InputError, MissingExtraError, TransientError
 from gradeschool.formats.export import ExportedFile, ExportedRun, storable
 from gradeschool.masking import masked, register_secret
 from gradeschool.reports.measured import measured
+from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -162,8 +163,8 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
         "| scorer | accuracy | 95 % interval | completions |",
         "|---|---:|---|---:|",
         *(
-            f"| {score.scorer.name} | {100 * score.accuracy:.2f} % "
-            f"| {100 * score.interval[0]:.2f} to {100 * score.interval[1]:.2f} "
+            f"| {score.scorer.name} | {percent(score.accuracy)} "
+            f"| {bounds(score.interval, between=' to ')} "
             f"| {score.judged:,} |"
             for score in run.scores
         ),

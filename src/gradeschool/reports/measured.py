@@ -14,6 +14,7 @@ from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
+from gradeschool.scoring.percentages import percent
 
 # Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01
@@ -114,13 +115,13 @@ def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_o
     limit = _mapping(manifest, "decoding").get("max_tokens")
     protocol = known_protocol(manifest)
     usual = protocol.decoding.max_tokens if protocol else None
-    share = f"{100 * truncated / n:.1f} %"
+    share = percent(truncated / n, 1)
     what = f"{share} of the completions are truncated"
     if limit:
         what += f" at {limit:,} tokens"
     if run_on * 2 > truncated:
         return (
-            f"{what}, and {100 * run_on / n:.1f} % ran on into a next question: the "
+            f"{what}, and {percent(run_on / n, 1)} ran on into a next question: the "
             "model did not stop after its answer. Use a chat protocol for a chat model, or one "
             "with stop strings."
         )

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from gradeschool.reports.comparison import name, p_value, percent, points
+from gradeschool.reports.comparison import name, p_value
 from gradeschool.reports.page.markup import (
     Axis,
     Html,
@@ -23,6 +23,7 @@ from gradeschool.reports.page.markup import (
 from gradeschool.reports.page.write import document
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.compare import Outcomes
+from gradeschool.scoring.percentages import bounds, percent, point_bounds, points
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
 
@@ -33,10 +34,9 @@ def print_profile(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
 ) -> None:
     """Print one line for each set and group, then what each set shows in words."""
-    low, high = original.interval
     console.print(
         f"scored by {scorer}; {name(original.run)}: {percent(original.accuracy)} of "
-        f"{len(original.tallies):,} problems (95 % {100 * low:.2f} - {100 * high:.2f})",
+        f"{len(original.tallies):,} problems (95 % {bounds(original.interval)})",
         soft_wrap=True,
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
@@ -53,7 +53,7 @@ def print_profile(
             percent(pair.accuracy_a),
             percent(pair.accuracy_b),
             points(pair.difference),
-            f"{points(pair.ci95.low)} to {points(pair.ci95.high)}",
+            point_bounds(pair.ci95),
             p_value(pair.p_holm),
         )
     console.print(table)
@@ -86,10 +86,9 @@ def profile_page(
 ) -> str:
     """Return the page of a profile: its findings in words, and every line with its interval."""
     axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
-    low, high = original.interval
     lead = el(
         "p", f"{original.run}: {percent(original.accuracy)} of {len(original.tallies):,} problems "
-        f"(95 % {100 * low:.2f} to {100 * high:.2f}), scored by ", el("code", scorer), ".",
+        f"(95 % {bounds(original.interval, between=' to ')}), scored by ", el("code", scorer), ".",
     )  # fmt: skip
     names = ("Set", "Problems", "Seeds", "%", None, "Points", "p", *original.misses)
     head = (
@@ -123,9 +122,9 @@ def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
         f"{entry.problems:,}", f"{pair.n:,}" if pair.n else "-", f"{100 * pair.accuracy_b:.1f}"
     )  # fmt: skip
     behind = (
-        f"{100 * pair.difference:+z.1f}",
+        points(pair.difference, 1),
         p_value(pair.p_holm),
-        *(f"{100 * part.share:+z.1f}" for part in entry.parts),
+        *(points(part.share, 1) for part in entry.parts),
     )
     return el(
         "tr",
@@ -173,7 +172,7 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
                 label.set(color=SOFT, style="italic")
         axes.invert_yaxis()
         axes.set_xlabel(
-            f"points from {plain(original.run, 30)} ({100 * original.accuracy:.1f} %), 95 %"
+            f"points from {plain(original.run, 30)} ({percent(original.accuracy, 1)}), 95 %"
         )
 
     return save(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

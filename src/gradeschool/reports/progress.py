@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import EndedSample, RunProgress
+from gradeschool.scoring.percentages import bounds, percent
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -132,10 +133,10 @@ class EvaluationTally:
         """Return the accuracy of this session's answers with its interval, "" before the first."""
         if not self.judged:
             return ""
-        low, high = wilson(self.correct, self.judged)
-        share = 100 * self.correct / self.judged
+        interval = bounds(wilson(self.correct, self.judged), 1, ", ")
+        share = percent(self.correct / self.judged, 1)
         subject = "accuracy of the new" if self.stored else "accuracy"
-        return f"{subject} {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        return f"{subject} {share} [{interval}]"
 
     def speed(self) -> str:
         """Return answers and tokens per second, dollars, and the time left."""

@@ -17,6 +17,7 @@ from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_l
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
 from gradeschool.scoring.compare import ScoreDelta
+from gradeschool.scoring.percentages import percent, point_bounds
 from gradeschool.vote import Vote
 
 PLACES = {
@@ -226,14 +227,13 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
     console.print(f"the same completions scored by {names[0]}, then by {names[1]}", style="bold")
     table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")
     for item in moves:
-        low, high = (100 * bound for bound in item.interval)
         table.add_row(
             printable(item.run, keep=""),
             str(item.n),
             _share(item.before, item.n),
             _share(item.after, item.n),
             f"{item.points:+z.2f}",
-            f"{low:+z.2f} to {high:+z.2f}",
+            point_bounds(item.interval),
             f"-{item.lost} +{item.gained}",
             f"{item.p:.2g}",
         )
@@ -245,7 +245,7 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
 
 
 def _share(correct: int, n: int) -> str:
-    return f"{100 * correct / n:.2f} %" if n else "-"
+    return percent(correct / n) if n else "-"
 
 
 def _table(*columns: str) -> Table:

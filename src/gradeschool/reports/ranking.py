@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gradeschool.datasets.step_labels import LabelledSteps
 from gradeschool.reports.printable import printable
+from gradeschool.scoring.percentages import bounds, gain, percent, point_bounds, points
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.choice import ChosenStrategy
 from gradeschool.verifier.rank import Bucket, CurvePoint, FamilyResults, Ranking, StrategyResult
@@ -81,10 +82,10 @@ def _ways(part: FamilyResults, baselines: Baselines) -> Table:
     for name, (accuracy, interval) in baselines.items():
         blank = ["", ""] * len(others)
         title = f"baseline {printable(name, keep='')}"
-        table.add_row(title, share(accuracy), bounds(interval), *blank)
+        table.add_row(title, percent(accuracy), bounds(interval), *blank)
     for result in part.results:
         cells = [cell for name in others for cell in _against(result, name)]
-        table.add_row(result.title, share(result.accuracy), bounds(result.ci95), *cells)
+        table.add_row(result.title, percent(result.accuracy), bounds(result.ci95), *cells)
     return table
 
 
@@ -92,8 +93,7 @@ def _against(result: StrategyResult, other: str) -> tuple[str, str]:
     matches = result.against.get(other)
     if matches is None:
         return "", ""
-    low, high = (100 * bound for bound in matches.ci95)
-    return f"{100 * matches.difference:+z.2f}", f"{low:+z.2f} to {high:+z.2f}"
+    return points(matches.difference), point_bounds(matches.ci95)
 
 
 def _families(ranking: Ranking) -> Table:
@@ -103,13 +103,12 @@ def _families(ranking: Ranking) -> Table:
     table = small_table("by family, % right", "family", columns)
     for part in (*ranking.families, ranking.whole):
         best = part.result(BEST)
-        gain = best.against.get(MAJORITY) if best else None
-        bounds = f" ({100 * gain.ci95.low:+z.1f} to {100 * gain.ci95.high:+z.1f})" if gain else ""
+        more = best.against.get(MAJORITY) if best else None
         table.add_row(
             printable(part.family, keep=""),
             str(part.problems),
             *(f"{100 * result.accuracy:.1f}" for result in part.results),
-            f"{100 * gain.difference:+z.1f}{bounds}" if gain else "",
+            gain(more.difference, more.ci95) if more else "",
             _auc(part.aucs["verifier"][1].auc),
         )
     return table
@@ -126,8 +125,8 @@ def _separation(ranking: Ranking) -> Table:
         ["all completions", "within problems", "95 % interval", "problems"],
     )
     for name, (overall, inside) in ranking.whole.aucs.items():
-        bounds = "" if inside.ci95 is None else f"{inside.ci95.low:.3f} - {inside.ci95.high:.3f}"
-        row = (_auc(overall), _auc(inside.auc), bounds, str(inside.problems))
+        interval = "" if inside.ci95 is None else f"{inside.ci95.low:.3f} - {inside.ci95.high:.3f}"
+        row = (_auc(overall), _auc(inside.auc), interval, str(inside.problems))
         table.add_row(SCORE_NAMES[name], *row)
     return table
 
@@ -138,7 +137,7 @@ def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table
     for bucket in buckets:
         low = "below" if bucket.low is None else f"{bucket.low:.2f} to"
         high = "1 and above" if bucket.high is None else f"{bucket.high:.2f}"
-        row = (str(bucket.completions), f"{bucket.mean_score:.3f}", share(bucket.right))
+        row = (str(bucket.completions), f"{bucket.mean_score:.3f}", percent(bucket.right))
         table.add_row(f"{low} {high}", *row)
     return table
 
@@ -148,8 +147,7 @@ def _over_completions(ranking: Ranking) -> Table:
     columns = ["problems", *(_short(name, ranking) for name in names), "best, 95 %"]
     table = small_table("over the number of completions, % right", "N", columns)
     for index, best in enumerate(ranking.curves[BEST]):
-        points = [ranking.curves[name][index] for name in names]
-        shares = [f"{100 * point.accuracy:.1f}" for point in points]
+        shares = [f"{100 * ranking.curves[name][index].accuracy:.1f}" for name in names]
         table.add_row(str(best.n), str(best.problems), *shares, bounds(best.ci95))
     return table
 
@@ -168,16 +166,15 @@ def _over_tokens(ranking: Ranking) -> Table:
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     """Print the strategy chosen on a development run, and its accuracy on both runs."""
     choice, reported = chosen.choice, chosen.reported
-    low, high = (100 * bound for bound in reported.gain_ci95)
     title = STRATEGIES[choice.strategy].format(
         voters=choice.voters, share_weight=f"{choice.share_weight:g}"
     )
     where = "" if chosen.temperature is None else f", temperature {chosen.temperature:g}"
     console.print(
         f"chosen on {printable(chosen.run, keep='')}{where}: {title}, {choice.n} completions; "
-        f"{share(chosen.development.accuracy)} there, here {share(reported.accuracy)} "
+        f"{percent(chosen.development.accuracy)} there, here {percent(reported.accuracy)} "
         f"({bounds(reported.ci95)}), over the majority of as many "
-        f"{100 * reported.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})",
+        f"{gain(reported.gain, reported.gain_ci95)}",
         soft_wrap=True,
     )
 
@@ -200,26 +197,15 @@ def _over_voters(ranking: Ranking) -> Table:
     table = small_table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
     by_place = [{point.n: point for point in ranking.top[n]} for n in counts]
     for last in ranking.top[ranking.most]:
-        points = [stored.get(last.n) for stored in by_place]
-        cells = [f"{100 * item.accuracy:.1f}" if item else "" for item in points]
-        low, high = (100 * bound for bound in last.gain_ci95)
-        gain = f"{100 * last.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})"
-        table.add_row(str(last.n), *cells, bounds(last.ci95), gain)
+        of_each = [stored.get(last.n) for stored in by_place]
+        cells = [f"{100 * item.accuracy:.1f}" if item else "" for item in of_each]
+        more = gain(last.gain, last.gain_ci95)
+        table.add_row(str(last.n), *cells, bounds(last.ci95), more)
     return table
 
 
 def _auc(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def share(value: float) -> str:
-    """Return a share as a percentage with two decimals."""
-    return f"{100 * value:.2f} %"
-
-
-def bounds(interval: Interval) -> str:
-    """Return an interval in percent."""
-    return f"{100 * interval.low:.2f} - {100 * interval.high:.2f}"
 
 
 def ranking_json(ranking: Ranking) -> dict[str, Any]:
@@ -293,8 +279,8 @@ def print_bench(
         whole = result.whole
         auc = "" if result.auc is None else f"{result.auc:.3f}"
         interval = "" if whole.ci95 is None else bounds(whole.ci95)
-        cells = (_f1(whole), interval, share(whole.error_accuracy),
-                 share(whole.correct_accuracy), auc, str(result.unanswered))  # fmt: skip
+        cells = (_f1(whole), interval, percent(whole.error_accuracy),
+                 percent(whole.correct_accuracy), auc, str(result.unanswered))  # fmt: skip
         table.add_row(printable(result.name, keep=""), *cells)
     console.print(table)
     names = [printable(result.name, keep="") for result in results]
@@ -355,7 +341,7 @@ def bench_json(rows: Sequence[LabelledSteps], results: Sequence[BenchResult]) ->
 
 
 def _f1(result: StepResult) -> str:
-    return "" if result.f1 is None else share(result.f1)
+    return "" if result.f1 is None else percent(result.f1)
 
 
 def _result_json(result: StepResult) -> dict[str, Any]:

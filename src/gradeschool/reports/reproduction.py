@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, write_grid
+from gradeschool.scoring.percentages import bounds, gain, percent, points
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.ablations import GRID
@@ -139,17 +140,12 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
         for seed in preset.seeds:
             fields = json.loads((root / second_results(split, seed)).read_text("utf-8"))
             for name, baseline in fields["baselines"].items():
-                low, high = (100 * bound for bound in baseline["ci95"])
-                right = _percent(baseline["accuracy"])
-                yield f"| {seed} | {name}, greedy | {right} | {low:.1f} to {high:.1f} | |"
+                right, interval = _percent(baseline["accuracy"]), _bounds(baseline["ci95"])
+                yield f"| {seed} | {name}, greedy | {right} | {interval} | |"
             for strategy in fields["strategies"].values():
-                low, high = (100 * bound for bound in strategy["ci95"])
                 gap = strategy["over"].get(MAJORITY)
-                over = ""
-                if gap:
-                    bounds = " to ".join(f"{100 * bound:+z.1f}" for bound in gap["ci95"])
-                    over = f"{100 * gap['difference']:+z.1f} ({bounds})"
-                cells = [_percent(strategy["accuracy"]), f"{low:.1f} to {high:.1f}", over]
+                over = gain(gap["difference"], gap["ci95"]) if gap else ""
+                cells = [_percent(strategy["accuracy"]), _bounds(strategy["ci95"]), over]
                 yield f"| {seed} | {strategy['title']} | {' | '.join(cells)} |"
 
 
@@ -242,8 +238,7 @@ def _ways(item: Findings) -> Iterator[str]:
     yield "|---|---:|---:|---:|---:|---:|"
     for strategy in item.strategies:
         seeds = " ".join(f"{100 * share:.1f}" for share in strategy.by_seed)
-        low, high = (100 * bound for bound in strategy.ci95)
-        cells = [_percent(strategy.accuracy), f"{low:.1f} to {high:.1f}", seeds]
+        cells = [_percent(strategy.accuracy), _bounds(strategy.ci95), seeds]
         cells += [_signed(strategy.over.get(name)) for name in (BASELINE, MAJORITY)]
         yield f"| {_title(strategy.name)} | {' | '.join(cells)} |"
     yield ""
@@ -300,14 +295,11 @@ def _voters(item: Findings) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return percent(share, 1)
 
 
 def _signed(gap: AccuracyGain | None) -> str:
-    if gap is None:
-        return ""
-    low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
+    return "" if gap is None else gain(gap.difference, gap.ci95)
 
 
 OVER = {"6a": over_completions, "6b": over_voters}
@@ -427,14 +419,12 @@ def _figure_lines(
 
 def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
-    messages = f"{100 * verdict.difference:+z.1f}"
-    if verdict.ci95 is not None:
-        messages += f" ({_bounds(verdict.ci95, '+')})"
-    return f"{verdict.words}: {messages}, {verdict.outcome}"
+    interval = verdict.ci95
+    measured = (
+        points(verdict.difference, 1) if interval is None else gain(verdict.difference, interval)
+    )
+    return f"{verdict.words}: {measured}, {verdict.outcome}"
 
 
-def _bounds(interval: tuple[float, float] | None, sign: str = "") -> str:
-    if interval is None:
-        return ""
-    low, high = (f"{100 * bound:{sign}.1f}" for bound in interval)
-    return f"{low} to {high}"
+def _bounds(interval: Iterable[float] | None) -> str:
+    return "" if interval is None else bounds(interval, 1, " to ")

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import GAP, accuracy_text, fold_name, interval_text
+from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
 from gradeschool.runs.summary import RunSummary
+from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore, ScorerResult
@@ -64,7 +65,7 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
     return (
         str(result),
         str(run.failed),
-        "-" if headline is None else f"{100 * headline['accuracy']:.2f} %",
+        "-" if headline is None else percent(headline["accuracy"]),
         printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),
     )
 
@@ -96,8 +97,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         if value is not None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
     for scorer, figures in run.figures.items():
-        low, high = figures["ci95"]
-        accuracy = f"{100 * figures['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
+        accuracy = f"{percent(figures['accuracy'])} [{bounds(figures['ci95'], between=', ')}]"
         console.print(f"{printable(scorer):34} {accuracy}", soft_wrap=True)
 
 
@@ -171,9 +171,9 @@ def _score_figures(score: RunScore) -> tuple[str, ...]:
     truncated = score.forms.truncated / score.forms.n if score.forms and score.forms.n else 0
     return (
         accuracy_text(headline),
-        interval_text(headline.ci95),
+        bounds(headline.ci95),
         str(score.n),
         str(headline.no_answer),
-        f"{100 * truncated:.1f} %" if truncated else "0",
+        percent(truncated, 1) if truncated else "0",
         str(headline.error),
     )

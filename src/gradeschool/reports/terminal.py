@@ -14,11 +14,11 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
+from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
     from gradeschool.scoring.score import RunScore, ScorerResult
-    from gradeschool.scoring.statistics import Interval
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
@@ -110,12 +110,12 @@ def _single(score: RunScore, names: int) -> Table:
             folded(scorer.scorer, names),
             str(scorer.correct),
             accuracy_text(scorer),
-            interval_text(scorer.ci95) if scorer.judged else "-",
+            bounds(scorer.ci95) if scorer.judged else "-",
             str(scorer.wrong),
             str(scorer.no_answer),
             str(scorer.error),
             *(
-                (accuracy_text(other.scorers[index]), interval_text(other.scorers[index].ci95))
+                (accuracy_text(other.scorers[index]), bounds(other.scorers[index].ci95))
                 if other
                 else ()
             ),
@@ -130,7 +130,7 @@ def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list
     each completion counts once, so some problems count more than others.
     """
     forms = score.forms
-    parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in forms.named()] if forms else []
     return [*parts, samples.format(*score.samples)] if score.samples else parts
 
 
@@ -167,20 +167,14 @@ def _cell(score: RunScore, index: int) -> str:
     counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
     read_nothing = scorer.correct == scorer.wrong == 0
-    interval = [] if read_nothing and silent else [interval_text(scorer.ci95)]
+    interval = [] if read_nothing and silent else [bounds(scorer.ci95)]
     other = [f"Platinum  {accuracy_text(score.platinum.scorers[index])}"] if score.platinum else []
     return "\n".join([f"{scorer.correct}  {accuracy_text(scorer)}", *interval, *other, *silent])
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
     """Return the accuracy in percent, "-" without judged completions."""
-    return f"{100 * scorer.accuracy:.2f} %" if scorer.judged else "-"
-
-
-def interval_text(interval: Interval) -> str:
-    """Return an interval in percent: "71.23 - 80.10"."""
-    low, high = interval
-    return f"{100 * low:.2f} - {100 * high:.2f}"
+    return percent(scorer.accuracy) if scorer.judged else "-"
 
 
 def _counted(count: int, name: str) -> str:
@@ -271,13 +265,12 @@ def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
         table.add_column(name, overflow="fold")
     table.add_column("no answer wins")
     for score in scores:
-        low, high = (100 * bound for bound in score.ci95)
         table.add_row(
             printable(score.run, keep=""),
             score.vote,
             str(score.problems),
-            f"{100 * score.accuracy:.2f} %",
-            f"{low:.2f} - {high:.2f}",
+            percent(score.accuracy),
+            bounds(score.ci95),
             str(score.correct),
             str(score.wrong),
             str(score.no_answer),
@@ -295,12 +288,12 @@ def curve_table(
     for point in curve:
         table.add_row(
             str(point.k),
-            f"{100 * point.maj:.2f} %",
-            interval_text(point.maj_ci95),
-            f"{100 * point.pass_any:.2f} %",
-            interval_text(point.pass_ci95),
+            percent(point.maj),
+            bounds(point.maj_ci95),
+            percent(point.pass_any),
+            bounds(point.pass_ci95),
             str(point.problems),
-            f"{100 * point.ties:.1f} %",
+            percent(point.ties, 1),
         )
     console.print(table)
     silent = "votes for none" if count_invalid else "does not vote"

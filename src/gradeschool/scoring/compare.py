@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
+from gradeschool.scoring.percentages import percent, points
 from gradeschool.scoring.statistics import (
     Interval,
     Pair,
@@ -365,14 +366,14 @@ def check(
     thresholds = []
     if at_least is not None:
         for run in outcomes if margin is None else outcomes[1:]:
-            shown = f"accuracy {100 * run.accuracy:.2f} %"
+            shown = f"accuracy {percent(run.accuracy)}"
             needed = f"at least {100 * at_least:g} % is required"
             is_met = run.accuracy >= at_least - 1e-12
             thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}, {needed}"))
     if margin is not None:
         for other in comparisons:
             met = 100 * other.ci95.low > -margin
-            low = f"the difference may be as low as {100 * other.ci95.low:+z.2f} points"
+            low = f"the difference may be as low as {points(other.ci95.low)} points"
             text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is required"
             if not met:
                 text += _needed_for(other, margin)
@@ -406,7 +407,7 @@ def gate(
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
         p_text = f"{p:.3f}" if p >= 0.001 else "<0.001"
-        shown = f"{100 * other.difference:+z.2f} points, p {p_text} that it is no worse"
+        shown = f"{points(other.difference)} points, p {p_text} that it is no worse"
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"

@@ -17,6 +17,7 @@ from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Comparison, Outcomes, compare, compare_unpaired
+from gradeschool.scoring.percentages import percent, point_bounds, points
 from gradeschool.scoring.statistics import Interval, holm
 from gradeschool.scoring.table import Tally
 
@@ -129,15 +130,14 @@ def sentence(entry: ProfileEntry, original: str) -> str:
         most = max(0.0, -100 * pair.ci95.low)
         outcome = f"no significant difference{corrected}; a drop of {most:.1f} or more is excluded"
     return (
-        f"{original} {100 * pair.accuracy_a:.1f} %; {same} {entry.name} "
-        f"{100 * pair.accuracy_b:.1f} % ({points(pair.difference, pair.ci95)}): {outcome}"
+        f"{original} {percent(pair.accuracy_a, 1)}; {same} {entry.name} "
+        f"{percent(pair.accuracy_b, 1)} ({_difference(pair.difference, pair.ci95)}): {outcome}"
     )
 
 
-def points(share: float, ci95: Interval) -> str:
-    """Write a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
-    low, high = (f"{100 * bound:+z.1f}" for bound in ci95)
-    return f"{100 * share:+z.1f} points, 95 % {low} to {high}"
+def _difference(share: float, ci95: Interval) -> str:
+    """Return a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
+    return f"{points(share, 1)} points, 95 % {point_bounds(ci95, 1)}"
 
 
 def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
@@ -154,7 +154,7 @@ def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> s
     equal = [entry for entry in entries if {entry.run, entry.group} & AS_DIFFICULT]
     if lower := [entry for entry in equal if entry.is_lower]:
         names = ", ".join(
-            f"{entry.name} {points(entry.comparison.difference, entry.comparison.ci95)}"
+            f"{entry.name} {_difference(entry.comparison.difference, entry.comparison.ci95)}"
             for entry in lower
         )
         return (
@@ -189,7 +189,7 @@ def _is_fresh(outcomes: Outcomes) -> bool:
 def _loss_in_words(entry: ProfileEntry) -> str:
     """Describe the parts of a loss, "" if no part is significant."""
     sure = sorted((part for part in entry.parts if part.ci95.low > 0), key=lambda part: -part.share)
-    parts = ", ".join(f"{part.kind} {points(part.share, part.ci95)[1:]}" for part in sure)
+    parts = ", ".join(f"{part.kind} {_difference(part.share, part.ci95)[1:]}" for part in sure)
     loss = -100 * entry.comparison.difference
     return f"Of the {loss:.1f} points on {entry.name}: {parts}." if parts else ""
 

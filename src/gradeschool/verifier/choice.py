@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.percentages import percent
 from gradeschool.verifier.rank import CurvePoint, curves_of, top_curves_of
 from gradeschool.verifier.selection import (
     COVERAGE,
@@ -76,7 +77,7 @@ def chosen_strategy(
     point, choice, most, run = max(chosen, key=lambda each: (each[0].accuracy, -each[1].n))
     by_run = {each.name: best.accuracy for best, _, _, each in chosen}
     if len(chosen) > 1 and run.temperature != reported.temperature:
-        shares = ", ".join(f"{100 * share:.1f} % by {name!r}" for name, share in by_run.items())
+        shares = ", ".join(f"{percent(share, 1)} by {name!r}" for name, share in by_run.items())
         raise InputError(
             f"the development runs prefer temperature {run.temperature} ({shares}), and "
             f"{reported.name!r} was sampled at {reported.temperature}; give a run at "

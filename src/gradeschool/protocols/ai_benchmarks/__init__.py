@@ -7,11 +7,11 @@ https://github.com/jaimetcf/ai-benchmarks/blob/1dce72b211405558fcc21cd0c082f8a02
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import HASH
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
@@ -43,10 +43,7 @@ def reference(problem: Problem) -> str:
     return "" if match is None else match.group(1)
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the system prompt and the question."""
-    for problem in problems:
-        yield Prompt(messages=(Message("system", SYSTEM), Message("user", problem.question)))
+prompts = question_message("{question}", SYSTEM)
 
 
 GSM8K_SCORER = Scorer(

@@ -16,8 +16,8 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
 from gradeschool.prompts.mgsm import LANGUAGES
-from gradeschool.prompts.rendering import rationale
-from gradeschool.protocol import Protocol, Render
+from gradeschool.prompts.rendering import question_message, rationale
+from gradeschool.protocol import Protocol
 from gradeschool.protocols.evalscope.gsm8k import GSM8K, OPENING, REQUEST, SHOTS
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks"
@@ -29,15 +29,6 @@ AIME_REQUEST = (
     "{question}\n\nRemember to put your answer inside \\boxed{}."
 )
 CMATH_REQUEST = "{question}\n请一步一步推理，最后将答案放在\\boxed{}中。\n"
-
-
-def _asked(template: str) -> Render:
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        for problem in problems:
-            text = template.replace("{question}", problem.question)
-            yield Prompt(messages=(Message("user", text),))
-
-    return prompts
 
 
 def mgsm_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -65,7 +56,7 @@ def _zero_shot(name: str, file: str, dataset: str, template: str, scorer: str) -
         name=f"evalscope/{name}",
         summary="zero-shot chat, a box is asked for, the server's own length",
         source=f"{SOURCE}/{file}",
-        render=_asked(template),
+        render=question_message(template),
         decoding=DECODING,
         scorers=(scorer,),
         is_chat=True,

@@ -7,11 +7,10 @@ line that contains more than marks, without its box, then the match of inspect_a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
+from gradeschool.completion import Decoding
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import compare_0_3_253, extract_0_3_253
 from gradeschool.scorer import Scorer
@@ -67,11 +66,7 @@ def extract(text: str, gold: str) -> Answer | None:
     return answer_of((word, value, span, f"the last line: {how}"))
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the template as the user message."""
-    for problem in problems:
-        question = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", question),))
+prompts = question_message(TEMPLATE)
 
 
 AIME_SCORER = Scorer(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.mgsm import LANGUAGES, instructed
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol, Render
 
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
@@ -40,11 +41,7 @@ def few_shot(count: int) -> Render:
     return prompts
 
 
-def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the template as the user message."""
-    for problem in problems:
-        question = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", question),))
+zero_shot = question_message(TEMPLATE)
 
 
 def _example(shot: Problem) -> str:

@@ -16,10 +16,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import shots_as_text, shots_as_turns
+from gradeschool.prompts.rendering import question_message, shots_as_text, shots_as_turns
 from gradeschool.protocol import Protocol
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks/gsm8k.py"
@@ -67,11 +67,7 @@ def turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Pro
         yield Prompt(messages=shots_as_turns(examples, _question(problem)))
 
 
-def inspect_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the template of the inspect backend."""
-    for problem in problems:
-        request = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", request),))
+inspect_prompts = question_message(TEMPLATE)  # of the inspect backend
 
 
 def _question(problem: Problem) -> str:

@@ -7,13 +7,12 @@ Metrics.expr_gold_metric.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale
+from gradeschool.prompts.rendering import question_message, question_text, rationale
 from gradeschool.protocol import Protocol
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks"
@@ -33,24 +32,14 @@ MATH_REQUEST = (
 )
 
 
-def aime_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the request with the question in it."""
-    for problem in problems:
-        text = AIME_REQUEST.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", text),))
+aime_prompts = question_message(AIME_REQUEST)
 
 
-def math_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the request with the problem in it."""
-    for problem in problems:
-        text = MATH_REQUEST.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", text),))
+math_prompts = question_message(MATH_REQUEST)
 
 
-def plus_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render question and label, also for problems that cannot be answered."""
-    for problem in problems:
-        yield Prompt(text=f"Question: {problem.question}\n\nAnswer:")
+# Also for problems that cannot be answered.
+plus_prompts = question_text("Question: {question}\n\nAnswer:")
 
 
 def labelled_solution(problem: Problem) -> str:

@@ -17,7 +17,8 @@ from dataclasses import replace
 from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
-from gradeschool.protocol import Protocol, Render
+from gradeschool.prompts.rendering import question_text
+from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hrm8k import BOX, BRACE, as_fraction, as_integers, stripped
 from gradeschool.protocols.lm_eval.prompts import (
     COT_LLAMA,
@@ -146,19 +147,11 @@ AIME_SCORER = Scorer(
 )
 
 
-def _labelled(label: str) -> Render:
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        for problem in problems:
-            yield Prompt(text=f"{label}: {problem.question}\nAnswer:")
-
-    return prompts
-
-
 HENDRYCKS_MATH500 = Protocol(
     name="lm-eval/hendrycks-math500",
     summary="zero-shot, Problem/Answer, greedy, 256 tokens",
     source=f"{SOURCE}/hendrycks_math/hendrycks_math500.yaml (version 1.0)",
-    render=_labelled("Problem"),
+    render=question_text("Problem: {question}\nAnswer:"),
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("Problem:",)),
     scorers=("lm-eval/hendrycks-math500",),
     dataset="math500",
@@ -167,7 +160,7 @@ AIME24 = Protocol(
     name="lm-eval/aime24",
     summary="zero-shot, Question/Answer, greedy, 32,768 tokens",
     source=f"{SOURCE}/aime/aime24.yaml (version 0.0)",
-    render=_labelled("Question"),
+    render=question_text("Question: {question}\nAnswer:"),
     decoding=Decoding(temperature=0.0, max_tokens=32_768, stop=AIME_STOPS),
     scorers=("lm-eval/aime",),
     dataset="aime:2024",

@@ -27,6 +27,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import (
     question_and_answer,
+    question_text,
     rationale,
     shots_as_text,
     shots_as_turns,
@@ -89,10 +90,7 @@ GSM8K_COT = Protocol(
 )
 
 
-def zeroshot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the question and "Let's think step by step."."""
-    for problem in problems:
-        yield Prompt(text=f"Q: {problem.question}\nA: Let's think step by step.")
+zeroshot_prompts = question_text("Q: {question}\nA: Let's think step by step.")
 
 
 COT_ZEROSHOT = Protocol(

@@ -7,12 +7,12 @@ https://github.com/karpathy/nanochat/blob/92d63d4e/scripts/chat_eval.py
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import MARKED, first_marked
 from gradeschool.answers.search import last_match
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
@@ -38,10 +38,7 @@ def reference(problem: Problem) -> str:
     return NO_GOLD if match is None else match.group(1).replace(",", "")
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the question as the user message; nanochat's tokenizer adds its chat marks."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", problem.question),))
+prompts = question_message("{question}")  # nanochat's tokenizer adds its chat marks
 
 
 GSM8K_SCORER = Scorer(

@@ -22,9 +22,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import concluded, question_and_answer, shots_as_turns
+from gradeschool.prompts.rendering import (
+    concluded,
+    question_and_answer,
+    question_message,
+    shots_as_turns,
+)
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
@@ -103,10 +108,7 @@ THINKING = "<think>\n"
 LONGEST = 131_072
 
 
-def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render "Question: ...", "Answer:" as one user message."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"Question: {problem.question}\nAnswer:"),))
+zero_shot = question_message("Question: {question}\nAnswer:")
 
 
 def thinking(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -11,12 +11,13 @@ Those solutions end in a last line "A: N", which the released extractor ignores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from gradeschool.answers.extractions import first_marked
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import question_text
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, clip, verbatim
 from gradeschool.verdict import Answer
@@ -56,10 +57,8 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
     return extract_answer(model_completion) == gold
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the question and a line break, as the fine-tuned generators were trained on."""
-    for problem in problems:
-        yield Prompt(text=f"{problem.question}\n")
+# As the fine-tuned generators were trained.
+prompts = question_text("{question}\n")
 
 
 OFFICIAL_SCORER = Scorer(

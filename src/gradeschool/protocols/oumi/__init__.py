@@ -5,11 +5,9 @@ https://pypi.org/project/oumi/0.9, oumi/datasets/grpo/rewards/gsm8k_reward.py an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from gradeschool.answers.extractions import last_marked, marked_gold
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
+from gradeschool.completion import Decoding
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
@@ -18,10 +16,7 @@ SOURCE = "oumi 0.9, oumi/datasets/grpo"
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the question and the instruction as one user message."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
+prompts = question_message(f"{{question}} {INSTRUCTION}")
 
 
 GSM8K_REWARD = Scorer(

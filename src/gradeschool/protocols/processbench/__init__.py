@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
+from gradeschool.completion import Decoding
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
@@ -28,10 +28,7 @@ BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
 MOST_TOKENS = 8192
 
 
-def render(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the template as the user message."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"{BEFORE}\n\n{problem.question}\n\n{AFTER}"),))
+render = question_message(f"{BEFORE}\n\n{{question}}\n\n{AFTER}")
 
 
 def last_box(text: str) -> Answer | None:

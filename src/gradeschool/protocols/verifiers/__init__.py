@@ -7,11 +7,10 @@ git a60a606e, environments/gsm8k/gsm8k/taskset.py and verify.py. Decoding is lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 
 # Prompts that define the protocols, verbatim.
@@ -23,16 +22,10 @@ BOXED_SYSTEM = "Please reason step by step, and put your final answer within \\b
 SERVERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
 
 
-def v1_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the instruction and the question as one user message."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"{INSTRUCTION}\n\n{problem.question}"),))
+v1_prompts = question_message(f"{INSTRUCTION}\n\n{{question}}")
 
 
-def legacy_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the system message that asks for a box, and the question."""
-    for problem in problems:
-        yield Prompt(messages=(Message("system", BOXED_SYSTEM), Message("user", problem.question)))
+legacy_prompts = question_message("{question}", BOXED_SYSTEM)
 
 
 V1 = Protocol(

@@ -7,7 +7,6 @@ https://github.com/volcengine/verl/blob/b178a3cd/examples/data_preprocess/gsm8k.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from gradeschool.answers.extractions import (
@@ -19,8 +18,8 @@ from gradeschool.answers.extractions import (
 )
 from gradeschool.answers.search import TextMatch, last_number_start
 from gradeschool.answers.shared import remembered
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
+from gradeschool.completion import Decoding
+from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer, answer_of
@@ -71,10 +70,7 @@ def _last_number(end: str) -> TextMatch | None:
 _remembered_number = remembered(_last_number)
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the question and the instruction as one user message."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
+prompts = question_message(f"{{question}} {INSTRUCTION}")
 
 
 STRICT = Scorer(

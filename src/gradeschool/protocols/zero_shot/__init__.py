@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import CHAT_SYSTEM
+from gradeschool.completion import Decoding
+from gradeschool.prompts.rendering import CHAT_SYSTEM, question_message, question_text
 from gradeschool.protocol import Protocol
 
 # Kojima et al. 2022, arXiv 2205.11916, section 3: the reasoning trigger.
 TRIGGER = "Let's think step by step."
 
 
-def chat_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render a system message that asks for '#### N', and the question."""
-    for problem in problems:
-        yield Prompt(messages=(Message("system", CHAT_SYSTEM), Message("user", problem.question)))
+chat_prompts = question_message("{question}", CHAT_SYSTEM)
 
 
-def cot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    r"""Render "Q: ...\nA: Let's think step by step."."""
-    for problem in problems:
-        yield Prompt(text=f"Q: {problem.question}\nA: {TRIGGER}")
+cot_prompts = question_text(f"Q: {{question}}\nA: {TRIGGER}")
 
 
 CHAT = Protocol(

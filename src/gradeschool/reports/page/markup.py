@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gradeschool.reports.printable import printable
+from gradeschool.scoring.percentages import bounds
 from gradeschool.scoring.statistics import Interval
 
 VOID = frozenset({"br", "circle", "col", "hr", "input", "line", "link", "meta", "rect"})
@@ -69,7 +70,7 @@ def percent(share: float) -> str:
 
 def span(interval: Interval) -> str:
     """Write an interval in percent."""
-    return f"{percent(interval.low)} – {percent(interval.high)}"
+    return bounds(interval, between=" – ")
 
 
 def count(number: int, item: str, many: str = "") -> str:

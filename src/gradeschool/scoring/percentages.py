@@ -1,0 +1,30 @@
+"""Shares of 1 as text: percentages, intervals, differences in points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Return a share in percent: "72.45 %"."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def bounds(interval: Iterable[float], digits: int = 2, between: str = " - ") -> str:
+    """Return an interval of a share in percent, without the sign: "71.23 - 80.10"."""
+    return between.join(f"{100 * bound:.{digits}f}" for bound in interval)
+
+
+def points(difference: float, digits: int = 2) -> str:
+    """Return a difference of shares in points: "+1.24", never "-0.00"."""
+    return f"{100 * difference:+z.{digits}f}"
+
+
+def point_bounds(interval: Iterable[float], digits: int = 2) -> str:
+    """Return an interval of a difference in points: "-0.31 to +2.64"."""
+    return " to ".join(points(bound, digits) for bound in interval)
+
+
+def gain(difference: float, interval: Iterable[float], digits: int = 1) -> str:
+    """Return a difference with its interval: "+1.2 (-0.3 to +2.6)"."""
+    return f"{points(difference, digits)} ({point_bounds(interval, digits)})"
