@@ -1,4 +1,4 @@
-"""What runs in Ray's tasks, without Ray: stretches of files give what this machine gives."""
+"""What runs in Ray's tasks, without Ray: row ranges of files give what this machine gives."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from gradeschool.scoring.cluster import (
     in_order,
     packed,
     parts_of,
-    stretches,
+    row_ranges,
     unpacked,
 )
 from gradeschool.scoring.sources import choose_scorers, sources
@@ -58,7 +58,7 @@ def here(name: str) -> list[tuple[str, int, ScoredRow]]:
 
 
 def chunks(source: ClusterSource, ranges: Sequence[RowGroupRange]) -> Iterator[Chunk]:
-    """Yield what `OnRay` answers for each stretch by itself."""
+    """Yield what `OnRay` answers for each row_range by itself."""
     work = OnRay(source.dataset, NAMES, source.run, ranges)
     for number in range(len(ranges)):
         for table in work(arrow.table({"id": [number]})):
@@ -78,7 +78,7 @@ def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
         patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
-        divided = stretches(source.parts, size)
+        divided = row_ranges(source.parts, size)
         scored_rows = placed(parts_of(chunks(source, divided), source, divided, 1))
     assert scored_rows == here(f"{folder}/*.parquet")
     assert sum(row.problem is None for _, _, row in scored_rows) > 20
@@ -86,7 +86,7 @@ def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) 
 
 @given(lasts=st.lists(st.integers(0, 4), max_size=8), data=st.data())
 def test_chunks_in_any_order(lasts: list[int], data: st.DataObject) -> None:
-    """Stretches come in their order, however those of different stretches are mixed on the way."""
+    """Row ranges come in their order, however their chunks are mixed on the way."""
     whole = [
         [Chunk(number, index == last, bytes([number, index])) for index in range(last + 1)]
         for number, last in enumerate(lasts)
@@ -136,13 +136,13 @@ def test_a_file_that_is_damaged(folder: Path, tmp_path: Path) -> None:
     """It is told before a task starts, with its name, wherever it stands among the others."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1 no PAR1")
     with pytest.raises(InputError, match=r"a\.parquet' is not a readable Parquet file"):
-        stretches([str(folder / "0.parquet"), str(tmp_path / "a.parquet")])
+        row_ranges([str(folder / "0.parquet"), str(tmp_path / "a.parquet")])
 
 
 def test_no_row_leaves_the_tasks_with_its_text(folder: Path) -> None:
     """What comes back is small: the bytes of a completion's verdicts."""
     [source] = cluster_sources([str(folder)], "sample")
-    sent = list(chunks(source, stretches(source.parts)))
+    sent = list(chunks(source, row_ranges(source.parts)))
     assert sum(len(unpacked(chunk.packed)) for chunk in sent) == 137
     assert not any(b"####" in chunk.packed for chunk in sent)
     assert sum(len(chunk.packed) for chunk in sent) / 137 < 120

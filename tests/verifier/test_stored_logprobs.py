@@ -16,7 +16,7 @@ from gradeschool.models.local import name_of
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.rank import ready
 from gradeschool.verifier.scorers import FolderReader, load_scorer
-from gradeschool.verifier.scores import ScoreRow, read_scores, score_held, stores_logprobs
+from gradeschool.verifier.scores import ScoreRow, add_scores, read_scores, stores_logprobs
 from gradeschool.verifier.selection import passes
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -63,12 +63,12 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
         return read(reader, requested)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FolderReader, "logprobs", counted)
-    by_key = {row.key: row for row in read_scores(score_held(run, scorer))}
+    by_key = {row.key: row for row in read_scores(add_scores(run, scorer))}
     # Few texts were drawn in other tokens than the tokenizer gives them; those alone are read.
     assert sum(texts) < len(candidates) / 10
     whole = run._replace(manifest={})  # a run that does not say who wrote it
     assert not stores_logprobs(whole, name_of(tiny_model))
-    again = score_held(whole, scorer, path=sampled / "again.jsonl")
+    again = add_scores(whole, scorer, path=sampled / "again.jsonl")
     assert sum(texts) >= len(candidates)
     for row in read_scores(again):
         assert math.log(row.score) == pytest.approx(math.log(by_key[row.key].score), abs=1e-4)

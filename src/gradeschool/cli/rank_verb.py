@@ -144,7 +144,8 @@ def _scored(
     source: of the reported run. Another run has its own dataset, and scores beside it.
     """
     from gradeschool.formats.own_run import dataset_of
-    from gradeschool.verifier.rank import one_run, ready, scored_by
+    from gradeschool.verifier.candidates import one_run
+    from gradeschool.verifier.rank import ready, scored_by
     from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.scores import choose_scores, scores_path
 

@@ -140,13 +140,13 @@ def score(
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.scorers import load_scorer
-    from gradeschool.verifier.scores import score_held
+    from gradeschool.verifier.scores import add_scores
 
     check_sources(files, dataset)
     scorer = load_scorer(verifier, generator, reduction, form)
     runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
     for run in runs:
-        path = score_held(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
+        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
@@ -171,7 +171,7 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
 
     needs_training_packages()
     from gradeschool.verifier import separability
-    from gradeschool.verifier.rank import one_run
+    from gradeschool.verifier.candidates import one_run
 
     layers = separability.separability(one_run(run, dataset, warn), generator, warn, limit)
     if as_json:

@@ -69,11 +69,16 @@ def locate(source: DatasetSource) -> LocatedFile:
     return find_file(source) or LocatedFile(fetch(source), source.layout, "fetched")
 
 
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hex; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def verify(path: Path, sha256: str, name: str) -> None:
     """Raise DataError unless the file's bytes have that digest."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = sha256_of(path)
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
     if digest != sha256:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.datasets.files import find_file, locate
+from gradeschool.datasets.files import find_file, locate, sha256_of
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, FRESH, ROW, SOURCES, DatasetSource
 from gradeschool.datasets.step_labels import critic_problem
@@ -121,7 +120,7 @@ def _load_source(name: str) -> Dataset:
         )
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
-    return Dataset(name, problems, _digest(file.path))
+    return Dataset(name, problems, sha256_of(file.path))
 
 
 def _load_file(path: Path) -> Dataset:
@@ -134,7 +133,7 @@ def _load_file(path: Path) -> Dataset:
         if problem.id in ids:
             raise InputError(f"{str(path)!r} uses the id {problem.id!r} twice; make ids unique")
         ids.add(problem.id)
-    return Dataset(str(path), problems, _digest(path))
+    return Dataset(str(path), problems, sha256_of(path))
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -145,11 +144,6 @@ def _rows(path: Path) -> Iterator[Row]:
         return
     with closing(read_rows(path)) as rows:
         yield from rows
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _row(dataset: str, default_id: str, row: Row) -> Problem:

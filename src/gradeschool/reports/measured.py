@@ -12,6 +12,7 @@ from typing import Any
 
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
+from gradeschool.formats.settings import mapping
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.scoring.percentages import percent
@@ -49,9 +50,9 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
     """Return what a run measured, from the fields of its run.json ({}: unknown)."""
     if not manifest:
         return MeasuredSettings()
-    protocol = _mapping(manifest, "protocol")
-    precision = _mapping(manifest, "engine").get("precision")
-    dataset = str(_mapping(manifest, "dataset").get("name") or "")
+    protocol = mapping(manifest.get("protocol"))
+    precision = mapping(manifest.get("engine")).get("precision")
+    dataset = str(mapping(manifest.get("dataset")).get("name") or "")
     return MeasuredSettings(
         model=str(manifest.get("model") or ""),
         engine=engine_words(manifest),
@@ -67,7 +68,7 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
     """Return the protocol of a run, None if this version does not have it."""
     try:
-        return get_protocol(str(_mapping(manifest, "protocol").get("name")))
+        return get_protocol(str(mapping(manifest.get("protocol")).get("name")))
     except UnknownNameError:
         return None
 
@@ -77,7 +78,7 @@ def changes_of(manifest: Mapping[str, Any]) -> list[str]:
     protocol = known_protocol(manifest)
     if protocol is None:
         return []
-    changed = overrides(_mapping(manifest, "decoding"), protocol)
+    changed = overrides(mapping(manifest.get("decoding")), protocol)
     return [
         f"{name.replace('_', ' ')} {_value(value)} (the protocol: {_value(usual)})"
         for name, (value, usual) in changed.items()
@@ -86,7 +87,7 @@ def changes_of(manifest: Mapping[str, Any]) -> list[str]:
 
 def engine_words(manifest: Mapping[str, Any]) -> str:
     """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2"."""
-    engine = _mapping(manifest, "engine")
+    engine = mapping(manifest.get("engine"))
     # "settings": the name of the next two in runs of version 0.1.0.
     parts = {"engine": "", "version": "", "settings": "", "kv_cache": "KV cache ",
              "flash_attention": "flash attention "}  # fmt: skip
@@ -112,7 +113,7 @@ def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_o
     """
     if not n or truncated / n < MANY_TRUNCATED:
         return ""
-    limit = _mapping(manifest, "decoding").get("max_tokens")
+    limit = mapping(manifest.get("decoding")).get("max_tokens")
     protocol = known_protocol(manifest)
     usual = protocol.decoding.max_tokens if protocol else None
     share = percent(truncated / n, 1)
@@ -151,8 +152,3 @@ def _value(value: object) -> str:
     if value in (None, "", []):
         return "none"
     return repr(value) if isinstance(value, list) else str(value)
-
-
-def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = fields.get(name)
-    return value if isinstance(value, Mapping) else {}

@@ -45,10 +45,10 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
         "wrong ones",
         soft_wrap=True,
     )
-    console.print(_ways(whole, baselines))
+    console.print(_strategies(whole, baselines))
     if ranking.families:
         console.print(_families(ranking))
-    console.print(_separation(ranking))
+    console.print(_aucs(ranking))
     console.print(calibration_table(ranking.buckets, "calibration", "completions"))
     if ranking.most > 1:
         console.print(_over_completions(ranking))
@@ -73,7 +73,7 @@ def small_table(title: str, first: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _ways(part: FamilyResults, baselines: Baselines) -> Table:
+def _strategies(part: FamilyResults, baselines: Baselines) -> Table:
     others = [MAJORITY, *baselines]
     columns = ["right", "95 % interval"]
     for name in others:
@@ -90,10 +90,10 @@ def _ways(part: FamilyResults, baselines: Baselines) -> Table:
 
 
 def _against(result: StrategyResult, other: str) -> tuple[str, str]:
-    matches = result.against.get(other)
-    if matches is None:
+    gained = result.against.get(other)
+    if gained is None:
         return "", ""
-    return points(matches.difference), point_bounds(matches.ci95)
+    return points(gained.difference), point_bounds(gained.ci95)
 
 
 def _families(ranking: Ranking) -> Table:
@@ -118,7 +118,7 @@ def _short(name: str, ranking: Ranking) -> str:
     return SHORT[name].format(voters=ranking.settings.voters)
 
 
-def _separation(ranking: Ranking) -> Table:
+def _aucs(ranking: Ranking) -> Table:
     table = small_table(
         "AUC of correct against wrong",
         "score",
@@ -241,8 +241,8 @@ def _part_json(part: FamilyResults) -> dict[str, Any]:
                 "accuracy": result.accuracy,
                 "ci95": list(result.ci95),
                 "over": {
-                    other: {**matches._asdict(), "ci95": list(matches.ci95)}
-                    for other, matches in result.against.items()
+                    other: {**gained._asdict(), "ci95": list(gained.ci95)}
+                    for other, gained in result.against.items()
                 },
             }
             for result in part.results

@@ -53,15 +53,15 @@ SPLIT_TITLES = {
 
 
 def write_report(
-    root: Path, preset: Preset, matches: Mapping[str, Findings], ended: Mapping[str, StageResult]
+    root: Path, preset: Preset, by_split: Mapping[str, Findings], ended: Mapping[str, StageResult]
 ) -> Path:
     """Write report.md and its figures into a recipe's folder; return the report's path."""
     (root / "figures").mkdir(exist_ok=True)
-    for split, item in matches.items():
+    for split, item in by_split.items():
         draw_split(root / "figures", split, item)
     path = root / "report.md"
-    figures = {name: messages for name in FIGURES if (messages := read_verdicts(root, name))}
-    lines = [*_lines(preset, matches, ended, figures), *second_round(root, preset)]
+    figures = {name: results for name in FIGURES if (results := read_verdicts(root, name))}
+    lines = [*_lines(preset, by_split, ended, figures), *second_round(root, preset)]
     lines += layers(root, preset)
     if (root / FILE).is_file():
         lines += ["", "## Every score, before and after self-training", *write_grid(root, preset)]
@@ -71,24 +71,24 @@ def write_report(
 
 def _lines(
     preset: Preset,
-    matches: Mapping[str, Findings],
+    by_split: Mapping[str, Findings],
     ended: Mapping[str, StageResult],
     figures: Mapping[str, Sequence[ContrastResult]],
 ) -> Iterator[str]:
     yield f"# Training verifiers, reproduced: `{preset.name}`"
     yield ""
     yield from _setting(preset, ended)
-    for split, item in matches.items():
+    for split, item in by_split.items():
         yield from ("", f"## {SPLIT_TITLES[split]}", "")
         yield from _claim(preset, item)
-        yield from _ways(item)
-        yield from _separations(item)
+        yield from _strategies(item)
+        yield from _aucs(item)
         yield from _families(item)
         yield ""
         yield f"![Accuracy over completions](figures/6a-{split}.svg)"
         yield f"![Accuracy over voters](figures/6b-{split}.svg)"
     yield from ("", "## The paper's claims", "")
-    yield from _claims(matches, figures)
+    yield from _claims(by_split, figures)
     yield ""
     yield from (f"![Figure {name}](figures/{name}.svg)" for name in figures)
 
@@ -115,7 +115,7 @@ def _setting(preset: Preset, ended: Mapping[str, StageResult]) -> Iterator[str]:
     }
     yield "| | |"
     yield "|---|---|"
-    yield from (f"| {name} | {messages} |" for name, messages in rows.items())
+    yield from (f"| {name} | {text} |" for name, text in rows.items())
     if "likelihood" in preset.verifier:
         yield ""
         yield (
@@ -233,7 +233,7 @@ def _title(name: str) -> str:
     return title.format(voters=SELECTION.voters, share_weight=f"{SELECTION.share_weight:g}")
 
 
-def _ways(item: Findings) -> Iterator[str]:
+def _strategies(item: Findings) -> Iterator[str]:
     yield "| | right | 95 % | each seed | over the baseline | over the majority vote |"
     yield "|---|---:|---:|---:|---:|---:|"
     for strategy in item.strategies:
@@ -244,7 +244,7 @@ def _ways(item: Findings) -> Iterator[str]:
     yield ""
 
 
-def _separations(item: Findings) -> Iterator[str]:
+def _aucs(item: Findings) -> Iterator[str]:
     names = {"verifier": "verifier", "logprob": "generator's mean logprob",
              "sum": "generator's summed logprob"}  # fmt: skip
     yield "| right from wrong (AUC) | all completions | within problems |"
@@ -265,20 +265,20 @@ def _families(item: Findings) -> Iterator[str]:
 
 
 def _claims(
-    matches: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
+    by_split: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
 ) -> Iterator[str]:
     yield "| figure | claim | here |"
     yield "|---|---|---|"
     for name, form in FIGURES.items():
         if name == "6a":
-            messages = "; ".join(f"{split}: {_peak(item)}" for split, item in matches.items())
+            text = "; ".join(f"{split}: {_peak(item)}" for split, item in by_split.items())
         elif name == "6b":
-            messages = "; ".join(f"{split}: {_voters(item)}" for split, item in matches.items())
+            text = "; ".join(f"{split}: {_voters(item)}" for split, item in by_split.items())
         elif name in figures:
-            messages = "; ".join(map(said, figures[name])) + " (one training seed)"
+            text = "; ".join(map(contrast_text, figures[name])) + " (one training seed)"
         else:
-            messages = f"not part of this run: `gradeschool reproduce --figure {name}`"
-        yield f"| {name} | {form.claim} | {messages} |"
+            text = f"not part of this run: `gradeschool reproduce --figure {name}`"
+        yield f"| {name} | {form.claim} | {text} |"
 
 
 def _peak(item: Findings) -> str:
@@ -413,11 +413,11 @@ def _figure_lines(
         x = f"{item.x:.3g}" if item.x >= LARGE else f"{item.x:g}"
         yield f"| {title} | {x} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
     yield ""
-    yield from (f"- {said(verdict)}" for verdict in results)
+    yield from (f"- {contrast_text(verdict)}" for verdict in results)
     yield ""
 
 
-def said(verdict: ContrastResult) -> str:
+def contrast_text(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
     interval = verdict.ci95
     measured = (

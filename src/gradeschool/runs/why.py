@@ -18,6 +18,7 @@ from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
+from gradeschool.formats.settings import mapping
 from gradeschool.problem import MARKER
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.runs.diff import steps as diff_steps
@@ -258,7 +259,7 @@ def _of_settings(
 ) -> list[GapCause]:
     """Return the settings that can cost points; only a second run can measure how many."""
     named = []
-    decoding = _mapping(manifest, "decoding")
+    decoding = mapping(manifest.get("decoding"))
     changed = overrides(decoding, protocol) if protocol and decoding else {}
     if changed:
         listed = ", ".join(f"{name} {value!r}, not {usual!r}"
@@ -270,7 +271,7 @@ def _of_settings(
             SAMPLING, None, f"one sample at temperature {decoding['temperature']}: another seed "
             "gives another score", "evaluate with --temperature 0, or with -k 8",
         ))  # fmt: skip
-    precision = str(_mapping(manifest, "engine").get("precision") or "")
+    precision = str(mapping(manifest.get("engine")).get("precision") or "")
     if precision and not FULL_PRECISION.search(precision):
         named.append(GapCause(
             PRECISION, None, f"the weights are {precision}; published scores are of 16 bits",
@@ -336,8 +337,3 @@ def account_of_difference(difference: RunDifference, commands: Sequence[str]) ->
     interval = wilson(account.correct[0], judged)
     return GapAccount(difference.scorers[0], account.accuracy_b, account.accuracy_a,
                       interval, judged, tuple(ranked))  # fmt: skip
-
-
-def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = fields.get(name)
-    return value if isinstance(value, Mapping) else {}

@@ -34,10 +34,10 @@ from gradeschool.scoring.sources import DEFAULT_DATASET, sources
 from gradeschool.scoring.stream import FileScorer, Part
 from gradeschool.scoring.table import ScoredRow
 
-STRETCH_ROWS = 32_768  # rows of a task, about; or one row group if it has more
+RANGE_ROWS = 32_768  # rows of a task, about; or one row group if it has more
 CHUNK_ROWS = 16_384  # completions packed together
 FOOTERS_AT_ONCE = 16
-STRETCH, LAST, PACKED = "stretch", "last", "packed"  # the columns that tasks return
+RANGE, LAST, PACKED = "range", "last", "packed"  # the columns that tasks return
 
 
 class RowGroupRange(NamedTuple):
@@ -52,12 +52,12 @@ class RowGroupRange(NamedTuple):
 class Chunk(NamedTuple):
     """Packed completions of a row range, and whether they are its last; each range has some."""
 
-    stretch: int
+    row_range: int
     last: bool
     packed: bytes
 
 
-def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRange]:
+def row_ranges(parts: Sequence[str], size: int = RANGE_ROWS) -> list[RowGroupRange]:
     """Divide files into row ranges of about `size` rows, in the order of the files.
 
     Reads only the footers. Raises InputError for a file that is not a Parquet file.
@@ -115,12 +115,12 @@ class OnRay:
         dataset: Dataset,
         scorers: tuple[str, ...],
         run: str,
-        stretches: Sequence[RowGroupRange],
+        ranges: Sequence[RowGroupRange],
     ) -> None:
         self.dataset = dataset
         self.scorers = scorers
         self.run = run
-        self.stretches = stretches
+        self.ranges = ranges
         self.options = current_options()
 
     def __call__(self, numbers: Any) -> Iterator[Any]:
@@ -128,31 +128,31 @@ class OnRay:
         import pyarrow as arrow
 
         for number in numbers.column(0).to_pylist():
-            for last, rows in _with_last(self._chunks(self.stretches[number])):
+            for last, rows in _with_last(self._chunks(self.ranges[number])):
                 chunk = Chunk(number, last, packed(rows))
                 columns = [arrow.array([value]) for value in chunk]
-                yield arrow.table(columns, names=[STRETCH, LAST, PACKED])
+                yield arrow.table(columns, names=[RANGE, LAST, PACKED])
 
-    def _chunks(self, stretch: RowGroupRange) -> Iterator[list[ScoredRow]]:
+    def _chunks(self, row_range: RowGroupRange) -> Iterator[list[ScoredRow]]:
         scorer = _file_scorer(self.dataset, self.scorers)
         rows: list[ScoredRow] = []
-        for batch in self._read(stretch):
+        for batch in self._read(row_range):
             rows += scorer.score(batch.samples())
             if len(rows) >= CHUNK_ROWS:
                 yield rows
                 rows = []
         yield rows
 
-    def _read(self, stretch: RowGroupRange) -> Iterator[RowBatch]:
-        reader = SampleReader(Path(stretch.path), self.run)
-        with opened(stretch.path) as file:
+    def _read(self, row_range: RowGroupRange) -> Iterator[RowBatch]:
+        reader = SampleReader(Path(row_range.path), self.run)
+        with opened(row_range.path) as file:
             head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
             if head is not None:
                 first = CellBatch(range(1, 1 + head.num_rows), head)
                 with read_options(self.options):
-                    reader.begin(first.rows(), examined(self.dataset, stretch.path))
-            rows = count(stretch.first)
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
+                    reader.begin(first.rows(), examined(self.dataset, row_range.path))
+            rows = count(row_range.first)
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=row_range.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
                 yield RowBatch(reader, CellBatch(numbers, batch))
 
@@ -314,7 +314,7 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
     except ImportError:
         raise MissingExtraError("--engine ray", "cluster") from None
     names = tuple(scorer.name for scorer in scorers)
-    divided = [stretches(source.parts) for source in tables]
+    divided = [row_ranges(source.parts) for source in tables]
     with _running(ray):
         number = 1
         for source, parts in zip(tables, divided, strict=True):
@@ -364,13 +364,13 @@ def _quiet(context: Any) -> Iterator[None]:
 
 def _scored_chunks(ray: Any, work: OnRay) -> Iterator[Chunk]:
     """Yield the results of the tasks, one task for each row range."""
-    tasks = len(work.stretches)
+    tasks = len(work.ranges)
     if not tasks:
         return
     numbers = ray.data.range(tasks, override_num_blocks=tasks)
     judged = numbers.map_batches(work, batch_size=1, batch_format="pyarrow")
     for table in judged.iter_batches(batch_size=None, batch_format="pyarrow"):
-        columns = [table.column(name).to_pylist() for name in (STRETCH, LAST, PACKED)]
+        columns = [table.column(name).to_pylist() for name in (RANGE, LAST, PACKED)]
         yield from map(Chunk._make, zip(*columns, strict=True))
 
 
@@ -382,7 +382,7 @@ def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     early: defaultdict[int, list[Chunk]] = defaultdict(list)
     due = 0
     for chunk in chunks:
-        early[chunk.stretch].append(chunk)
+        early[chunk.row_range].append(chunk)
         while due in early:
             waiting = early.pop(due)
             yield from waiting
@@ -394,6 +394,6 @@ def parts_of(
 ) -> Iterator[Part]:
     """Yield the completions of chunks in order; number: of the source's first file among all."""
     for chunk in chunks:
-        part = ranges[chunk.stretch].part
+        part = ranges[chunk.row_range].part
         place = FilePlace("", source.name, source.shown[part], number + part)
         yield Part(place, unpacked(chunk.packed))

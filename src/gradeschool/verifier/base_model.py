@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from gradeschool.models.local import check_model, from_folder
 from gradeschool.verifier.parallel import layers_of
@@ -49,7 +49,7 @@ def identity_of(model: str) -> dict[str, str]:
         return {"shape": repr(tuple(shape_of(model)))}
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
-        return {folder.name: _sha256(folder)}
+        return {folder.name: sha256_of(folder)}
     if folder.is_dir():
         check_model(folder)
     else:
@@ -58,7 +58,7 @@ def identity_of(model: str) -> dict[str, str]:
             "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
         )
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))
-    return {file.name: _sha256(file) for file in files}
+    return {file.name: sha256_of(file) for file in files}
 
 
 def load_base(
@@ -166,11 +166,6 @@ def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = N
             f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
             "command continues from the last checkpoint"
         ) from error
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 PREFIX = "new:"

@@ -120,6 +120,15 @@ def candidates_of(
     return runs
 
 
+def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
+    """Return the run of an argument; raises InputError for several runs."""
+    runs = candidates_of(spec, dataset, warn, scorer)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
+        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
+    return runs[0]
+
+
 def text_key(question: str, text: str) -> str:
     """Return the key for a completion without one: a digest of question and completion."""
     facts = json.dumps([question, text]).encode()

@@ -27,7 +27,12 @@ from gradeschool.scoring.statistics import (
     paired_test,
     wilson_of_mean,
 )
-from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates, Warn, candidates_of
+from gradeschool.verifier.candidates import (
+    CandidateRun,
+    ProblemCandidates,
+    Warn,
+    one_run,
+)
 from gradeschool.verifier.scorers import (
     LOGPROB_READER,
     CandidateScorer,
@@ -37,8 +42,8 @@ from gradeschool.verifier.scorers import (
 from gradeschool.verifier.scores import (
     ScoreRow,
     ScoringProgress,
+    add_scores,
     choose_scores,
-    score_held,
     scores_path,
     stores_logprobs,
 )
@@ -297,15 +302,6 @@ class RankInput(NamedTuple):
     stored: frozenset[str] = frozenset()
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
-    """Return the run of an argument; raises InputError for several runs."""
-    runs = candidates_of(spec, dataset, warn, scorer)
-    if len(runs) > 1:
-        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
-        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
-    return runs[0]
-
-
 def scores_of(
     spec: str,
     verifier: str | None,
@@ -337,7 +333,7 @@ def scored_by(
     tell: Callable[[ScoringProgress], None] | None = None,
 ) -> tuple[str, Mapping[str, ScoreRow]]:
     """Return a verifier's name and its scores of a run's completions; compute missing scores."""
-    return choose_scores(score_held(sampled, scorer, tell=tell), scorer.name)
+    return choose_scores(add_scores(sampled, scorer, tell=tell), scorer.name)
 
 
 def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:

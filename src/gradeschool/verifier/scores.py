@@ -150,7 +150,7 @@ class ScoringProgress(NamedTuple):
     before: int
 
 
-def score_held(
+def add_scores(
     sampled: CandidateRun,
     scorer: CandidateScorer,
     *,

@@ -32,7 +32,7 @@ from gradeschool.verifier.base_model import drop_residuals, identity_of, load_fo
 from gradeschool.verifier.candidates import (
     CandidateRun,
     LocalSampler,
-    candidates_of,
+    one_run,
     sampler_of,
 )
 from gradeschool.verifier.head import (
@@ -175,13 +175,7 @@ def _check(settings: VerifierTraining) -> None:
 
 
 def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
-    runs = candidates_of(settings.samples, settings.dataset, listener.note)
-    if len(runs) > 1:
-        raise InputError(
-            f"{settings.samples!r} contains {len(runs)} runs; "
-            f"give one: {settings.samples}#{runs[0].run}"
-        )
-    sampled = runs[0]
+    sampled = one_run(settings.samples, settings.dataset, listener.note)
     sampler = sampler_of(sampled.manifest)
     _check_sampler(sampler, settings)
     if sampler is None:

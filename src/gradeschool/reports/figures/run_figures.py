@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.formats.own_run import slug
 from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.records import (
     Agreement,
@@ -27,7 +27,6 @@ from gradeschool.reports.page.verdicts import Judged, Slices, share_of
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
-UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
 
 class SizedFigure(NamedTuple):
@@ -52,7 +51,7 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
                          "give another") from error  # fmt: skip
     written = []
     for index, judged in enumerate(runs):
-        prefix = "" if len(runs) == 1 else f"{index + 1}-{_slug(judged.run.name)}-"
+        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.run.name)}-"
         for sized in figures_of(judged):
             for ending in endings:
                 path = folder / f"{prefix}{sized.name}{ending}"
@@ -69,10 +68,6 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
             curves.draw(over_k, folder / f"curves{ending}")
             written.append(folder / f"curves{ending}")
     return written
-
-
-def _slug(name: str) -> str:
-    return UNSAFE.sub("_", name).strip("._")[:60] or "run"
 
 
 def figures_of(judged: Judged) -> Iterator[SizedFigure]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gradeschool.formats.own_run import other_models
+from gradeschool.formats.settings import mapping
 from gradeschool.protocol import Protocol
 from gradeschool.reports.measured import MeasuredSettings, engine_words, known_protocol, measured
 from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
@@ -24,8 +25,8 @@ class Item(NamedTuple):
 def checklist(judged: Judged, rates: Rates) -> list[Item]:
     """Return the checklist of a run."""
     manifest = judged.run.manifest
-    decoding = _mapping(manifest, "decoding")
-    protocol = _mapping(manifest, "protocol")
+    decoding = mapping(manifest.get("decoding"))
+    protocol = mapping(manifest.get("protocol"))
     samples, settings = samples_of(judged), measured(manifest)
     return [
         Item("Model", _model(judged)),
@@ -45,11 +46,6 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
     ]
 
 
-def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    result = fields.get(name)
-    return result if isinstance(result, Mapping) else {}
-
-
 def _string(fields: Mapping[str, Any], name: str) -> str | None:
     result = fields.get(name)
     return str(result) if result not in (None, "", [], {}) else None
@@ -62,7 +58,7 @@ def _changes(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str | N
 
 
 def _model(judged: Judged) -> str | None:
-    answered = _mapping(judged.run.results, "answered_by")
+    answered = mapping(judged.run.results.get("answered_by"))
     model = _string(judged.run.manifest, "model")
     others = other_models(model or "", answered)
     return f"{model}; the server says that it answered as {others}" if others else model
@@ -78,7 +74,7 @@ def _versions(manifest: Mapping[str, Any]) -> str | None:
 
 
 def _dataset(manifest: Mapping[str, Any]) -> str | None:
-    dataset = _mapping(manifest, "dataset")
+    dataset = mapping(manifest.get("dataset"))
     name, digest = _string(dataset, "name"), _string(dataset, "sha256")
     return f"{name}, SHA-256 {digest}" if name else None
 
@@ -86,7 +82,7 @@ def _dataset(manifest: Mapping[str, Any]) -> str | None:
 def _shots(manifest: Mapping[str, Any], protocol: Protocol | None) -> str | None:
     if not manifest:
         return None
-    shots = _mapping(manifest, "shots")
+    shots = mapping(manifest.get("shots"))
     if not shots:
         return "none (0-shot)"
     count = f"{protocol.shot_count} of " if protocol and protocol.shot_count else ""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson
+from gradeschool.verifier.candidates import one_run
 from gradeschool.verifier.rank import (
     AccuracyGain,
     CurvePoint,
@@ -19,7 +20,6 @@ from gradeschool.verifier.rank import (
     baseline,
     counted,
     difference,
-    one_run,
     point,
     ready,
 )

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.rank import AccuracyGain, baseline, counted, difference, one_run
+from gradeschool.verifier.candidates import one_run
+from gradeschool.verifier.rank import AccuracyGain, baseline, counted, difference
 from gradeschool.verifier.reproduce.findings import Outcomes, quiet, share_of, summed
 from gradeschool.verifier.reproduce.presets import GREEDY as RECIPES_GREEDY
 from gradeschool.verifier.reproduce.presets import (

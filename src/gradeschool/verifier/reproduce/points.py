@@ -10,7 +10,8 @@ from typing import NamedTuple
 from gradeschool.errors import DataError
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
-from gradeschool.verifier.rank import CurvePoint, counted, difference, one_run, ready
+from gradeschool.verifier.candidates import one_run
+from gradeschool.verifier.rank import CurvePoint, counted, difference, ready
 from gradeschool.verifier.rank import point as point_of
 from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, quiet
 from gradeschool.verifier.reproduce.plans import (

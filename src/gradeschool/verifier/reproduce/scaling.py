@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
-from gradeschool.verifier.candidates import CandidateRun
-from gradeschool.verifier.rank import baseline, one_run, ready
+from gradeschool.verifier.candidates import CandidateRun, one_run
+from gradeschool.verifier.rank import baseline, ready
 from gradeschool.verifier.reproduce.findings import SELECTION, quiet
 from gradeschool.verifier.reproduce.flops import sampling_flops, shape_of, training_flops
 from gradeschool.verifier.reproduce.grid import (
