@@ -36,6 +36,7 @@ LAYERS = {
             "worker",
             "worker_main",
             "masking",
+            "percentages",
         ),
         0,
     ),

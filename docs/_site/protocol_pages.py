@@ -13,7 +13,6 @@ from gradeschool import load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import messages
 from gradeschool.prompts.shape import QUESTION, SHOT_NAME
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.card import ProtocolCard, ScorerCard, package_of, protocol_card
@@ -165,7 +164,7 @@ def prompt(shown: Prompt, exemplars: int) -> str:
     """
     if shown.text is not None:
         return fence(shown.text)
-    turns = messages(shown)
+    turns = shown.as_messages()
     blocks = []
     for at, turn in enumerate(turns, 1):
         begun = shown.prefix is not None and at == len(turns)

@@ -81,7 +81,7 @@ MISTAKES = {
     "finetune -m new:0.2M -d gsm8k:train --dev absent.csv -o model": "'absent.csv'",
     "audit --scorer absent": "no scorer is called 'absent'",
     "doctor http://127.0.0.1:9/v1 -p absent": "no protocol is called 'absent'",
-    "gguf empty -o model.gguf": "'empty/config.json'",
+    "gguf empty -o model.gguf": "'empty' contains no model",
     "reproduce --figure 99": "'99'",
     "runs list absent": "'absent'",
     "runs show empty": "'empty' is not a run folder",

@@ -21,8 +21,8 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import say
-from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.runs.why import GapAccount

@@ -18,7 +18,7 @@ from gradeschool.formats.export import (
     lines_file,
     storable,
 )
-from gradeschool.scoring.percentages import bounds
+from gradeschool.percentages import bounds
 
 DATASET = "gsm8k"
 REPOSITORY, TASK = "openai/gsm8k", "gsm8k"

@@ -8,10 +8,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.percentages import bounds, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
-from gradeschool.scoring.percentages import bounds, percent, point_bounds, points
 
 NAME_WIDTH = 48
 SHOWN = 12  # number of ids of flipped problems

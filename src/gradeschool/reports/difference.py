@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.percentages import percent
 from gradeschool.reports.comparison import name
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded
@@ -16,7 +17,6 @@ from gradeschool.runs.diff.pairs import PromptDifference
 from gradeschool.runs.diff.result import DIFFERS, SAME, UNKNOWN, RunDifference, SettingDifference
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
-from gradeschool.scoring.percentages import percent
 
 LONGEST_VALUE = 160
 # Two columns of values share the width that the other columns leave.

@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.errors import InputError
+from gradeschool.percentages import bounds, gain, percent
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.reports.comparison import p_value
 from gradeschool.reports.page.gather import Entry, PageRun
@@ -22,7 +23,6 @@ from gradeschool.reports.page.write import page, require_free, save
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.percentages import bounds, gain, percent
 from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
 

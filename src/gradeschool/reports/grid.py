@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gradeschool.atomic import write_file
-from gradeschool.scoring.percentages import bounds, gain
+from gradeschool.percentages import bounds, gain
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.grid import (

@@ -17,8 +17,8 @@ from gradeschool import __version__
 from gradeschool.errors import InputError, MissingExtraError, TransientError
 from gradeschool.formats.export import ExportedFile, ExportedRun, storable
 from gradeschool.masking import masked, register_secret
+from gradeschool.percentages import bounds, percent
 from gradeschool.reports.measured import measured
-from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -13,9 +13,9 @@ from typing import Any
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
 from gradeschool.formats.settings import mapping
+from gradeschool.percentages import percent
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.scoring.percentages import percent
 
 # Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.percentages import bounds, percent, point_bounds, points
 from gradeschool.reports.comparison import name, p_value
 from gradeschool.reports.page.markup import (
     Axis,
@@ -23,7 +24,6 @@ from gradeschool.reports.page.markup import (
 from gradeschool.reports.page.write import document
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.compare import Outcomes
-from gradeschool.scoring.percentages import bounds, percent, point_bounds, points
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
+from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import EndedSample, RunProgress
-from gradeschool.scoring.percentages import bounds, percent
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 

@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.completion import Decoding
+from gradeschool.percentages import percent, point_bounds
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
 from gradeschool.scoring.compare import ScoreDelta
-from gradeschool.scoring.percentages import percent, point_bounds
 from gradeschool.vote import Vote
 
 PLACES = {

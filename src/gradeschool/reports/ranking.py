@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.datasets.step_labels import LabelledSteps
+from gradeschool.percentages import bounds, gain, percent, point_bounds, points
 from gradeschool.reports.printable import printable
-from gradeschool.scoring.percentages import bounds, gain, percent, point_bounds, points
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.choice import ChosenStrategy
 from gradeschool.verifier.rank import Bucket, CurvePoint, FamilyResults, Ranking, StrategyResult

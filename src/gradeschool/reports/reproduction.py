@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.atomic import write_file
+from gradeschool.percentages import bounds, gain, percent, points
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, write_grid
-from gradeschool.scoring.percentages import bounds, gain, percent, points
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.ablations import GRID

@@ -9,11 +9,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.percentages import bounds, percent
 from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
 from gradeschool.runs.summary import RunSummary
-from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore, ScorerResult

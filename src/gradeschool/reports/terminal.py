@@ -12,9 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
-from gradeschool.scoring.percentages import bounds, percent
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.percentages import percent, points
 from gradeschool.problem import Problem
-from gradeschool.scoring.percentages import percent, points
 from gradeschool.scoring.statistics import (
     Interval,
     Pair,

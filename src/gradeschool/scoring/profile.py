@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
+from gradeschool.percentages import percent, point_bounds, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Comparison, Outcomes, compare, compare_unpaired
-from gradeschool.scoring.percentages import percent, point_bounds, points
 from gradeschool.scoring.statistics import Interval, holm
 from gradeschool.scoring.table import Tally
 

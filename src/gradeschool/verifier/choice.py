@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.percentages import percent
 from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.percentages import percent
 from gradeschool.verifier.rank import CurvePoint, curves_of, top_curves_of
 from gradeschool.verifier.selection import (
     COVERAGE,

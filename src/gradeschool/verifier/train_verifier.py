@@ -166,10 +166,6 @@ def _check(settings: VerifierTraining) -> None:
             f"--language {settings.language} chooses the text of a loss that --objective "
             f"{settings.objective} does not have; leave it out"
         )
-    if (Path(settings.generator) / VERIFIER_FILE).is_file():
-        raise InputError(
-            f"{settings.generator!r} is a verifier; give the model that wrote the samples"
-        )
     for model in filter(None, (settings.generator, settings.init)):
         identity_of(model)
 
@@ -229,6 +225,10 @@ def _prepare(
     settings: VerifierTraining, sampled: CandidateRun, session: Session
 ) -> PreparedTraining:
     base = load_folder(Path(settings.init or settings.generator))
+    if (Path(settings.generator) / VERIFIER_FILE).is_file():
+        raise InputError(
+            f"{settings.generator!r} is a verifier; give the model that wrote the samples"
+        )
     level = Level(settings.level)
     verifier, reserved = new_verifier(
         base.model, base.tokenizer, settings.seed, level is Level.LIKELIHOOD

@@ -12,8 +12,8 @@ from math import ceil, floor
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
-from gradeschool.scoring.percentages import bounds
 from gradeschool.scoring.statistics import Interval
 
 VOID = frozenset({"br", "circle", "col", "hr", "input", "line", "link", "meta", "rect"})

@@ -8,6 +8,7 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
+from gradeschool.percentages import points
 from gradeschool.reports.comparison import p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
@@ -42,7 +43,6 @@ from gradeschool.reports.page.verdicts import (
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
-from gradeschool.scoring.percentages import points
 from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 
 

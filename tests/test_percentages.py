@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradeschool.scoring.percentages import bounds, gain, percent, points
+from gradeschool.percentages import bounds, gain, percent, points
 
 
 @pytest.mark.parametrize(
