@@ -58,11 +58,11 @@ coverage: .venv/all
 
 test-peers: .venv/all
 	.venv/bin/python tests/peers/install.py $(PEERS)
-	.venv/bin/python -m pytest -m peers tests/peers
+	.venv/bin/python -m pytest -n 2 --dist loadfile -m peers tests/peers
 
 test-peers-heavy: .venv/all
 	.venv/bin/python tests/peers/install.py $(HEAVY_PEERS)
-	.venv/bin/python -m pytest -m peers tests/peers
+	.venv/bin/python -m pytest -n 2 --dist loadfile -m peers tests/peers
 
 lint: .venv/all
 	.venv/bin/ruff check .
