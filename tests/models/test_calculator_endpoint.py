@@ -16,10 +16,11 @@ import pytest
 from gradeschool import Problem
 from gradeschool.calculator import evaluate, written
 from gradeschool.completion import Decoding, Finish, Prompt
-from gradeschool.errors import InputError, TransientError
+from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.models.calculator_endpoint import AnnotatedText, annotated
+from gradeschool.models.calculator_endpoint import AnnotatedText, CalculatorEndpoint, annotated
 from gradeschool.models.choose import choose_model
+from tests.support.fault_server import Behaviour, ReceivedRequest, choice_with, fault_server
 from tests.support.tiny_corpus import load_problems
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
@@ -133,3 +134,26 @@ def test_what_the_calculator_does_not_go_with(more: tuple[str, ...]) -> None:
     ended = run("-m", "http://localhost:1/v1/m", "--calculator", *more)
     assert ended.returncode == 2
     assert "the calculator cannot be used with" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("later", "cause", "tokens"),
+    [("filter", "content filter", 10), ("", "too many annotations", 5 * 64)],
+)
+def test_an_error_has_the_tokens_of_all_requests(later: str, cause: str, tokens: int) -> None:
+    """Each reply is of five tokens; the first opens an annotation."""
+
+    def choose(received: ReceivedRequest) -> Behaviour:
+        ends = later and received.number > 1
+        return choice_with(text="<<3+4=", finish_reason="content_filter" if ends else "stop")
+
+    async def scenario(url: str) -> None:
+        async with CalculatorEndpoint(url, "m", "") as model:
+            await model.answer(request)
+
+    problem = Problem.from_row("0", "Q?", "#### 7")
+    request = Request("k", problem, Prompt(text="Q?"), Decoding(), 0)
+    with fault_server(choose) as server, pytest.raises(ModelError) as caught:
+        asyncio.run(scenario(server.url))
+    assert caught.value.cause == cause
+    assert caught.value.usage.completion_tokens == tokens

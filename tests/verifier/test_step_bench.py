@@ -299,6 +299,8 @@ def test_bad_predictions_are_named(tmp_path: Path, first: dict[str, Any], messag
 
 
 def test_a_row_too_many_or_too_few_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no rows; give one for each solution"):
+        read(written(tmp_path / "p.jsonl", []))
     with pytest.raises(InputError, match="twice; give one row, or name scorers"):
         read(written(tmp_path / "p.jsonl", [*LABELS, LABELS[0]]))
     with pytest.raises(InputError, match=r"no row for .*-0-3-a'; give one"):

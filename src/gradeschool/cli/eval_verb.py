@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Evaluation
     from gradeschool.runs.job import PreparedJob
 
-# Settings of a protocol without which answers differ, if a server refuses them.
-SAMPLING = ("temperature", "top_p", "seed")
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
 
@@ -265,6 +263,8 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     if evaluation.other_models:
         warn(f"{run}the server says that another model answered: {evaluation.other_models}; "
              "check the model's name")  # fmt: skip
+    from gradeschool.models.openai_api import SAMPLING
+
     for name in SAMPLING:
         if count := evaluation.deviations.get(f"{name} refused"):
             warn(f"{run}the server refuses {name}: {count} of {evaluation.answered} answers were "

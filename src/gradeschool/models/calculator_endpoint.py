@@ -52,14 +52,22 @@ class CalculatorEndpoint(Endpoint):
         text, closed, spent = "", 0, Usage(0, 0)
         for number in range(MOST_REQUESTS):
             part = _continuation(request, text, spent, number)
-            (reply,) = await super().answer_many((part,))
+            try:
+                (reply,) = await super().answer_many((part,))
+            except ModelError as error:
+                error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
+                raise
             spent = _sum(spent, reply.usage)
             text, ended = annotated(text + reply.text, closed, reply.finish)
             closed = len(text)
             if ended or _left(request, spent) == 0:
                 finish = reply.finish if ended else Finish.LENGTH
                 return [replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)]
-        raise ModelError("too many annotations", f"more than {MOST_REQUESTS} requests a completion")
+        endless = ModelError(
+            "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
+        )
+        endless.usage = spent
+        raise endless
 
 
 class CalculatorLlamaCpp(CalculatorEndpoint, LlamaCppModel):

@@ -326,10 +326,9 @@ def is_name_of(name: str, model_fingerprint: str) -> bool:
 def folder_of(spec: str) -> Path:
     """Return a model's folder: a path, or a name in the Hugging Face cache."""
     folder = Path(spec).expanduser()
-    if (folder / "config.json").is_file():
-        return folder
     if folder.is_dir():
         check_model(folder)
+        return folder
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

@@ -43,7 +43,9 @@ REFUSAL = re.compile(
 # neutral values change nothing, and a text without stop strings is cut at them here.
 INVALID = re.compile("invalid|must be", re.IGNORECASE)
 SAFE = (*NEUTRAL, "stop")
-REFUSABLE = (*SAFE, "temperature", "top_p", "seed")
+# Settings without which other answers are drawn.
+SAMPLING = ("temperature", "top_p", "seed")
+REFUSABLE = (*SAFE, *SAMPLING)
 # Fields that are not settings of the answer: a refusal of them is no deviation.
 NO_SETTING = (LENGTH, "n")
 # What an error says. Some servers repeat the request beside it, with all its fields.

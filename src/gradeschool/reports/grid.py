@@ -76,7 +76,7 @@ def _table(cells: Sequence[GridCell]) -> Iterator[str]:
         reduction = f" ({cell.reduction})" if cell.reduction else ""
         row = [f"{title}{reduction}", STRATEGY_TITLES[cell.strategy], f"{100 * cell.accuracy:.1f}",
                bounds(cell.ci95, 1, " to "), " ".join(f"{100 * s:.1f}" for s in cell.by_seed),
-               *(_signed(cell.over.get(name)) for name in SHOWN)]  # fmt: skip
+               *(gap_text(cell.over.get(name)) for name in SHOWN)]  # fmt: skip
         yield f"| {' | '.join(row)} |"
     yield ""
 
@@ -94,14 +94,15 @@ def _sentences(cells: Sequence[GridCell]) -> Iterator[str]:
         gap = best.over.get(name)
         if gap is not None:
             yield (f"- {STRATEGY_TITLES[best.strategy]} by the likelihood verifier against "
-                   f"{title}: {_signed(gap)}, {_outcome(gap.ci95)}.")  # fmt: skip
+                   f"{title}: {gap_text(gap)}, {_outcome(gap.ci95)}.")  # fmt: skip
 
 
 def _outcome(interval: Interval) -> str:
     return "above" if interval.low > 0 else "below" if interval.high < 0 else "not decided"
 
 
-def _signed(gap: AccuracyGain | None) -> str:
+def gap_text(gap: AccuracyGain | None) -> str:
+    """Return a gain with its interval, "" for none."""
     return "" if gap is None else gain(gap.difference, gap.ci95)
 
 

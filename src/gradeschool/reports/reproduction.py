@@ -12,9 +12,8 @@ from gradeschool.percentages import bounds, gain, percent, points
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
-from gradeschool.reports.grid import FILE, write_grid
+from gradeschool.reports.grid import FILE, gap_text, write_grid
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.ablations import GRID
 from gradeschool.verifier.reproduce.findings import (
     BASELINE,
@@ -200,7 +199,7 @@ def _claim(preset: Preset, item: Findings) -> Iterator[str]:
             "- The fair control, the generator trained further on its own right samples of the "
             f"same problems, reaches "
             f"{_percent(control.accuracy)} with one greedy answer. The best use of the verifier "
-            f"differs from that by {_signed(gap)}."
+            f"differs from that by {gap_text(gap)}."
         )
     measured = next((each for each in item.strategies if each.name == CONTROL_LOGPROB), None)
     if measured is not None:
@@ -208,7 +207,7 @@ def _claim(preset: Preset, item: Findings) -> Iterator[str]:
         yield (
             "- Ranking the same samples by their log-probability under that generator needs no "
             f"verifier and reaches {_percent(measured.accuracy)}. The best use of the verifier "
-            f"differs from that by {_signed(best.over[CONTROL_LOGPROB])}."
+            f"differs from that by {gap_text(best.over[CONTROL_LOGPROB])}."
         )
     elif "likelihood" in preset.verifier:
         yield (
@@ -239,7 +238,7 @@ def _strategies(item: Findings) -> Iterator[str]:
     for strategy in item.strategies:
         seeds = " ".join(f"{100 * share:.1f}" for share in strategy.by_seed)
         cells = [_percent(strategy.accuracy), _bounds(strategy.ci95), seeds]
-        cells += [_signed(strategy.over.get(name)) for name in (BASELINE, MAJORITY)]
+        cells += [gap_text(strategy.over.get(name)) for name in (BASELINE, MAJORITY)]
         yield f"| {_title(strategy.name)} | {' | '.join(cells)} |"
     yield ""
 
@@ -296,10 +295,6 @@ def _voters(item: Findings) -> str:
 
 def _percent(share: float) -> str:
     return percent(share, 1)
-
-
-def _signed(gap: AccuracyGain | None) -> str:
-    return "" if gap is None else gain(gap.difference, gap.ci95)
 
 
 OVER = {"6a": over_completions, "6b": over_voters}

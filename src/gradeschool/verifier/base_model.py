@@ -50,13 +50,12 @@ def identity_of(model: str) -> dict[str, str]:
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
         return {folder.name: sha256_of(folder)}
-    if folder.is_dir():
-        check_model(folder)
-    else:
+    if not folder.is_dir():
         raise InputError(
             f"{model!r} contains no model (there is no such folder); give the folder of a Hugging "
             "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
         )
+    check_model(folder)
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))
     return {file.name: sha256_of(file) for file in files}
 

@@ -307,7 +307,7 @@ class BenchSources(NamedTuple):
             *(_by_reward_model(Path(folder), self.form) for folder in self.reward_models),
             *(partial(_by_critic, Path(run)) for run in self.critics),
             *(
-                partial(_by_file, name, by_id, Path(file))
+                partial(predictions_of, name, by_id, Path(file))
                 for file in self.predictions
                 for name, by_id in read_predictions(Path(file)).items()
             ),
@@ -316,17 +316,6 @@ class BenchSources(NamedTuple):
 
 def _by_critic(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions:
     return critic_predictions(run, rows)
-
-
-def _by_file(
-    name: str,
-    by_id: RowsById,
-    path: Path,
-    rows: Sequence[LabelledSteps],
-    threshold: float | None,
-    *_: Any,
-) -> Predictions:
-    return predictions_of(name, by_id, path, rows, threshold)
 
 
 def _by_scores(
@@ -449,6 +438,8 @@ def read_predictions(path: Path) -> Mapping[str, RowsById]:
             if id in by_id:
                 raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
             by_id[id] = line.fields
+    if not by_scorer:
+        raise InputError(f"{str(path)!r} has no rows; give one for each solution")
     return by_scorer
 
 
@@ -458,6 +449,7 @@ def predictions_of(
     path: Path,
     rows: Sequence[LabelledSteps],
     threshold: float | None,
+    *_: Any,
 ) -> Predictions:
     """Return the predictions in a scorer's rows of a file.
 
