@@ -100,7 +100,6 @@ class FaultyRun:
                 self.folder,
                 options=RequestOptions(connections=self.connections),
                 progress=RunProgress(),
-                version="0",
             )
         )
         for request in server.requests[first:]:

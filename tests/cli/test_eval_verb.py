@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool import evaluate
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, status
@@ -171,7 +172,7 @@ def test_a_configuration_keeps_every_character(gradeschool: Command) -> None:
 
 
 def test_a_setting_that_the_server_refuses_ends_in_a_warning(
-    gradeschool: Command, tmp_path: Path
+    gradeschool: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuses(request: ReceivedRequest) -> Behaviour | None:
         if "temperature" not in request.body:
@@ -181,8 +182,12 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
     arguments = ("-d", "sample", "-n", "5", "-o", tmp_path / "run")
     with fault_server(refuses) as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments)
+        caplog.clear()
+        evaluate(f"{server.url}/m", dataset="sample", limit=5)
+    warning = "the server refuses temperature: 5 of 5 answers were drawn"
     assert ended.status == 0
-    assert "the server refuses temperature: 5 of 5 answers were drawn" in ended.err
+    assert warning in ended.err
+    assert [warning in record.message for record in caplog.records] == [True]
 
 
 @pytest.mark.parametrize("smaller", [("-n", "4"), ("-n", "5", "-k", "1")])

@@ -72,7 +72,6 @@ def run(
         folder,
         options=RequestOptions(**{"connections": 4, **options}),
         progress=RunProgress(),
-        version="0",
     )
     return asyncio.run(work)
 

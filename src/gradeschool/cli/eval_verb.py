@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -220,11 +219,8 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
     """Run a job with a progress display and loggers; exits with 130 at a second Ctrl-C."""
     import asyncio
 
-    from gradeschool import __version__
     from gradeschool.problem import several_golds
-    from gradeschool.reports.progress import EvaluationDisplay
-    from gradeschool.runs.evaluate import evaluate
-    from gradeschool.runs.progress import RunProgress, SeveralProgress
+    from gradeschool.reports.progress import EvaluationDisplay, run_job
 
     if text := several_golds(work.plan.problems):
         warn(text)
@@ -232,43 +228,18 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
     model = work.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
-    with EvaluationDisplay(quiet) as display, ExitStack() as stack:
-        progress: RunProgress = display
-        log = None
-        if loggers:
-            from gradeschool.reports.loggers import EvaluationLog
-
-            log = EvaluationLog(loggers, work.folder, display.message, display.alert)
-            progress = SeveralProgress(display, stack.enter_context(log))
-        session = evaluate(
-            work.plan,
-            model,
-            work.folder,
-            options=work.options,
-            progress=progress,
-            version=__version__,
-        )
+    with EvaluationDisplay(quiet) as display:
         try:
-            evaluation = asyncio.run(session)
+            return run_job(work, display, loggers)
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped immediately; completions are kept in {work.folder}")
             sys.exit(130)
-        if log is not None:
-            log.score(whole=exit_status(evaluation) == 0)
-        return evaluation
 
 
 def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
-    if evaluation.other_models:
-        warn(f"{run}the server says that another model answered: {evaluation.other_models}; "
-             "check the model's name")  # fmt: skip
-    from gradeschool.models.openai_api import SAMPLING
-
-    for name in SAMPLING:
-        if count := evaluation.deviations.get(f"{name} refused"):
-            warn(f"{run}the server refuses {name}: {count} of {evaluation.answered} answers were "
-                 "drawn with the server's own value, not the protocol's")  # fmt: skip
+    for text in evaluation.cautions():
+        warn(f"{run}{text}")
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
     elif evaluation.interrupted and (missing := evaluation.requested - evaluation.answered):

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import shutil
 import tempfile
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
-from gradeschool.runs.evaluate import evaluate as run_evaluation
+from gradeschool.reports.progress import EvaluationDisplay, run_job
 from gradeschool.runs.job import EvalJob, prepare
-from gradeschool.runs.progress import RunProgress, SeveralProgress
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import load_runs
-
-if TYPE_CHECKING:
-    from gradeschool.reports.loggers import EvaluationLog
 
 FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
@@ -174,20 +170,10 @@ def _evaluate_in(
         )
     _check(settings)
     work = prepare(EvalJob(called, **settings._asdict(), output=folder), function)
-    with _display(progress) as shown, ExitStack() as stack:
-        log = stack.enter_context(_run_log(loggers, folder, progress)) if loggers else None
-        evaluation = asyncio.run(
-            run_evaluation(
-                work.plan,
-                work.model,
-                folder,
-                options=work.options,
-                progress=SeveralProgress(shown, log) if log is not None else shown,
-                version=_version(),
-            )
-        )
-        if log is not None:
-            log.score(whole=evaluation.answered == evaluation.requested)
+    with EvaluationDisplay(quiet=not progress) as display:
+        evaluation = run_job(work, display, loggers)
+    for text in evaluation.cautions():
+        logging.getLogger("gradeschool").warning(text)
     if evaluation.fatal is not None:
         raise evaluation.fatal
     (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
@@ -234,27 +220,6 @@ def _check_log(log: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _run_log(names: Sequence[str], folder: Path, progress: bool) -> EvaluationLog:
-    """Return the log of a run; logger failures are reported on stderr."""
-    from gradeschool.reports.loggers import EvaluationLog
-    from gradeschool.reports.printable import say
-
-    def show(text: str) -> None:
-        if progress:
-            say(text, err=True)
-
-    return EvaluationLog(names, folder, show, lambda text: say(f"gradeschool: {text}", err=True))
-
-
-def _display(progress: bool) -> AbstractContextManager[RunProgress]:
-    """Return the progress display of the command line, or None."""
-    if not progress:
-        return nullcontext(RunProgress())
-    from gradeschool.reports.progress import EvaluationDisplay
-
-    return EvaluationDisplay(quiet=False)
-
-
 def function_input(prompt: Prompt) -> FunctionInput:
     """Return the input of a function: the text, or the messages with the prefix as the last one."""
     return prompt.as_messages() if prompt.text is None else prompt.text
@@ -266,9 +231,3 @@ def _loop_is_running() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _version() -> str:
-    from gradeschool import __version__
-
-    return __version__

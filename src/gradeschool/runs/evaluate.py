@@ -15,6 +15,7 @@ from gradeschool.errors import FatalModelError
 from gradeschool.formats.own_run import MANIFEST_FILE, other_models
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
+from gradeschool.models.openai_api import SAMPLING
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.plan import RunPlan, make_manifest, missing
 from gradeschool.runs.progress import EndedSample, RunProgress
@@ -72,6 +73,25 @@ class Evaluation:
     example: str = ""
     deviations: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every requested sample is answered."""
+        return self.answered == self.requested
+
+    def cautions(self) -> list[str]:
+        """Return messages about answers that were not drawn as requested."""
+        others = (
+            f"the server says that another model answered: {self.other_models}; "
+            "check the model's name"
+        )
+        refused = [
+            f"the server refuses {name}: {count} of {self.answered} answers were drawn "
+            "with the server's own value, not the protocol's"
+            for name in SAMPLING
+            if (count := self.deviations.get(f"{name} refused"))
+        ]
+        return [*([others] if self.other_models else []), *refused]
+
 
 async def evaluate(
     plan: RunPlan,
@@ -80,7 +100,6 @@ async def evaluate(
     *,
     options: RequestOptions,
     progress: RunProgress,
-    version: str,
 ) -> Evaluation:
     """Run a plan in a folder; stored samples are not requested again.
 
@@ -96,7 +115,7 @@ async def evaluate(
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
             earlier = store.read_json(MANIFEST_FILE)
-            fields = make_manifest(plan, model, version, earlier, folder, store.repairs)
+            fields = make_manifest(plan, model, earlier, folder, store.repairs)
             if facts := await engine_facts(model):
                 fields["engine"] = facts
             session = _Session(plan, model, store, requests, scorers, options, progress)

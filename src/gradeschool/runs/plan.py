@@ -15,6 +15,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
+from gradeschool import __version__
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError, StoreError
@@ -140,7 +141,6 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
 def make_manifest(
     plan: RunPlan,
     model: Model,
-    version: str,
     earlier: Mapping[str, Any] | None,
     folder: Path,
     repairs: Sequence[str] = (),
@@ -159,7 +159,7 @@ def make_manifest(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fields = {
         "schema": SCHEMA,
-        "gradeschool": version,
+        "gradeschool": __version__,
         "python": platform.python_version(),
         "created": earlier.get("created", now) if earlier else now,
         "updated": now,
