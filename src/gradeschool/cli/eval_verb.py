@@ -220,7 +220,8 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
     import asyncio
 
     from gradeschool.problem import several_golds
-    from gradeschool.reports.progress import EvaluationDisplay, run_job
+    from gradeschool.reports.loggers import run_job
+    from gradeschool.reports.progress import EvaluationDisplay
 
     if text := several_golds(work.plan.problems):
         warn(text)
@@ -371,12 +372,12 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
     """Return the requests and cost of a run as JSON values."""
     import asyncio
 
-    from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions
+    from gradeschool.formats.own_run import stored_completions
     from gradeschool.runs.cost import estimate
     from gradeschool.runs.plan import missing
 
-    rows = read_completions(work.folder / COMPLETIONS_FILE)
-    stored = {row.key: row for _, row in rows if row is not None and not row.error}
+    rows = stored_completions(work.folder)
+    stored = {key: row for key, row in rows.items() if not row.error}
     requests = work.plan.requests(asyncio.run(_identity(work.model)))
     todo = missing(requests, set(stored))
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]

@@ -19,7 +19,7 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.tables import Row, parse_line
+from gradeschool.formats.tables import Row, parse_line, read_rows
 from gradeschool.masking import masked
 
 COMPLETIONS_FILE = "completions.jsonl"
@@ -227,6 +227,44 @@ def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
         for line in file:
             fields, fault = parse_line(line) if line.endswith(b"\n") else ({}, "is torn")
             yield line, None if fault or is_changed(line, fields) else from_fields(fields)
+
+
+def latest(
+    completions: Iterable[Completion], counted: dict[str, Completion] | None = None
+) -> dict[str, Completion]:
+    """Return the completion that counts for each key: the last without an error, else the last.
+
+    counted: is extended and returned; by default a new dictionary.
+    """
+    counted = {} if counted is None else counted
+    for completion in completions:
+        earlier = counted.get(completion.key)
+        if earlier is None or earlier.error or not completion.error:
+            counted[completion.key] = completion
+    return counted
+
+
+def stored_completions(folder: Path) -> dict[str, Completion]:
+    """Return the completion that counts for each key of a run folder; damaged rows are left out."""
+    rows = read_completions(folder / COMPLETIONS_FILE)
+    return latest(completion for _, completion in rows if completion is not None)
+
+
+def completions_by_row(path: Path) -> dict[int, Completion]:
+    """Return the completions of a run folder or its completions.jsonl by row; {} for other files.
+
+    Raises InputError if the file cannot be read.
+    """
+    file = completions_file(path)
+    if file.name != COMPLETIONS_FILE:
+        return {}
+    rows = ((row.number, from_fields(row.fields)) for row in read_rows(file))
+    return {number: completion for number, completion in rows if completion is not None}
+
+
+def completions_file(path: Path) -> Path:
+    """Return the completions.jsonl of a run folder; a file is returned as it is."""
+    return path / COMPLETIONS_FILE if path.is_dir() else path
 
 
 def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
-from gradeschool.reports.progress import EvaluationDisplay, run_job
+from gradeschool.reports.loggers import LOGGERS, check_loggers, run_job
+from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.job import EvalJob, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Sample
@@ -211,8 +212,6 @@ def _check_log(log: Sequence[str]) -> tuple[str, ...]:
     names = (log,) if isinstance(log, str) else tuple(log)
     if not names:
         return ()
-    from gradeschool.reports.loggers import LOGGERS, check_loggers
-
     for name in names:
         if name not in LOGGERS:
             raise UnknownNameError("logger", str(name), LOGGERS)

@@ -8,7 +8,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Completion, Prompt
+from gradeschool.completion import Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
@@ -17,12 +17,11 @@ from gradeschool.formats.export import ExportedFile, ExportedRun, ExportedSample
 from gradeschool.formats.hub import eval_results_files, model_index_files
 from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.formats.lm_eval import lm_eval_files
-from gradeschool.formats.own_run import COMPLETIONS_FILE, from_fields
+from gradeschool.formats.own_run import completions_by_row, completions_file
 from gradeschool.formats.parquet import parquet_files
-from gradeschool.formats.tables import read_rows
 from gradeschool.reports.page.gather import PageRun, gather
 from gradeschool.reports.page.verdicts import share_of_clusters
-from gradeschool.runs.plan import plan_of
+from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
@@ -97,7 +96,7 @@ def dataset_name(name: str) -> str:
 def _samples(
     run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[ExportedSample]:
-    stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
+    stored, prompts = completions_by_row(run.path), _prompts(run.manifest, warn)
     changes = label_changes(run.chosen.run, run.disputed)
     others: dict[str, int] = {}
     exported = []
@@ -152,30 +151,19 @@ def _cause(sample: ExplainedSample) -> str:
     return str(sample.causes[0] or "") if missed else ""
 
 
-def _stored(path: Path) -> dict[int, Completion]:
-    """Return the rows of a run folder by number; for other files, no rows."""
-    file = path / COMPLETIONS_FILE if path.is_dir() else path
-    if file.name != COMPLETIONS_FILE:
-        return {}
-    rows = ((row.number, from_fields(row.fields)) for row in read_rows(file))
-    return {number: completion for number, completion in rows if completion is not None}
-
-
 def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
-    """Return the prompts by key, rendered again; the key, a digest of the prompt, verifies them."""
+    """Return the prompts by key; for a run whose prompts cannot be rendered here, none."""
     if "protocol" not in manifest:
         return {}
     try:
-        requests = plan_of(manifest).requests(str(manifest.get("model")))
+        return prompts_of(manifest)
     except InputError as error:
         warn(f"the export has no prompts, because they cannot be rendered here: {error}")
         return {}
-    return {request.key: request.prompt for request in requests}
 
 
 def _dates(run: PageRun) -> tuple[datetime, datetime]:
-    file = run.path / COMPLETIONS_FILE if run.path.is_dir() else run.path
-    changed = datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
+    changed = datetime.fromtimestamp(int(completions_file(run.path).stat().st_mtime), UTC)
     begun = _date(run.manifest.get("created"), changed)
     return begun, max(begun, _date(run.manifest.get("updated"), changed))
 

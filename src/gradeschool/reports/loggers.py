@@ -7,6 +7,7 @@ one does not delay requests; a failing one is reported once and left out, and th
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
@@ -18,7 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,8 +30,10 @@ from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.own_run import RESULTS_FILE, manifest_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changes_of
-from gradeschool.reports.progress import EvaluationTally
-from gradeschool.runs.progress import EndedSample, RunProgress
+from gradeschool.reports.progress import EvaluationDisplay, EvaluationTally
+from gradeschool.runs.evaluate import Evaluation, evaluate
+from gradeschool.runs.job import PreparedJob
+from gradeschool.runs.progress import EndedSample, RunProgress, SeveralProgress
 from gradeschool.scoring.statistics import wilson
 
 PROJECT = "gradeschool"  # unless the library's own variable names another
@@ -545,3 +548,23 @@ def markdown(rows: Sequence[Row]) -> str:
 def _cell(value: Scalar | None) -> str:
     text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
     return " ".join(text.replace("|", "\\|").split())
+
+
+def run_job(job: PreparedJob, display: EvaluationDisplay, loggers: Sequence[str]) -> Evaluation:
+    """Run a job, with its progress in a display and in the named experiment trackers.
+
+    Raises what `runs.evaluate.evaluate` raises, and KeyboardInterrupt or CancelledError at a second
+    Ctrl-C.
+    """
+    with ExitStack() as stack:
+        log = None
+        progress: RunProgress = display
+        if loggers:
+            log = EvaluationLog(loggers, job.folder, display.message, display.alert)
+            progress = SeveralProgress(display, stack.enter_context(log))
+        evaluation = asyncio.run(
+            evaluate(job.plan, job.model, job.folder, options=job.options, progress=progress)
+        )
+        if log is not None:
+            log.score(whole=evaluation.is_whole)
+        return evaluation

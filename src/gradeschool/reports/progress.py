@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.dispatch import InFlight
-from gradeschool.runs.evaluate import Evaluation, evaluate
-from gradeschool.runs.progress import EndedSample, RunProgress, SeveralProgress
+from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.runs.cost import Budget
-    from gradeschool.runs.job import PreparedJob
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
@@ -247,28 +243,6 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
     def _show(self, now: bool = False) -> None:
         tally = self.tally
         self.update(tally.stored + tally.ended, tally.total, tally.figures, now)
-
-
-def run_job(job: PreparedJob, display: EvaluationDisplay, loggers: Sequence[str]) -> Evaluation:
-    """Run a job, with its progress in a display and in the named experiment trackers.
-
-    Raises what `runs.evaluate.evaluate` raises, and KeyboardInterrupt or CancelledError at a second
-    Ctrl-C.
-    """
-    with ExitStack() as stack:
-        log = None
-        progress: RunProgress = display
-        if loggers:
-            from gradeschool.reports.loggers import EvaluationLog
-
-            log = EvaluationLog(loggers, job.folder, display.message, display.alert)
-            progress = SeveralProgress(display, stack.enter_context(log))
-        evaluation = asyncio.run(
-            evaluate(job.plan, job.model, job.folder, options=job.options, progress=progress)
-        )
-        if log is not None:
-            log.score(whole=evaluation.is_whole)
-        return evaluation
 
 
 # A training

@@ -14,6 +14,7 @@ from gradeschool.formats.own_run import (
     MANIFEST_FILE,
     RESULTS_FILE,
     fingerprint,
+    latest,
     read_completions,
     read_json,
     read_manifest,
@@ -195,7 +196,7 @@ def _wrong_scores(
         own = ", ".join(plan.protocol.scorers)
         return f"results.json has scores by {others}, the run's scorers are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
-    run = run_of("", requests, _counting(completions))
+    run = run_of("", requests, latest(completions))
     for scorer, score in (
         score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"].items()
     ):
@@ -203,12 +204,6 @@ def _wrong_scores(
             field = _differing_field(written[scorer], score)
             return f"results.json does not match {scorer} on these rows: {field}; {REWRITE}"
     return ""
-
-
-def _counting(completions: Sequence[Completion]) -> dict[str, Completion]:
-    """Return the row that counts for each key: the last one without an error, else the last."""
-    answered = {row.key: row for row in completions if not row.error}
-    return {row.key: row for row in completions} | answered
 
 
 def _differing_field(written: Any, score: Mapping[str, Any]) -> str:

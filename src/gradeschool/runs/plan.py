@@ -245,6 +245,15 @@ def _words(value: object) -> str:
     return "none" if value in (None, [], "") else repr(value)
 
 
+def prompts_of(fields: Mapping[str, Any]) -> dict[str, Prompt]:
+    """Return the prompts of a run.json by key, rendered again; raises the errors of `plan_of`.
+
+    A key is a digest of its prompt: a stored completion with this key was given this prompt.
+    """
+    requests = plan_of(fields).requests(str(fields.get("model")))
+    return {request.key: request.prompt for request in requests}
+
+
 def plan_of(fields: Mapping[str, Any]) -> RunPlan:
     """Return the plan of a run.json, with the current protocol and dataset of these names.
 

@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -23,6 +23,7 @@ from gradeschool.formats.own_run import (
     RESULTS_FILE,
     SEAL,
     fingerprint,
+    latest,
     read_completions,
     read_json,
     to_line,
@@ -103,7 +104,7 @@ class RunStore:
         except OSError as error:
             raise self._unwritable(error) from error
         self._unsynced = True
-        self._remember(completions)
+        latest(completions, self.completions)
 
     def sync(self) -> None:
         """Sync the rows to disk; from then on they survive a crash of the machine.
@@ -147,12 +148,6 @@ class RunStore:
             "is intact, the same command continues from there"
         )
 
-    def _remember(self, completions: Iterable[Completion]) -> None:
-        for completion in completions:
-            earlier = self.completions.get(completion.key)
-            if earlier is None or earlier.error or not completion.error:
-                self.completions[completion.key] = completion
-
     def _recover(self) -> None:
         """Read the completions; move torn or changed rows into quarantine.
 
@@ -170,7 +165,7 @@ class RunStore:
             else:
                 good.append(line)
                 sealed = sealed and SEAL in line
-                self._remember([completion])
+                latest([completion], self.completions)
         if removed and not sealed:
             raise StoreError(
                 f"{str(path)!r} does not match results.json: rows were changed or removed "

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_completions
+from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, stored_completions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import Scorer
@@ -162,14 +162,12 @@ def _is_own(folder: Path, manifest: dict[str, Any]) -> bool:
 def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
     """Return the run's name, its completions (one per key) and the number of failed samples."""
     problems = {problem.id: problem for problem in dataset.problems}
-    raw: dict[str, _Raw] = {}
-    failed: set[str] = set()
+    raw: list[_Raw] = []
+    failed = 0
     name = ""
-    for _, completion in read_completions(folder / COMPLETIONS_FILE):
-        if completion is None:
-            continue
+    for completion in stored_completions(folder).values():
         if completion.error:
-            failed.add(completion.key)
+            failed += 1
             continue
         if completion.problem_id not in problems:
             raise InputError(
@@ -178,24 +176,25 @@ def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
             )
         name = name or completion.run
         finished = completion.finish is not Finish.LENGTH
-        raw[completion.key] = _Raw(
-            completion.key,
-            problems[completion.problem_id],
-            completion.sample,
-            completion.text,
-            finished,
-            completion.logprob,
-            completion.usage.completion_tokens or 0,
+        raw.append(
+            _Raw(
+                completion.key,
+                problems[completion.problem_id],
+                completion.sample,
+                completion.text,
+                finished,
+                completion.logprob,
+                completion.usage.completion_tokens or 0,
+            )
         )
-    return name or folder.name, list(raw.values()), len(failed - raw.keys())
+    return name or folder.name, raw, failed
 
 
 def _keys(folder: Path) -> dict[tuple[str, int], str]:
-    rows = read_completions(folder / COMPLETIONS_FILE)
     return {
         (completion.problem_id, completion.sample): completion.key
-        for _, completion in rows
-        if completion and not completion.error
+        for completion in stored_completions(folder).values()
+        if not completion.error
     }
 
 

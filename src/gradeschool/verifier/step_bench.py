@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps, load_step_labels
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_completions
+from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval
@@ -405,8 +405,8 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
             "-p processbench/gsm8k -d processbench -m MODEL"
         )
     critiques: dict[str, dict[int, str]] = {}
-    for _, completion in read_completions(run / COMPLETIONS_FILE):
-        if completion is not None and not completion.error:
+    for completion in stored_completions(run).values():
+        if not completion.error:
             samples = critiques.setdefault(completion.problem_id, {})
             samples[completion.sample] = completion.text
     if not any(row.id in critiques for row in rows):

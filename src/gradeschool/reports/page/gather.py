@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -13,11 +13,15 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import disputed
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import from_fields, results_of
-from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
-from gradeschool.formats.tables import read_rows
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    completions_by_row,
+    completions_file,
+    results_of,
+)
+from gradeschool.formats.read import read_samples
 from gradeschool.problem import Problem
-from gradeschool.runs.plan import plan_of
+from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key
@@ -119,10 +123,9 @@ def _prompts(manifest: Mapping[str, Any], entries: Sequence[Entry]) -> Mapping[s
     if not any(entry.facts.key for entry in entries):
         return {}
     try:
-        requests = plan_of(manifest).requests(str(manifest.get("model")))
-    except (InputError, KeyError):
+        by_key = prompts_of(manifest)
+    except InputError:
         return {}
-    by_key = {request.key: request.prompt for request in requests}
     return {
         entry.problem.id: by_key[entry.facts.key] for entry in entries if entry.facts.key in by_key
     }
@@ -145,19 +148,14 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
 
 def _facts_of(path: Path) -> dict[int, Facts]:
     """Return the facts by row; rows without facts are left out."""
-    return {row: facts for row, facts in _rows(path) if facts != Facts()}
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Facts]]:
-    own = path / COMPLETIONS_FILE if path.is_dir() else path
-    if own.name != COMPLETIONS_FILE:
-        for recorded in read_samples(path):
-            yield recorded.row, Facts(recorded.finish)
-        return
-    for row in read_rows(own):
-        completion = from_fields(row.fields)
-        if completion is not None:
-            yield row.number, Facts(completion.finish, *completion.usage[:2], completion.key)
+    if completions_file(path).name == COMPLETIONS_FILE:
+        facts = {
+            row: Facts(completion.finish, *completion.usage[:2], completion.key)
+            for row, completion in completions_by_row(path).items()
+        }
+    else:
+        facts = {sample.row: Facts(sample.finish) for sample in read_samples(path)}
+    return {row: known for row, known in facts.items() if known != Facts()}
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

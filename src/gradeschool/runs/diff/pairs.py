@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import COMPLETIONS_FILE, from_fields, scorer_of
+from gradeschool.formats.own_run import COMPLETIONS_FILE, completions_by_row, scorer_of
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.settings import (
     RecordedRequest,
@@ -28,7 +28,7 @@ from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.contrast import prompt_lines
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import plan_of
+from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.sources import SourceRun
 
@@ -111,27 +111,18 @@ def _own_settings(path: Path, manifest: Mapping[str, Any]) -> RecordedSettings:
     A prompt counts as recorded if the protocol's current rendering gives the completion's key,
     which is a hash of model, prompt and decoding.
     """
-    prompts = _prompts(manifest)
-    requests, models = {}, Counter[str]()
-    file = path / COMPLETIONS_FILE if path.is_dir() else path
-    for row in read_rows(file):
-        completion = from_fields(row.fields)
-        if completion is None:
-            continue
-        tokens = completion.usage.prompt_tokens
-        requests[row.number] = RecordedRequest(prompts.get(completion.key), tokens)
-        models[completion.model] += bool(completion.model)
-    values = {**_manifest_values(manifest), names.ANSWERED_BY: sorted(+models) or None}
-    return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
-
-
-def _prompts(manifest: Mapping[str, Any]) -> dict[str, Prompt]:
-    """Return the prompts by key; {} if protocol or dataset cannot be loaded."""
     try:
-        requests = plan_of(manifest).requests(str(manifest.get("model")))
+        prompts = prompts_of(manifest)
     except InputError:
-        return {}
-    return {request.key: request.prompt for request in requests}
+        prompts = {}
+    completions = completions_by_row(path)
+    requests = {
+        row: RecordedRequest(prompts.get(completion.key), completion.usage.prompt_tokens)
+        for row, completion in completions.items()
+    }
+    models = {completion.model for completion in completions.values() if completion.model}
+    values = {**_manifest_values(manifest), names.ANSWERED_BY: sorted(models) or None}
+    return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
 
 
 def _manifest_values(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import DataError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions
+from gradeschool.formats.own_run import stored_completions
 
 BACKWARD = 3  # passes: forward, and backward at twice its cost
 EMBEDDINGS = ("embed", "lm_head", "wte", "wpe")
@@ -81,8 +81,8 @@ def sampling_flops(run: Path, shape: TransformerShape) -> SamplingFlops:
     prompts: dict[str, int] = {}
     written = 0.0
     count = 0
-    for _, completion in read_completions(run / COMPLETIONS_FILE):
-        if completion is None or completion.error:
+    for completion in stored_completions(run).values():
+        if completion.error:
             continue
         prompt, tokens = completion.usage.prompt_tokens, completion.usage.completion_tokens
         if prompt is None or tokens is None:
