@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gradeschool.problem import Problem
 from gradeschool.verdict import Answer, Outcome, Verdict
 
+DEFAULT_SCORER = "gradeschool/reader"  # where neither the user nor a protocol names one
 LONGEST_SHOWN = 60  # characters of a text in a message
 
 

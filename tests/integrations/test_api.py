@@ -13,10 +13,11 @@ import gradeschool as package
 from gradeschool import Scores, load_dataset
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER, pytest_plugin
+from gradeschool.integrations import pytest_plugin
 from gradeschool.integrations.callables import function_input
 from gradeschool.integrations.lm_eval_tasks import filters
 from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
+from gradeschool.scorer import DEFAULT_SCORER
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from gradeschool import all_scorers, judge
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.integrations import DEFAULT_SCORER, openrlhf, verl
+from gradeschool.integrations import openrlhf, verl
 from gradeschool.integrations.rewards import LONGEST, Grader, Reward, has_format, text_of
 from gradeschool.integrations.trl import RewardFunction, reward
+from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.verdict import Outcome
 
 GRADER = Grader()

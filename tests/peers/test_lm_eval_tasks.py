@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool import judge, load_dataset
 from gradeschool.formats.read import read_samples
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.scorer import DEFAULT_SCORER
 from tests.peers.pages import run_python, why_not
 
 pytestmark = pytest.mark.peers

@@ -124,10 +124,9 @@ def _check_two(runs: Sequence[str]) -> None:
 
 def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     """Return the named scorer, else that of the runs; warn about different protocols."""
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-    from gradeschool.scoring.sources import headline_scorer, protocols_of
+    from gradeschool.scoring.sources import protocols_of, scorer_for
 
-    scorer = get_usable_scorer(name or headline_scorer(manifests, list(all_scorers())))
+    scorer = scorer_for(manifests, name)
     if len(protocols := protocols_of(manifests)) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool diff` says what differs")  # fmt: skip

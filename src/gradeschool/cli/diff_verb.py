@@ -77,8 +77,8 @@ def scorers_of_sides(
     sides: tuple[DiffSide, DiffSide], named: tuple[str | None, str | None]
 ) -> tuple[str, str]:
     """Return the scorer of each side: the named one, its own, the other's, or the default."""
-    from gradeschool.scoring.sources import DEFAULT_SCORERS
+    from gradeschool.scorer import DEFAULT_SCORER
 
     own = [side.scorer for side in sides]
-    usual = (own[0] or own[1] or DEFAULT_SCORERS[0], own[1] or own[0] or DEFAULT_SCORERS[0])
+    usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
     return named[0] or usual[0], named[1] or usual[1]

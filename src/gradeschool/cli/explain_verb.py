@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gradeschool.scoring.explain import Case
     from gradeschool.scoring.samples import Run
 
-READER = "gradeschool/reader"
-
 
 @click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
@@ -142,12 +140,12 @@ def _explain(
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the named scorers; without names every scorer, or the run's own."""
-    from gradeschool.formats.own_run import manifest_of, scorer_of
-    from gradeschool.scoring.sources import choose_scorers
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.scoring.sources import choose_scorers, scorer_for
 
     if names or every:
         return choose_scorers(names)
-    return choose_scorers([scorer_of(manifest_of(path)) or READER])
+    return [scorer_for([manifest_of(path)])]
 
 
 def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
-READER = "gradeschool/reader"
 
 
 @click.command(cls=FileVerb)
@@ -37,7 +36,7 @@ READER = "gradeschool/reader"
 @click.option("--to", "name", type=click.Choice(NAMES), required=True, help="Format to write.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
               help="File to write; for lm-eval and every-eval-ever a folder.")  # fmt: skip
-@scorers_option(f"those of the protocol and {READER}; the first is the headline")
+@scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--push", "repo", metavar="OWNER/NAME",
               help="Upload the files to the Hugging Face hub; a new repository is "
@@ -171,13 +170,14 @@ def _print_written(
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers of a run's protocol, and the answer extractor."""
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
+    from gradeschool.scorer import DEFAULT_SCORER
     from gradeschool.scoring.sources import headline_scorer
 
     registered = all_scorers()
     protocol = manifest.get("protocol")
     listed = protocol.get("scorers") if isinstance(protocol, Mapping) else None
     own = [str(name) for name in listed] if isinstance(listed, list) else []
-    chosen = dict.fromkeys((headline_scorer([manifest], list(registered)), *own, READER))
+    chosen = dict.fromkeys((headline_scorer([manifest]), *own, DEFAULT_SCORER))
     return [
         get_scorer(name) for name in chosen if name in registered and available(get_scorer(name))
     ]

@@ -144,18 +144,16 @@ def _profile(
     as_json: bool,
 ) -> int:
     """Print the profile of runs and write its page or figure; return the number of faulty rows."""
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.page.write import save
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.misses import with_misses
     from gradeschool.scoring.profile import profile, profile_json
-    from gradeschool.scoring.sources import choose_runs, headline_scorer
+    from gradeschool.scoring.sources import choose_runs, scorer_for
     from gradeschool.scoring.table import scored_table
 
     chosen = choose_runs(runs, dataset, warn, _check_two)
-    name = scorer or headline_scorer([run.manifest for run in chosen], list(all_scorers()))
-    judge = get_usable_scorer(name)
+    judge = scorer_for([run.manifest for run in chosen], scorer)
     tables = [scored_table(run.run, [judge]) for run in chosen]
     base, *others = (
         replace(with_misses(outcomes_of(table), table), run=label)

@@ -22,7 +22,6 @@ from gradeschool.cli.options import (
 from gradeschool.reports.printable import say
 
 FOLDER = click.Path(path_type=Path)
-DEFAULT_SCORER = "gradeschool/reader"
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -147,15 +146,14 @@ def curve_command(
 
     FILE#NAME selects one run of several.
     """
-    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
-    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.sources import choose_runs, scorer_for
     from gradeschool.scoring.table import scored_table
 
     check_scorers(scorer)
     runs = choose_runs([file], dataset, warn)
-    chosen = get_usable_scorer(scorer or _own_scorer(runs[0].path) or DEFAULT_SCORER)
+    chosen = scorer_for([runs[0].manifest], scorer)
     curves = {
         run.name: curve(ballots_of(scored_table(run, [chosen])), ks or None, count_invalid)
         for run, *_ in runs
@@ -168,12 +166,3 @@ def curve_command(
         for name, points in curves.items():
             curve_table(points, f"{name}, scored by {chosen.name}", stdout_console(), count_invalid)
     warn_of_faults(sum(run.run.faults for run in runs))
-
-
-def _own_scorer(file: Path) -> str | None:
-    """Return the headline scorer of a run folder, or None for another file."""
-    from gradeschool.formats.own_run import MANIFEST_FILE, read_json
-    from gradeschool.runs.plan import plan_of
-
-    manifest = read_json(file / MANIFEST_FILE) if file.is_dir() else None
-    return None if manifest is None else plan_of(manifest).protocol.scorers[0]

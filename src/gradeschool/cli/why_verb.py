@@ -73,18 +73,17 @@ def _alone(
 ) -> tuple[GapAccount, int]:
     """Return the account of a run, and the number of unusable rows."""
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.measured import known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_gap
-    from gradeschool.scoring.sources import choose_runs, headline_scorer, sources
+    from gradeschool.scoring.sources import choose_runs, scorer_for, sources
 
     chosen = choose_runs([run], dataset, warn)
     if len(chosen) > 1:
         names = ", ".join(f"{run}#{each.run.name}" for each in chosen)
         raise InputError(f"{run!r} contains {len(chosen)} runs; choose one: {names}")
     manifest = chosen[0].manifest
-    used = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
+    used = scorer_for([manifest], scorer)
     protocol = known_protocol(manifest)
     [source] = sources([str(chosen[0].path)], dataset)
     labels = disputed(source.dataset.problems, chosen[0].run.problems())

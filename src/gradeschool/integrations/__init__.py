@@ -5,9 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-# The default scorer of every reward, inspect scorer and environment.
-DEFAULT_SCORER = "gradeschool/reader"
-
 
 def renamed(
     scorer: str | Sequence[str], rule: str | Sequence[str], old: str = "rule"

@@ -26,10 +26,9 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
-from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.verdict import Outcome, Verdict
 
 NUMERIC_EQUALITY = "numeric-equality"

@@ -36,8 +36,9 @@ def check(
     confident: compare the lower end of the 95 % interval instead. rule: the old name of `scorer`.
     """
     from gradeschool.errors import InputError
-    from gradeschool.integrations import DEFAULT_SCORER, renamed
+    from gradeschool.integrations import renamed
     from gradeschool.integrations.scores import score
+    from gradeschool.scorer import DEFAULT_SCORER
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")

@@ -16,11 +16,11 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER, renamed
+from gradeschool.integrations import renamed
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import clip
+from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.verdict import Outcome, Verdict
 
 # Only the last characters of a longer completion are read: the answer is at the end.

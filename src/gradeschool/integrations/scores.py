@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER, renamed
+from gradeschool.integrations import renamed
 from gradeschool.integrations.rewards import gold_of
 from gradeschool.percentages import bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import clip
+from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.scoring.judge import problem_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table

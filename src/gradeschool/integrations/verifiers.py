@@ -14,9 +14,9 @@ from typing import Any
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import MissingExtraError
-from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.integrations.rewards import Grader, text_of
 from gradeschool.protocols.registry import get_protocol
+from gradeschool.scorer import DEFAULT_SCORER
 
 ENVIRONMENT = "gsm8k-olmes"
 PROTOCOL = "olmes/gsm8k-tulu"

@@ -15,7 +15,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, percent
-from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.reports.comparison import p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
@@ -23,7 +22,7 @@ from gradeschool.reports.page.write import page, require_free, save
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
+from gradeschool.scoring.sources import ALL, choose_scorers, scorer_for
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
 
 # Characters with a meaning in a Markdown table cell.
@@ -173,7 +172,7 @@ def report_scorers(
     """
     manifests = [run.manifest for run in runs]
     named = headline_name or next((name for name in names if name != ALL), None)
-    headline = get_usable_scorer(named or headline_scorer(manifests, list(all_scorers())))
+    headline = scorer_for(manifests, named)
     others = [scorer for scorer in choose_scorers(names) if scorer is not headline]
     return ScorerSet([headline, *others])
 

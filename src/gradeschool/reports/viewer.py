@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
-from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+from gradeschool.formats.own_run import COMPLETIONS_FILE
+from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.exports import report_scorers
 from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.page.gather import gather
@@ -28,7 +28,7 @@ from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import VIEWER, document, page
 from gradeschool.runs.summary import RunSummary, find_runs, summary_of
 from gradeschool.scoring.score import score_table
-from gradeschool.scoring.sources import DEFAULT_SCORERS, choose_runs
+from gradeschool.scoring.sources import choose_runs, headline_scorer
 from gradeschool.scoring.table import scored_table
 
 HOST = "127.0.0.1"
@@ -108,8 +108,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
     """Return a row of the leaderboard; its accuracy is that of the completions stored so far."""
     manifest, settings = summary.manifest, measured(summary.manifest)
-    scorer = scorer_of(manifest)
-    scorer = scorer if scorer in all_scorers() else DEFAULT_SCORERS[0]
+    scorer = headline_scorer([manifest])
     row: dict[str, Any] = {
         "name": name,
         "model": settings.model,

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import clip
+from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.verdict import Verdict
 
-DEFAULT_SCORER = "gradeschool/reader"
 DIGIT = re.compile(r"[0-9]")
 
 

@@ -26,7 +26,7 @@ from gradeschool.formats.read import (
 )
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import Run, Sample, collect
 
@@ -233,9 +233,6 @@ def common_dataset(files: Sequence[str], dataset: str | None) -> str | None:
     return datasets.pop() if len(datasets) == 1 else None
 
 
-DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
-
-
 class SourceRun(NamedTuple):
     """A run with its file or folder, and the content of its run.json, {} if there is none."""
 
@@ -284,15 +281,23 @@ def _name_apart(chosen: Sequence[SourceRun]) -> None:
             source_run.run.name = f"{name} ({source_run.path})"
 
 
-def headline_scorer(manifests: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Return the headline scorer of runs: that of their protocols, if they agree.
+def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of the headline scorer of runs: that of their protocols, if they agree.
 
-    The answer extractor is used for samples without a protocol, and for runs that disagree.
+    The answer extractor is used for samples without a protocol, for runs that disagree, and for a
+    scorer that this version does not have.
     """
     own = {scorer_of(manifest) for manifest in manifests}
-    if len(own) == 1 and (scorer := own.pop() or "") in names:
-        return scorer
-    return next(name for name in DEFAULT_SCORERS if name in names)
+    name = own.pop() if len(own) == 1 else None
+    return name if name in all_scorers() else DEFAULT_SCORER
+
+
+def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) -> Scorer:
+    """Return the scorer with a name, by default the headline scorer of runs, ready for use.
+
+    Raises UnknownNameError, MissingExtraError.
+    """
+    return get_usable_scorer(name or headline_scorer(manifests))
 
 
 def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -14,10 +14,9 @@ from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, stored_completions
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import check_sources, choose_runs, headline_scorer
+from gradeschool.scoring.sources import check_sources, choose_runs, scorer_for
 from gradeschool.scoring.table import ScorerSet
 from gradeschool.verdict import Outcome
 
@@ -103,7 +102,7 @@ def candidates_of(
     """
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
-    reader = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
+    reader = scorer_for([manifest], scorer)
     check_sources([spec], dataset)
     if _is_own(folder, manifest):
         loaded = load_dataset(dataset or manifest["dataset"]["name"])

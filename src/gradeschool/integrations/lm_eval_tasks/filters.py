@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.scorer import DEFAULT_SCORER
 
 INVALID = "[invalid]"  # lm-eval's name for no answer
 Responses = Sequence[Sequence[str]]

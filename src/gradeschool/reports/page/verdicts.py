@@ -14,7 +14,7 @@ from gradeschool.completion import Finish
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import PageRun
 from gradeschool.reports.page.markup import percent
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
 from gradeschool.scoring.statistics import Interval, clustered_wilson
@@ -107,16 +107,13 @@ def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:
     return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters))
 
 
-READER = "gradeschool/reader"  # the scorer that distinguishes a guess from a statement
-
-
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
     """Return a sentence on how much of an accuracy rests on guesses, as in `score --causes`.
 
     scorer: the headline scorer; share: its accuracy. None if the scorer is not the reader, or calls
     nothing correct.
     """
-    if scorer.name != READER or not share.correct:
+    if scorer.name != DEFAULT_SCORER or not share.correct:
         return None
     guesses = judged.guesses
     return (
