@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.statistics import standard_error
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome
 
@@ -134,10 +134,7 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
     share = share_of_clusters(list(problems.values()))
     shares = [correct / judged for correct, judged in problems.values()]
     mean = sum(shares) / len(shares) if shares else 0.0
-    stderr = None
-    if len(shares) > 1:
-        variance = sum((value - mean) ** 2 for value in shares) / (len(shares) - 1)
-        stderr = sqrt(variance / len(shares))
+    stderr = standard_error(shares) if len(shares) > 1 else None
     return ExportedScore(
         scorer, share.accuracy, share.interval, share.judged, mean, stderr, problems
     )

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from math import ceil, comb, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from statistics import NormalDist
 
+Unit = TypeVar("Unit")
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 
@@ -80,6 +81,21 @@ def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) ->
     equal = mean * (1 - mean) * count / spread if spread else float(most)
     trials = max(float(count), min(equal, float(most)))
     return wilson(mean * trials, trials)
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of independent values, 0 for fewer than two."""
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = sum(values) / count
+    return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
+
+
+def interval_of_mean(values: Sequence[float], least: float, most: float) -> Interval:
+    """Return the normal 95 % interval of a mean of independent values within these bounds."""
+    mean, half = sum(values) / len(values), Z95 * standard_error(values)
+    return Interval(max(least, mean - half), min(most, mean + half))
 
 
 RESAMPLES = 4000
@@ -200,14 +216,31 @@ def paired_bootstrap(
     Problems are drawn with replacement, each with all its samples in both runs: samples of one
     problem are not independent trials. The same seed gives the same interval.
     """
-    if not pairs:
-        return Interval(-1.0, 1.0)
-    source = random.Random(seed)  # noqa: S311  (statistics, no secret)
     differences = [pair.difference for pair in pairs]
     n = len(differences)
-    means = sorted(sum(source.choices(differences, k=n)) / n for _ in range(resamples))
+    interval = bootstrap(differences, lambda drawn: sum(drawn) / n, seed, resamples, level)
+    return interval or Interval(-1.0, 1.0)
+
+
+def bootstrap(
+    units: Sequence[Unit],
+    statistic: Callable[[Sequence[Unit]], float | None],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Interval | None:
+    """Return the percentile interval of a statistic over units drawn with replacement.
+
+    Resamples for which the statistic is None are left out; None if that leaves none, or without
+    units. The same seed gives the same interval.
+    """
+    if not units:
+        return None
+    source = random.Random(seed)  # noqa: S311  (statistics, no secret)
+    drawn = (statistic(source.choices(units, k=len(units))) for _ in range(resamples))
+    values = sorted(value for value in drawn if value is not None)
     tail = (1 - level) / 2
-    return Interval(_quantile(means, tail), _quantile(means, 1 - tail))
+    return Interval(_quantile(values, tail), _quantile(values, 1 - tail)) if values else None
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +18,10 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.sources import parted
 from gradeschool.scoring.statistics import (
-    Z95,
     Interval,
     Pair,
     clustered_wilson,
+    interval_of_mean,
     paired_interval,
     paired_test,
     wilson_of_mean,
@@ -480,25 +479,14 @@ def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -
     """
     count = len(values)
     gains = [value - other for value, other in zip(values, base, strict=True)]
-    mean = sum(gains) / count
-    half = Z95 * _error(gains)
     return CurvePoint(
         n=n,
         problems=count,
         accuracy=sum(values) / count,
         ci95=wilson_of_mean(values, count * groups),
-        gain=mean,
-        gain_ci95=Interval(max(-1.0, mean - half), min(1.0, mean + half)),
+        gain=sum(gains) / count,
+        gain_ci95=interval_of_mean(gains, -1.0, 1.0),
     )
-
-
-def _error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean of independent values, 0 for fewer than two."""
-    count = len(values)
-    if count < 2:
-        return 0.0
-    mean = sum(values) / count
-    return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
 EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # boundaries of the calibration buckets
@@ -551,9 +539,7 @@ def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within
     mean = sum(aucs) / len(aucs)
     if len(aucs) == 1:
         return WithinAuc(mean, Interval(0.0, 1.0), 1)
-    error = sqrt(sum((value - mean) ** 2 for value in aucs) / (len(aucs) - 1) / len(aucs))
-    interval = Interval(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error))
-    return WithinAuc(mean, interval, len(aucs))
+    return WithinAuc(mean, interval_of_mean(aucs, 0.0, 1.0), len(aucs))
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:

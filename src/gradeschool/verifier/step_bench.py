@@ -17,7 +17,6 @@ from functools import partial
 from itertools import pairwise
 from math import exp, inf, isfinite
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps, load_step_labels
@@ -25,7 +24,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.protocols.processbench import majority
-from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.examples import SolutionTokens, encode_steps
 from gradeschool.verifier.rank import Bucket, auc, calibration
 from gradeschool.verifier.scorers import SolutionReader, load_reader
@@ -144,21 +143,19 @@ def _result(
         counts[place + 1] += prediction == row.label
     by_problem = [_Counts(*counts) for counts in clusters.values()]
     total = _added(by_problem)
-    source = Random(0)  # noqa: S311  (statistics, no secret)
-    drawn = (_f1(_added(source.choices(by_problem, k=len(by_problem)))) for _ in range(resamples))
-    draws = sorted(value for value in drawn if value is not None)
     f1 = _f1(total)
-    ci95 = None
-    if f1 is not None and draws:
-        ci95 = Interval(*(draws[round(share * (len(draws) - 1))] for share in (0.025, 0.975)))
     return StepResult(
         f1,
-        ci95,
+        None if f1 is None else bootstrap(by_problem, _f1_of_all, resamples=resamples),
         total.exact / total.erroneous if total.erroneous else 0.0,
         total.passed / total.correct if total.correct else 0.0,
         total.erroneous,
         total.correct,
     )
+
+
+def _f1_of_all(counts: Iterable[_Counts]) -> float | None:
+    return _f1(_added(counts))
 
 
 def _added(counts: Iterable[_Counts]) -> _Counts:
