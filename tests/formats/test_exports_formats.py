@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.formats.inspect_log import scorer_of
+from gradeschool.formats.inspect_log import inspect_scorer_name
 from gradeschool.protocols.registry import get_protocol
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -109,8 +109,8 @@ def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) ->
 
 def test_inspect_scorers_are_named_as_they_are_registered() -> None:
     """As `gradeschool.integrations.inspect_scorers` says, which needs inspect to be imported."""
-    assert scorer_of("gradeschool/reader") == "gradeschool/reader"
-    named = scorer_of("inspect/match-numeric@<=0.3.220")
+    assert inspect_scorer_name("gradeschool/reader") == "gradeschool/reader"
+    named = inspect_scorer_name("inspect/match-numeric@<=0.3.220")
     assert named == "gradeschool/inspect/match-numeric:<=0_3_220"
 
 

@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import BulkModel, Model, Reply, Request
 from gradeschool.models.choose import choose_model
-from gradeschool.models.local import fingerprint
+from gradeschool.models.local import files_digest
 from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -114,10 +114,10 @@ def test_a_prompt_that_does_not_fit_fails_alone(tiny_model: Path) -> None:
 
 def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(tiny_model, tmp_path / "copy")
-    assert fingerprint(copy) == fingerprint(tiny_model)
+    assert files_digest(copy) == files_digest(tiny_model)
     weights = copy / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\1")
-    assert fingerprint(copy) != fingerprint(tiny_model)
+    assert files_digest(copy) != files_digest(tiny_model)
 
 
 @pytest.mark.slow

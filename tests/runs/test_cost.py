@@ -13,7 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.runs import dispatch
-from gradeschool.runs.cost import Budget, Price, estimate, parse_price, tokens_of
+from gradeschool.runs.cost import Budget, Price, estimate, estimated_tokens, parse_price
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -80,7 +80,7 @@ def test_an_estimate_learns_from_what_the_server_counted() -> None:
     todo = [request(n, max_tokens=512) for n in range(10)]
     blind = estimate(todo, [], 1)
     assert (blind.requests, blind.samples, blind.measured) == (10, 10, False)
-    assert blind.prompt_tokens == 10 * tokens_of(PROMPT)
+    assert blind.prompt_tokens == 10 * estimated_tokens(PROMPT)
     assert (blind.completion_tokens, blind.most_completion_tokens) == (3000, 5120)
     answered = request(99)
     failed = (request(98), completion(request(98), None, None, "timeout: x"))

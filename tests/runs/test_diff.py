@@ -17,7 +17,7 @@ from gradeschool.formats.lm_eval import arguments_of, prompt_of
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide, paired, prompt_differences
-from gradeschool.runs.diff.result import RunDifference, difference
+from gradeschool.runs.diff.result import RunDifference, run_difference
 from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, cut_at
 from gradeschool.scoring.samples import Run, Sample
 from tests.support.archives import DEFLATED, write_archive
@@ -47,7 +47,7 @@ def side(
 
 
 def diff(a: DiffSide, b: DiffSide, scorer_a: str = STRICT, scorer_b: str = "") -> RunDifference:
-    return difference(a, b, (get_scorer(scorer_a), get_scorer(scorer_b or scorer_a)))
+    return run_difference(a, b, (get_scorer(scorer_a), get_scorer(scorer_b or scorer_a)))
 
 
 def steps(delta: RunDifference) -> dict[str, float]:

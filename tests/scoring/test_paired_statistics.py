@@ -13,13 +13,13 @@ from gradeschool.scoring.statistics import (
     holm,
     mcnemar,
     mean_difference,
+    mean_squared_difference,
     minimum_detectable,
     paired_bootstrap,
     paired_interval,
     paired_power,
     paired_test,
     problems_needed,
-    spread,
     tango,
     unpaired,
 )
@@ -116,7 +116,7 @@ def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
     pairs = [Pair(source.randint(0, 4), 4, source.randint(1, 4), 4) for _ in range(400)]
     bounds = paired_bootstrap(pairs, seed=3)
     assert bounds == paired_bootstrap(pairs, seed=3) != paired_bootstrap(pairs, seed=4)
-    half = Z95 * ((spread(pairs) - mean_difference(pairs) ** 2) / 400) ** 0.5
+    half = Z95 * ((mean_squared_difference(pairs) - mean_difference(pairs) ** 2) / 400) ** 0.5
     assert (bounds.high - bounds.low) / 2 == pytest.approx(half, rel=0.1)
 
 

@@ -48,8 +48,8 @@ from gradeschool.verifier.train_verifier import (  # noqa: E402
     GroupBatches,
     Level,
     batch_of,
+    group_tokens,
     losses,
-    tokens_of,
 )
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
@@ -522,7 +522,7 @@ def test_an_update_is_the_same_however_it_is_divided(verifier: Verifier) -> None
     problems = [
         SolutionGroup((5, 6 + number), groups()[0].solutions, (11, 1)) for number in range(4)
     ]
-    sizes = sum(map(tokens_of, problems))
+    sizes = sum(map(group_tokens, problems))
     results = []
     for processes, most in ((1, sizes), (2, sizes), (1, sizes // 3)):
         passes = GroupBatches(problems, 1.0, 4, 8, pass_tokens=most).update(0, processes)

@@ -20,9 +20,9 @@ from gradeschool.verifier.reward_models import (  # noqa: E402
     STEP_TAG,
     RewardForm,
     RewardModel,
-    form_of,
     lines_marked,
     places_of_tag,
+    reward_form,
 )
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
@@ -106,7 +106,7 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
     model = seeded(lambda: LlamaForCausalLM(config_of("llama")))
     folder = saved(model, tokenizer, tmp_path)
     with pytest.raises(InputError, match="name it with --form: token, sequence, math-shepherd"):
-        form_of(folder)
+        reward_form(folder)
     reward = RewardModel(folder, RewardForm.MATH_SHEPHERD)
     # The model card: f"{question} {output}", "+" first, the softmax at every tag.
     output = "\n".join(f"Step {i}: {step} {STEP_TAG}" for i, step in enumerate(STEPS, start=1))
@@ -191,7 +191,7 @@ def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_pat
     with pytest.raises(InputError, match=r"no tensor 'score\.\*', which the form 'qwen' needs"):
         RewardModel(folder, RewardForm.QWEN)
     with pytest.raises(InputError, match="contains no readable model"):
-        form_of(tmp_path / "nowhere")
+        reward_form(tmp_path / "nowhere")
 
 
 def test_a_model_of_another_kind_is_named(tokenizer: Any, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from gradeschool.verifier.step_bench import (
     prediction_rows,
     predictions_of,
     read_predictions,
-    spread,
+    spread_evenly,
     verifier_scores,
 )
 from tests.support.command import Command
@@ -317,8 +317,8 @@ def test_a_wrong_number_of_scores_is_named(tmp_path: Path) -> None:
 
 def test_a_limit_takes_rows_from_the_whole_file() -> None:
     rows = [row(0, 3, str(index)) for index in range(10)]
-    assert [each.problem for each in spread(rows, 3)] == ["0", "3", "6"]
-    assert spread(rows, None) is rows
+    assert [each.problem for each in spread_evenly(rows, 3)] == ["0", "3", "6"]
+    assert spread_evenly(rows, None) is rows
 
 
 # The command

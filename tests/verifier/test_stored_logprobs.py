@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
-from gradeschool.models.local import name_of
+from gradeschool.models.local import model_name
 from gradeschool.verifier.candidates import candidates_of
-from gradeschool.verifier.rank import ready
+from gradeschool.verifier.rank import rank_input
 from gradeschool.verifier.scorers import FolderReader, load_scorer
 from gradeschool.verifier.scores import ScoreRow, add_scores, read_scores, stores_logprobs
 from gradeschool.verifier.selection import passes
@@ -52,7 +52,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
 ) -> None:
     scorer = load_scorer(None, tiny_model)
     [run] = candidates_of(str(sampled), None, lambda _: None)
-    assert stores_logprobs(run, name_of(tiny_model))
+    assert stores_logprobs(run, model_name(tiny_model))
     candidates = [each for problem in run.answered for each in problem.candidates]
     assert all(each.logprob is not None and each.tokens for each in candidates)
     texts: list[int] = []
@@ -67,7 +67,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
     # Few texts were drawn in other tokens than the tokenizer gives them; those alone are read.
     assert sum(texts) < len(candidates) / 10
     whole = run._replace(manifest={})  # a run that does not say who wrote it
-    assert not stores_logprobs(whole, name_of(tiny_model))
+    assert not stores_logprobs(whole, model_name(tiny_model))
     again = add_scores(whole, scorer, path=sampled / "again.jsonl")
     assert sum(texts) >= len(candidates)
     for row in read_scores(again):
@@ -79,9 +79,9 @@ def test_those_of_another_model_or_prompt_are_not_taken(
     sampled: Path, tiny_model: Path, other_model: Path
 ) -> None:
     [run] = candidates_of(str(sampled), None, lambda _: None)
-    mine = name_of(tiny_model)
+    mine = model_name(tiny_model)
     assert stores_logprobs(run, mine)
-    assert not stores_logprobs(run, name_of(other_model))
+    assert not stores_logprobs(run, model_name(other_model))
     protocol = {**run.manifest["protocol"], "name": "lm-eval/gsm8k"}
     assert not stores_logprobs(run._replace(manifest={**run.manifest, "protocol": protocol}), mine)
     answered = [
@@ -103,9 +103,9 @@ def test_rank_charges_no_reading_for_them(
 
     def stored(verifier: str, generator: str | None = None) -> set[str]:
         rows = {key: ScoreRow(key, verifier, 0.5, 5, -1.0, generator) for key in keys}
-        return set(ready(run, verifier, rows).stored)
+        return set(rank_input(run, verifier, rows).stored)
 
-    mine, other = name_of(tiny_model), name_of(other_model)
+    mine, other = model_name(tiny_model), model_name(other_model)
     assert stored("verifier", mine) == {"logprob", "sum"}
     assert stored(f"log-probability {mine}") == {"verifier"}
     assert stored(f"log-probability {other}", mine) == {"logprob", "sum"}

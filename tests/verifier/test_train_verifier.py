@@ -28,8 +28,8 @@ from gradeschool.verifier.train_verifier import (  # noqa: E402
     Level,
     VerifierTraining,
     batch_of,
-    facts_of,
     train_verifier,
+    verifier_facts,
 )
 from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
 from tests.support.command import Command, environment  # noqa: E402
@@ -414,8 +414,8 @@ def test_a_training_by_preference_raises_right_solutions_over_wrong_ones(
     assert last < 0.6 * first
     written = json.loads((tmp_path / "out" / "verifier.json").read_text())
     assert (written["head"], written["objective"]) == ("likelihood", "preference")
-    others = facts_of(settings_of(folder), candidates(folder))
-    assert facts_of(settings, candidates(folder))["beta"] == 0.1
+    others = verifier_facts(settings_of(folder), candidates(folder))
+    assert verifier_facts(settings, candidates(folder))["beta"] == 0.1
     assert "beta" not in others  # a training of an earlier release resumes
 
 

@@ -27,7 +27,7 @@ from gradeschool.verifier.training import (  # noqa: E402  # noqa: E402  # noqa:
     TrainingResult,
     TrainingSettings,
     checkpoint_facts,
-    share_of,
+    learning_rate_share,
     train,
 )
 from tests.support.trainees import (  # noqa: E402
@@ -108,12 +108,12 @@ def test_accumulated_passes_are_the_large_batch(tokenizer: Any, tmp_path: Path) 
 
 
 def test_the_rate_rises_then_falls_linearly_to_nothing() -> None:
-    shares = [share_of(step, 100, 4) for step in range(101)]
+    shares = [learning_rate_share(step, 100, 4) for step in range(101)]
     assert shares[0] == pytest.approx(1 / 5)
     assert shares[100] == 0
     assert shares[50] == pytest.approx(0.5)
     assert all(share > other for share, other in pairwise(shares[4:]))
-    assert share_of(0, 10, 0) == 1
+    assert learning_rate_share(0, 10, 0) == 1
 
 
 def test_muon_takes_the_matrices_of_the_layers_alone(tokenizer: Any) -> None:

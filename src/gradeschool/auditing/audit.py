@@ -241,10 +241,10 @@ class CaseFailure(NamedTuple):
     @property
     def size(self) -> tuple[int, bool, str, str]:
         """The key by which examples are ordered from small to large."""
-        return size_of(*self.question)
+        return length_order(*self.question)
 
 
-def size_of(completion: str, gold: str) -> tuple[int, bool, str, str]:
+def length_order(completion: str, gold: str) -> tuple[int, bool, str, str]:
     """Return the key that orders examples by length; a gold of zero comes last."""
     return len(completion) + len(gold), gold == "0", completion, gold
 
@@ -405,7 +405,7 @@ def _smaller_gold(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[s
     cases = [
         smaller
         for smaller in cases_of(case.kind, usable, LADDER, bool(case.base))
-        if size_of(smaller.completion, smaller.gold) < failure.size
+        if length_order(smaller.completion, smaller.gold) < failure.size
     ]
     bases = [Question(smaller.base, smaller.gold) for smaller in cases]
     sound = [

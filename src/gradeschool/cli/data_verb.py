@@ -276,13 +276,13 @@ def label_steps_command(
     """
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.process_labels import counts_of, label_run, lines_of
+    from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
 
     if output is not None and output.exists():
         raise InputError(f"{str(output)!r} exists; remove it or give another -o")
     check_sources([run], dataset)
     labelled = [row for each in candidates_of(run, dataset, warn) for row in label_run(each)]
-    counts = counts_of(labelled)
+    counts = label_counts(labelled)
     body = "".join(lines_of(labelled, form))
     if output is not None:
         _write(output, body)

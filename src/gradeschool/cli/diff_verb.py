@@ -49,7 +49,7 @@ def command(
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
     from gradeschool.runs.diff.pairs import read_side
-    from gradeschool.runs.diff.result import difference
+    from gradeschool.runs.diff.result import run_difference
     from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)
@@ -57,7 +57,7 @@ def command(
     chosen = chosen * 2 if len(chosen) == 1 else chosen
     sides = (read_side(chosen[0]), read_side(chosen[1]))
     scorers = scorers_of_sides(sides, (scorer_a, scorer_b))
-    result = difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
+    result = run_difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
     if as_json:
         print_json(result.as_json())
     else:

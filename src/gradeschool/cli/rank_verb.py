@@ -98,12 +98,12 @@ def command(
     """
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.choice import chosen_strategy
-    from gradeschool.verifier.rank import rank, scores_of
+    from gradeschool.verifier.rank import rank, scorer_or_scores
     from gradeschool.verifier.selection import SelectionSettings
 
     check_scorers(scorer)
     check_sources([run, *developments, *baselines], dataset)
-    source = scores_of(run, verifier, generator, reduction, form)
+    source = scorer_or_scores(run, verifier, generator, reduction, form)
     candidates, prepared = _scored(run, source, dataset, scorer)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     chosen = None
@@ -145,7 +145,7 @@ def _scored(
     """
     from gradeschool.formats.own_run import dataset_of
     from gradeschool.verifier.candidates import one_run
-    from gradeschool.verifier.rank import ready, scored_by
+    from gradeschool.verifier.rank import rank_input, scored_by
     from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.scores import choose_scores, scores_path
 
@@ -157,7 +157,7 @@ def _scored(
     else:
         beside = scores_path(candidates.path)
         name, rows = source if is_reported else choose_scores(beside, source[0])
-    prepared = ready(candidates, name, rows)
+    prepared = rank_input(candidates, name, rows)
     if prepared.unscored:
         warn(
             f"{prepared.unscored} of {candidates.total} completions have no score and are left out"

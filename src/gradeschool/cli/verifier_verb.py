@@ -250,7 +250,7 @@ def bench(
     """
     from gradeschool.datasets.step_labels import load_step_labels
     from gradeschool.reports.ranking import bench_json, print_bench
-    from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread
+    from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread_evenly
     from gradeschool.verifier.step_bench import bench as measure
 
     if not any(sources[name] for name in BenchSources._fields if name != "form"):
@@ -261,7 +261,7 @@ def bench(
     if output is not None and output.exists():
         raise InputError(f"{str(output)!r} exists; remove it or give another -o")
     scorers = BenchSources(**sources).load()
-    rows = spread(load_step_labels(), limit)
+    rows = spread_evenly(load_step_labels(), limit)
     predictions = [scorer(rows, threshold, progress("scored", "solutions")) for scorer in scorers]
     if threshold is not None and all(each.scores is None for each in predictions):
         raise InputError("--threshold applies to scores, and only predictions are given; leave it "

@@ -98,7 +98,7 @@ def _beside(
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.diff.pairs import read_side
-    from gradeschool.runs.diff.result import difference
+    from gradeschool.runs.diff.result import run_difference
     from gradeschool.runs.why import account_of_difference
     from gradeschool.scoring.sources import choose_runs
 
@@ -107,7 +107,7 @@ def _beside(
     chosen = choose_runs((run, other), dataset, warn, partial(check_two, same=False))
     sides = (read_side(chosen[0]), read_side(chosen[1]))
     names = scorers_of_sides(sides, (scorer, scorer))
-    result = difference(*sides, (get_usable_scorer(names[0]), get_usable_scorer(names[1])))
+    result = run_difference(*sides, (get_usable_scorer(names[0]), get_usable_scorer(names[1])))
     account = account_of_difference(result, (quoted(run), quoted(other)))
     return account, sum(each.run.faults for each in chosen)
 

@@ -284,7 +284,7 @@ def inspect_files(run: ExportedRun) -> list[ExportedFile]:
     return [ExportedFile("", lambda file: _archive(run, file))]
 
 
-def scorer_of(scorer: str) -> str:
+def inspect_scorer_name(scorer: str) -> str:
     """Return the name of a scorer in inspect."""
     return OWN + scorer.removeprefix(OWN).replace("@", ":").replace(".", "_")
 
@@ -366,7 +366,7 @@ def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
         },
         "scorers": [
             {
-                "name": scorer_of(score.scorer.name),
+                "name": inspect_scorer_name(score.scorer.name),
                 "options": {},
                 "metrics": metrics,
                 "metadata": {},
@@ -405,7 +405,7 @@ def _score_summary(run: ExportedRun, score: ExportedScore) -> dict[str, Any]:
     values = {"accuracy": score.mean, "stderr": score.stderr or 0.0}
     return {
         "name": score.scorer.name,
-        "scorer": scorer_of(score.scorer.name),
+        "scorer": inspect_scorer_name(score.scorer.name),
         "reducer": "mean",
         "scored_samples": len(score.problems),
         "unscored_samples": len(_ids(run)) - len(score.problems),

@@ -134,7 +134,7 @@ def _interleave(weight: Any, head_dim: int) -> Any:
     return heads.swapaxes(1, 2).reshape(rows, columns)
 
 
-def digest_of(file: Path) -> str:
+def gguf_digest(file: Path) -> str:
     """Return the start of a file's SHA-256; raises InputError if it is not a GGUF file."""
     try:
         with file.open("rb") as opened:

@@ -11,7 +11,7 @@ from typing import Any
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
-from gradeschool.models.gguf_file import digest_of
+from gradeschool.models.gguf_file import gguf_digest
 
 HOST = "127.0.0.1"
 MODEL_NAME = "model"
@@ -36,7 +36,7 @@ class LlamaCppModel(Endpoint):
         super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds)
         self.file = file
         self._name = name or file.stem
-        self._identity = f"llama.cpp/{self._name} {digest_of(file)}"
+        self._identity = f"llama.cpp/{self._name} {gguf_digest(file)}"
         self._server: Any = None
 
     @property

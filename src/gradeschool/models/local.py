@@ -96,10 +96,10 @@ class LocalModel:
     ) -> None:
         if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
             raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
-        self.folder = folder_of(spec)
+        self.folder = model_folder(spec)
         _check_code(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
-        self.identity = f"{library}/{self.name} {fingerprint(self.folder)}"
+        self.identity = f"{library}/{self.name} {files_digest(self.folder)}"
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"
@@ -296,7 +296,7 @@ def too_long(prompt: int, limit: int, context: int) -> ModelError:
     )
 
 
-def fingerprint(folder: Path) -> str:
+def files_digest(folder: Path) -> str:
     """Return a short digest of a model's files: names, sizes, and a megabyte at each end."""
     digest = hashlib.sha256()
     for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
@@ -309,9 +309,9 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def name_of(folder: Path, *more: str) -> str:
+def model_name(folder: Path, *more: str) -> str:
     """Return the name of a model's folder with a digest of its files and `more` files."""
-    digest = hashlib.sha256(fingerprint(folder).encode())
+    digest = hashlib.sha256(files_digest(folder).encode())
     for file in (folder / name for name in more):
         if file.is_file():
             digest.update(file.read_bytes())
@@ -319,11 +319,11 @@ def name_of(folder: Path, *more: str) -> str:
 
 
 def is_name_of(name: str, model_fingerprint: str) -> bool:
-    """Return whether `name_of` gives this name to a model with this fingerprint, and no more."""
+    """Return whether `model_name` gives this name to a model with this fingerprint, and no more."""
     return name.endswith(f"@{hashlib.sha256(model_fingerprint.encode()).hexdigest()[:12]}")
 
 
-def folder_of(spec: str) -> Path:
+def model_folder(spec: str) -> Path:
     """Return a model's folder: a path, or a name in the Hugging Face cache."""
     folder = Path(spec).expanduser()
     if folder.is_dir():

@@ -22,7 +22,7 @@ from typing import Any
 
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.models.generation import SEND_ROWS, LoadedGenerator
-from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, fingerprint
+from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, files_digest
 from gradeschool.signals import ignore_interrupts, keeping_handler
 
 WAIT_SECONDS = 0.5
@@ -139,7 +139,7 @@ class RayGenerator:
                 for name, body in files.items():
                     Path(folder, name).write_bytes(body)
                 self.generator = LoadedGenerator(Path(folder))
-        elif (self.folder / "config.json").is_file() and fingerprint(self.folder) == self.digest:
+        elif (self.folder / "config.json").is_file() and files_digest(self.folder) == self.digest:
             self.generator = LoadedGenerator(self.folder)
         return self.generator is not None
 
@@ -238,7 +238,7 @@ class _ActorPool:
     ) -> None:
         self.ray, self.actor, self.shares = ray, actor, shares
         self.settings, self.limit = settings, limit
-        self.arguments = str(settings.folder.absolute()), fingerprint(settings.folder)
+        self.arguments = str(settings.folder.absolute()), files_digest(settings.folder)
         self.files: Any = None  # stored when an actor first needs them
         self.busy: dict[Any, _Actor] = {}  # by the running call: loading, or writing a share
         self.losses = 0

@@ -70,7 +70,7 @@ def _price(pair: Any, what: str) -> Price:
     return Price(float(numbers[0]), float(numbers[1]))
 
 
-def tokens_of(prompt: Prompt) -> int:
+def estimated_tokens(prompt: Prompt) -> int:
     """Return the approximate number of tokens of a prompt, from its characters."""
     if prompt.text is not None:
         return len(prompt.text) // CHARACTERS_A_TOKEN + 1
@@ -116,7 +116,7 @@ def estimate(
     usages = [(request, completion.usage) for request, completion in pairs]
     counted = [(request, usage) for request, usage in usages if usage.prompt_tokens is not None]
     written = [count for _, usage in usages if (count := usage.completion_tokens) is not None]
-    guess = sum(tokens_of(request.prompt) for request, _ in counted)
+    guess = sum(estimated_tokens(request.prompt) for request, _ in counted)
     measured = sum(usage.prompt_tokens or 0 for _, usage in counted)
     factor = measured / guess if guess else 1.0
     limits = [request.decoding.max_tokens for request in todo]
@@ -127,7 +127,7 @@ def estimate(
     return Estimate(
         requests=len(firsts),
         samples=len(todo),
-        prompt_tokens=round(factor * sum(tokens_of(request.prompt) for request in firsts)),
+        prompt_tokens=round(factor * sum(estimated_tokens(request.prompt) for request in firsts)),
         completion_tokens=round(sum(likely)),
         most_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
         measured=bool(written),

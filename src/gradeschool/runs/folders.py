@@ -21,7 +21,7 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.tables import parse_line
 from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, plan_of, request_key
-from gradeschool.runs.results import WrittenResults, run_of, scorers_of, write_results
+from gradeschool.runs.results import WrittenResults, run_for_scoring, scorers_of, write_results
 from gradeschool.runs.store import QUARANTINE_FILE, RunStore
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.table import ScoredTable
@@ -196,7 +196,7 @@ def _wrong_scores(
         own = ", ".join(plan.protocol.scorers)
         return f"results.json has scores by {others}, the run's scorers are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
-    run = run_of("", requests, latest(completions))
+    run = run_for_scoring("", requests, latest(completions))
     for scorer, score in (
         score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"].items()
     ):

@@ -57,7 +57,7 @@ def write_results(
 
     name: of the run, for people. scorers: see `scorers_of`. seconds: duration of this session.
     """
-    run = run_of(name, requests, store.completions)
+    run = run_for_scoring(name, requests, store.completions)
     score, curve, fields = summarise(
         run, scorers, requests, store.completions, plan.dataset.problems
     )
@@ -72,7 +72,9 @@ def write_results(
     return WrittenResults(score, tuple(curve), fields["errors"], fields["deviations"])
 
 
-def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:
+def run_for_scoring(
+    name: str, requests: Sequence[Request], completions: Mapping[str, Completion]
+) -> Run:
     """Return the samples of a run for scoring, without unanswered requests."""
     samples = []
     for row, request in enumerate(requests, start=1):

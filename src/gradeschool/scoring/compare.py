@@ -15,12 +15,12 @@ from gradeschool.scoring.statistics import (
     clustered_wilson,
     holm,
     mean_difference,
+    mean_squared_difference,
     minimum_detectable,
     paired_interval,
     paired_test,
     problems_for_margin,
     problems_needed,
-    spread,
     unpaired,
 )
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally
@@ -179,7 +179,7 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     alone = unpaired(
         [(pair.right_a, pair.n_a) for pair in both], [(pair.right_b, pair.n_b) for pair in both]
     )
-    difference, discordance = mean_difference(both), spread(both)
+    difference, discordance = mean_difference(both), mean_squared_difference(both)
     changes = [
         Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b) for id, pair in pairs.items()
     ]

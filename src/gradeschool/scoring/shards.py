@@ -272,7 +272,9 @@ class Shard:
         return f"{self.index}/{self.count}"
 
 
-def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
+def join_tables(
+    paths: Sequence[Path],
+) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
     """Return the scorers and the rows of the tables of all shards, in the order of the files.
 
     Raises InputError if the tables have different scorers, or a shard is missing or occurs twice.

@@ -65,7 +65,7 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     own = {name for name, _, parts, used in tables if dataset is None and _brings(parts, used)}
     loaded = load_datasets(used for name, *_, used in tables if name not in own)
     return [
-        Source(name, parts, run_of(name), OWN_GOLDS if name in own else loaded[used], only,
+        Source(name, parts, unnamed_run(name), OWN_GOLDS if name in own else loaded[used], only,
                is_chosen=dataset is not None)
         for name, only, parts, used in tables
     ]  # fmt: skip
@@ -109,7 +109,7 @@ def check_sources(
             check_runs = None
             continue
         file, only = parted(name)
-        recorded = [sample for part in parts for sample in read_samples(part, run_of(name))]
+        recorded = [sample for part in parts for sample in read_samples(part, unnamed_run(name))]
         if all(sample.fault for sample in recorded):
             first = recorded[0]
             raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
@@ -144,7 +144,7 @@ def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
     return InputError(f"{file!r} contains no run {run!r}; it contains {names}")
 
 
-def run_of(name: str) -> str:
+def unnamed_run(name: str) -> str:
     """Return the run of a table's rows that name none: the name of their file or folder."""
     name = parted(name)[0]
     path = Path(name)

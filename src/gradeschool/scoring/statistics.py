@@ -77,8 +77,8 @@ def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) ->
     mean = min(1.0, float(sum(shares) / count))
     if count < 2 or mean in (0.0, 1.0):
         return wilson(mean * count, count)
-    spread = sum((float(share) - mean) ** 2 for share in shares) / (count - 1)
-    equal = mean * (1 - mean) * count / spread if spread else float(most)
+    variance = sum((float(share) - mean) ** 2 for share in shares) / (count - 1)
+    equal = mean * (1 - mean) * count / variance if variance else float(most)
     trials = max(float(count), min(equal, float(most)))
     return wilson(mean * trials, trials)
 
@@ -161,8 +161,8 @@ def paired_test(pairs: Sequence[Pair]) -> PairedTest:
         if len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
             return PairedTest(_sign_flips(steps), "exact sign-flip test by problem")
     differences = [pair.difference for pair in pairs]
-    spread = sqrt(sum(difference * difference for difference in differences))
-    p = two_sided(sum(differences) / spread) if spread else 1.0
+    deviation = sqrt(sum(difference * difference for difference in differences))
+    p = two_sided(sum(differences) / deviation) if deviation else 1.0
     return PairedTest(p, "sign-flip test by problem, normal approximation")
 
 
@@ -331,7 +331,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 POWER = 0.8
 
 
-def spread(pairs: Sequence[Pair]) -> float:
+def mean_squared_difference(pairs: Sequence[Pair]) -> float:
     """Return the mean squared difference; with one sample per problem, the share that flipped."""
     return sum(pair.difference**2 for pair in pairs) / len(pairs) if pairs else 0.0
 
@@ -339,8 +339,8 @@ def spread(pairs: Sequence[Pair]) -> float:
 def paired_power(n: int, discordance: float, difference: float) -> float:
     """Return the probability that a true difference is detected at the 5 % level, two-sided.
 
-    n: problems. discordance: `spread` of the pairs, at least difference squared. Source: Connor
-    1987, Biometrics 43:207 (normal approximation of McNemar's test).
+    n: problems. discordance: `mean_squared_difference` of the pairs, at least difference squared.
+    Source: Connor 1987, Biometrics 43:207 (normal approximation of McNemar's test).
     """
     size = abs(difference)
     if n <= 0 or discordance <= 0:

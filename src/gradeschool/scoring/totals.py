@@ -19,8 +19,8 @@ from gradeschool.problem import several_golds
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
 from gradeschool.scoring.score import RunScore, score_noted
-from gradeschool.scoring.shards import Shard, VerdictWriter, join, verdict_table
-from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
+from gradeschool.scoring.shards import Shard, VerdictWriter, join_tables, verdict_table
+from gradeschool.scoring.sources import no_such_run, parted, sources, unnamed_run
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import ScoredRow
 
@@ -232,13 +232,13 @@ def score_shard(options: ScoreOptions, shard: str) -> str:
 
 def merged(tables: Sequence[Path], output: Path | None, warn: Warn) -> Totals:
     """Return the scores from the tables of all shards, and write them as one table."""
-    scorers, rows = join(tables)
+    scorers, rows = join_tables(tables)
     with _table(output, scorers) as table:
         parts = (
             Part(place, [row for _, row in group])
             for place, group in groupby(rows, key=lambda row: row[0]._replace(shard=""))
         )
-        return total(_written(parts, table), scorers, run_of, warn)
+        return total(_written(parts, table), scorers, unnamed_run, warn)
 
 
 def _of_the_run(parts: Iterable[Part], whole: bool = True) -> Iterator[Part]:

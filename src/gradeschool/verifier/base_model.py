@@ -46,7 +46,7 @@ def identity_of(model: str) -> dict[str, str]:
     Raises InputError if there is no such folder, UnknownNameError for an unknown size.
     """
     if model.startswith(PREFIX):
-        return {"shape": repr(tuple(shape_of(model)))}
+        return {"shape": repr(tuple(named_shape(model)))}
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
         return {folder.name: sha256_of(folder)}
@@ -199,7 +199,7 @@ def new_model(
     import torch
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
-    shape = shape_of(size) if isinstance(size, str) else size
+    shape = named_shape(size) if isinstance(size, str) else size
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape.hidden,
@@ -229,7 +229,7 @@ def new_model(
     return model
 
 
-def shape_of(size: str) -> ModelShape:
+def named_shape(size: str) -> ModelShape:
     """Return the shape of a named size, with or without "new:"."""
     name = size.removeprefix(PREFIX)
     if name not in SHAPES:

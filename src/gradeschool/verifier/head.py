@@ -126,7 +126,7 @@ class Verifier(nn.Module):
         precision: see `load_model`.
         """
         fields = head_of(folder)
-        model = load_reader(folder, device, precision)
+        model = load_trunk(folder, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
         least = NO_TOKEN.id if fields["head"] == LikelihoodVerifier.kind else 0
         if not least <= fields["token_id"] < vocabulary:
@@ -254,7 +254,7 @@ def head_of(folder: Path) -> dict[str, Any]:
         ) from error
 
 
-def load_reader(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
+def load_trunk(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
     """Load a causal language model that processes each question once for all its solutions.
 
     Architectures that cannot do that process the question again for each solution. precision: see

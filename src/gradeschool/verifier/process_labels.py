@@ -328,7 +328,7 @@ def label_run(run: CandidateRun) -> Iterator[LabelledStepsRow]:
             )  # fmt: skip
 
 
-def counts_of(rows: Iterable[LabelledStepsRow]) -> dict[str, Any]:
+def label_counts(rows: Iterable[LabelledStepsRow]) -> dict[str, Any]:
     """Return how many solutions are right, wrong and undecided, and why."""
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()

@@ -215,7 +215,7 @@ def _result(
     mine = {outcome.case.problem: counted(outcome, name) for outcome in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
-        other: difference(theirs, mine)
+        other: paired_difference(theirs, mine)
         for other, theirs in others.items()
         if name not in (other, MEAN) and mine.keys() & theirs.keys()
     }
@@ -230,7 +230,7 @@ def _result(
     return StrategyResult(name, title, sum(shares) / len(shares), interval, against)
 
 
-def difference(
+def paired_difference(
     before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
 ) -> AccuracyGain:
     """Return after minus before on common problems; both are (right, completions) by problem."""
@@ -301,7 +301,7 @@ class RankInput(NamedTuple):
     stored: frozenset[str] = frozenset()
 
 
-def scores_of(
+def scorer_or_scores(
     spec: str,
     verifier: str | None,
     generator: str | None,
@@ -335,7 +335,7 @@ def scored_by(
     return choose_scores(add_scores(sampled, scorer, tell=tell), scorer.name)
 
 
-def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
+def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
     """Return the problems of a run with their scores; raises InputError if there are no scores."""
     rows = [
         scores[candidate.key]

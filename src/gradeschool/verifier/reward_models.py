@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.nn.functional import linear, relu
 
 from gradeschool.errors import InputError
-from gradeschool.models.local import from_folder, load_tokenizer, name_of
+from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.examples import encode_steps
 
 STEP_TAG, GOOD, BAD = "ки", "+", "-"
@@ -61,7 +61,7 @@ class MarkedSteps(NamedTuple):
     places: list[int]
 
 
-def form_of(folder: Path) -> RewardForm:
+def reward_form(folder: Path) -> RewardForm:
     """Return the form of a folder's reward model; raises InputError if it is unclear."""
     fields = _config_fields(folder)
     names = [str(name) for name in fields.get("architectures") or ()]
@@ -94,8 +94,8 @@ class RewardModel:
     """
 
     def __init__(self, folder: Path, form: RewardForm | None = None) -> None:
-        self.form = form or form_of(folder)
-        self.name = f"{name_of(folder)} ({self.form})"
+        self.form = form or reward_form(folder)
+        self.name = f"{model_name(folder)} ({self.form})"
         self.tokenizer = load_tokenizer(folder)
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._read = READERS[self.form](self, folder)

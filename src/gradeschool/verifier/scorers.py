@@ -21,7 +21,7 @@ from gradeschool.models.gguf_file import (
     TINY,
     TINY_FILE,
     TINY_VERIFIER,
-    digest_of,
+    gguf_digest,
 )
 from gradeschool.verifier.examples import (
     QuestionSolution,
@@ -181,11 +181,11 @@ def _reward_model(folder: Path, form: str | None) -> StepReader | None:
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.reward_models import RewardForm, RewardModel, form_of
+    from gradeschool.verifier.reward_models import RewardForm, RewardModel, reward_form
 
     if form is None:
         try:
-            form = form_of(folder)
+            form = reward_form(folder)
         except InputError:
             return None  # a language model without a head; its reader reports that
     return RewardModel(folder, RewardForm(form))
@@ -223,12 +223,12 @@ class FolderReader:
     def __init__(self, folder: Path, verifies: bool) -> None:
         import torch
 
-        from gradeschool.models.local import load_tokenizer, name_of
-        from gradeschool.verifier.head import VERIFIER_FILE, Verifier, load_reader
+        from gradeschool.models.local import load_tokenizer, model_name
+        from gradeschool.verifier.head import VERIFIER_FILE, Verifier, load_trunk
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        load = Verifier.load if verifies else load_reader
-        self.name = name_of(folder, VERIFIER_FILE)
+        load = Verifier.load if verifies else load_trunk
+        self.name = model_name(folder, VERIFIER_FILE)
         self._model: Any = load(folder, device)
         self.tokenizer = load_tokenizer(folder)
         config = getattr(self._model, "model", self._model).config
@@ -345,7 +345,7 @@ class LlamaStates:
         needs_llama_cpp()
         if importlib.util.find_spec("gguf") is None:
             raise MissingExtraError("reading a GGUF file", "llama-cpp")
-        self.name = f"{name or file.stem}@{digest_of(file)[:12]}"
+        self.name = f"{name or file.stem}@{gguf_digest(file)[:12]}"
         import gguf
 
         try:

@@ -244,7 +244,7 @@ class TrainingFolder:
             processes=processes,
             memory=memory,
             settings=self.settings,
-            digest=digest_of(self.settings),
+            digest=json_digest(self.settings),
             versions=_versions(),
         )
 
@@ -338,7 +338,7 @@ def _names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir()}
 
 
-def digest_of(value: Any) -> str:
+def json_digest(value: Any) -> str:
     """Return the SHA-256 of a JSON value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 

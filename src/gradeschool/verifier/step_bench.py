@@ -110,7 +110,7 @@ def bench(
     )
 
 
-def spread(rows: Sequence[LabelledSteps], limit: int | None) -> Sequence[LabelledSteps]:
+def spread_evenly(rows: Sequence[LabelledSteps], limit: int | None) -> Sequence[LabelledSteps]:
     """Return at most this many rows, evenly spread, because the file has erroneous rows first."""
     if limit is None or limit >= len(rows):
         return rows

@@ -26,7 +26,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import fingerprint
-from gradeschool.models.local import fingerprint as digest_of_folder
+from gradeschool.models.local import files_digest
 from gradeschool.verifier.adapters import ADAPTER, add_lora, take_lora
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import (
@@ -144,7 +144,7 @@ def train_verifier(
     session = Session(output, world, command, listener, save_every, dry_run)
     return run(
         session,
-        lambda: facts_of(settings, sampled),
+        lambda: verifier_facts(settings, sampled),
         lambda: _prepare(settings, sampled, session),
     )
 
@@ -184,7 +184,7 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
 
 def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> None:
     """Raise InputError if run.json names another model than the generator."""
-    if sampler and sampler.fingerprint != digest_of_folder(Path(settings.generator)):
+    if sampler and sampler.fingerprint != files_digest(Path(settings.generator)):
         raise InputError(
             f"the samples in {settings.samples!r} were written by {sampler.name!r} "
             f"({sampler.fingerprint}), not "
@@ -193,7 +193,7 @@ def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> 
         )
 
 
-def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
+def verifier_facts(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
     """Return everything that determines the verifier, for training.json."""
     facts = asdict(settings)
     del facts["beta"]
@@ -538,7 +538,7 @@ class GroupBatches:
             )
         first = number * self.batch
         chosen = [self._at(place) for place in range(first, first + self.batch)]
-        lengths = [tokens_of(group) for group in chosen]
+        lengths = [group_tokens(group) for group in chosen]
         parts = divided(lengths, processes, self.pass_tokens)
         return [
             batch_of([chosen[index] for index in part], self.level, self.beta) for part in parts
@@ -561,7 +561,7 @@ class GroupBatches:
         return group._replace(solutions=solutions[part::count])
 
 
-def tokens_of(group: SolutionGroup) -> int:
+def group_tokens(group: SolutionGroup) -> int:
     """Return the number of tokens in a group's forward pass."""
     solutions = sum(len(solution.ids) for solution in group.solutions)
     return len(group.question) + solutions + len(group.reference or ())

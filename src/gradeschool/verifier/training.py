@@ -264,7 +264,7 @@ class Training:
                 f"learning rate than {settings.lr!r} or a smaller clip than {settings.clip!r}"
             )
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
-        share = share_of(number, len(self.batches), settings.warmup)
+        share = learning_rate_share(number, len(self.batches), settings.warmup)
         self.optimizers.step(share)
         tokens = sum(batch.tokens for batch in passes)
         seconds = time.monotonic() - began
@@ -446,7 +446,7 @@ class Optimizers:
                     }
 
 
-def share_of(step: int, steps: int, warmup: int) -> float:
+def learning_rate_share(step: int, steps: int, warmup: int) -> float:
     """Return the share of the learning rate at an update, counted from 0.
 
     It rises over `warmup` updates and falls linearly to 0 at the update after the last.

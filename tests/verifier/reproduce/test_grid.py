@@ -12,7 +12,7 @@ import pytest
 from gradeschool.reports.grid import write_grid
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import plan
-from gradeschool.verifier.reproduce.grid import ROUNDS, grid, outcomes_of
+from gradeschool.verifier.reproduce.grid import ROUNDS, grid, outcomes_by_cell
 from gradeschool.verifier.reproduce.presets import LAPTOP, stages_of
 from gradeschool.verifier.reproduce.stages import STAGES_FOLDER, digests
 from gradeschool.verifier.scores import ScoreRow, append_scores
@@ -103,7 +103,7 @@ def test_the_grid_has_the_cells_whose_stages_are_done(tmp_path: Path) -> None:
 def test_the_development_split_chooses_how_a_score_comes_of_its_tokens(tmp_path: Path) -> None:
     """The mean log-probability prefers long samples here, the sum the first one, which is short."""
     write_round(tmp_path, "test", verified=0)
-    outcomes = outcomes_of(tmp_path, 0, SECOND, "test")
+    outcomes = outcomes_by_cell(tmp_path, 0, SECOND, "test")
     right = {name: sum(r for r, _ in outcomes["self", name, "best"].values())
              for name in ("mean", "sum")}  # fmt: skip
     assert right["mean"] == right["sum"] == PROBLEMS // 2  # 10 log .9 is above 2 log .1

@@ -19,8 +19,8 @@ from gradeschool.verifier.reproduce.flops import (
     SamplingFlops,
     TransformerShape,
     sampling_flops,
-    shape_of,
     training_flops,
+    transformer_shape,
 )
 from gradeschool.verifier.reproduce.plans import AblationPlan, Contrast, MeasuredPoint
 from gradeschool.verifier.reproduce.points import verdicts
@@ -142,11 +142,11 @@ def test_files_that_record_no_tokens_have_no_flops(many: ManySamples, tmp_path: 
 def test_the_shape_of_a_model_leaves_embeddings_out(tmp_path: Path) -> None:
     pytest.importorskip("safetensors", reason="needs safetensors, which make test-all installs")
     _model(tmp_path, updates=4)
-    assert shape_of(tmp_path) == SHAPE
+    assert transformer_shape(tmp_path) == SHAPE
     assert training_flops(tmp_path, SHAPE) == 3 * 8 * SHAPE.forward(7)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(DataError, match="has no 'num_attention_heads'"):
-        shape_of(tmp_path)
+        transformer_shape(tmp_path)
 
 
 def test_chances_are_compared_problem_by_problem() -> None:

@@ -24,7 +24,7 @@ from gradeschool.verifier.reproduce.stages import (
     StageResult,
     digests,
     finished,
-    ready,
+    ready_stages,
     run,
     stages_for,
 )
@@ -53,9 +53,9 @@ class Notes:
 
 def test_a_stage_begins_when_what_it_needs_is_done() -> None:
     result = StageResult("", 0, 0)
-    assert ready(STAGES, {}, ()) == [FIRST, THIRD]
-    assert ready(STAGES, {}, ("first",)) == [THIRD]
-    assert ready(STAGES, {"first": result, "third": result}, ()) == [SECOND]
+    assert ready_stages(STAGES, {}, ()) == [FIRST, THIRD]
+    assert ready_stages(STAGES, {}, ("first",)) == [THIRD]
+    assert ready_stages(STAGES, {"first": result, "third": result}, ()) == [SECOND]
     assert stages_for(STAGES, ["second"]) == [FIRST, SECOND]
 
 
@@ -64,8 +64,11 @@ def test_the_longest_way_ahead_begins_first() -> None:
               Stage("e", (), ("b", "d")), Stage("f", (), ("d",)),
               Stage("g", (), ("f",))]  # fmt: skip
     result = StageResult("", 0, 0)
-    assert [stage.name for stage in ready(stages, {}, ())] == ["c", "a"]
-    assert [stage.name for stage in ready(stages, {"a": result, "c": result}, ())] == ["d", "b"]
+    assert [stage.name for stage in ready_stages(stages, {}, ())] == ["c", "a"]
+    assert [stage.name for stage in ready_stages(stages, {"a": result, "c": result}, ())] == [
+        "d",
+        "b",
+    ]
 
 
 def test_the_digest_of_a_stage_changes_with_what_it_needs() -> None:

@@ -189,7 +189,7 @@ def slices_of(judged: Judged) -> list[Slices]:
     return [Slices(title, unit, _divided(judged, key)) for title, unit, key in ways]
 
 
-def steps_of(problem: Problem) -> int:
+def step_count(problem: Problem) -> int:
     """Return the steps of a reference solution: its annotations, else its lines; 0 without one."""
     marks = problem.solution.count(MARK)
     body = problem.solution.rpartition(MARKER)[0]
@@ -213,7 +213,7 @@ def _divided(judged: Judged, key: Callable[[Problem], tuple[int, str] | None]) -
 
 
 def _by_steps(problem: Problem) -> tuple[int, str] | None:
-    steps = min(steps_of(problem), MOST_STEPS)
+    steps = min(step_count(problem), MOST_STEPS)
     if not steps:
         return None
     return steps, f"{steps} and more" if steps == MOST_STEPS else str(steps)

@@ -75,7 +75,7 @@ class PairCounts:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def counts_of(pairs: Sequence[SamplePair]) -> PairCounts:
+def pair_counts(pairs: Sequence[SamplePair]) -> PairCounts:
     """Count pairs by what is equal."""
     states = Counter((pair.prompts_equal, pair.texts_equal) for pair in pairs)
     return PairCounts(
@@ -154,7 +154,7 @@ def _nothing(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccou
 
 
 def _prompt(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
-    counts = counts_of(paired.pairs)
+    counts = pair_counts(paired.pairs)
     compared = counts.prompts_equal + counts.prompts_differ
     if not compared:
         return None, "the prompts cannot be compared"
@@ -322,7 +322,7 @@ class RunDifference:
         return self.account.accuracy_a, self.account.accuracy_b
 
 
-def difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:
+def run_difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:
     """Return the difference of two sides; raises InputError if they share no sample."""
     samples = paired(a, b)
     if not samples.pairs:
@@ -339,7 +339,7 @@ def difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunD
         scorers=scorer_names,
         account=account,
         fields=tuple(fields),
-        counts=counts_of(samples.pairs),
+        counts=pair_counts(samples.pairs),
         prompts=tuple(prompt_differences(samples.pairs)[:MOST_KINDS]),
         special=special_tokens(samples.pairs),
         because=_because(fields),

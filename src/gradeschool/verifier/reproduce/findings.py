@@ -19,9 +19,9 @@ from gradeschool.verifier.rank import (
     aucs_of,
     baseline,
     counted,
-    difference,
+    paired_difference,
     point,
-    ready,
+    rank_input,
 )
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, control_scores, folder
 from gradeschool.verifier.scores import choose_scores, scores_path
@@ -86,7 +86,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
     sampled = one_run(str(root / folder(split, seed)), problems, quiet)
-    prepared = ready(sampled, *choose_scores(scores_path(sampled.path), None))
+    prepared = rank_input(sampled, *choose_scores(scores_path(sampled.path), None))
     ns = steps(max(len(case.options) for case in prepared.cases))
     picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
     greedy = {
@@ -95,7 +95,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     }
     scored = root / control_scores(split, seed)
     if scored.is_file():  # folders of earlier releases do not have it
-        ranked = ready(sampled, *choose_scores(scored, None)).cases
+        ranked = rank_input(sampled, *choose_scores(scored, None)).cases
         greedy[CONTROL_LOGPROB] = {
             case.problem: counted(pick(case, False, SELECTION, ns), BEST) for case in ranked
         }
@@ -129,10 +129,10 @@ def _findings(
     return [
         StrategyFinding(
             name,
-            share_of(mine),
+            mean_share(mine),
             clustered_wilson(list(mine.values())),
-            [share_of(outcomes[name]) for outcomes in by_seed],
-            {other: difference(pooled[other], mine) for other in others if other != name},
+            [mean_share(outcomes[name]) for outcomes in by_seed],
+            {other: paired_difference(pooled[other], mine) for other in others if other != name},
         )
         for name, mine in pooled.items()
     ]
@@ -162,7 +162,7 @@ def summed(outcomes: Sequence[Outcomes]) -> Outcomes:
     }
 
 
-def share_of(outcomes: Outcomes) -> float:
+def mean_share(outcomes: Outcomes) -> float:
     """Return the mean share of right completions over problems."""
     return sum(right / count for right, count in outcomes.values()) / len(outcomes)
 

@@ -51,7 +51,7 @@ class SamplingFlops(NamedTuple):
         return self.prompt + n * self.completion
 
 
-def shape_of(folder: Path) -> TransformerShape:
+def transformer_shape(folder: Path) -> TransformerShape:
     """Return the shape of a model in a Hugging Face folder; raises DataError."""
     from safetensors import safe_open
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.candidates import one_run
-from gradeschool.verifier.rank import AccuracyGain, baseline, counted, difference
-from gradeschool.verifier.reproduce.findings import Outcomes, quiet, share_of, summed
+from gradeschool.verifier.rank import AccuracyGain, baseline, counted, paired_difference
+from gradeschool.verifier.reproduce.findings import Outcomes, mean_share, quiet, summed
 from gradeschool.verifier.reproduce.presets import GREEDY as RECIPES_GREEDY
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
@@ -235,10 +235,10 @@ def grid(root: Path, preset: Preset, split: str) -> list[GridCell]:
     """
     cells = []
     for each in ROUNDS:
-        by_seed = {seed: outcomes_of(root, seed, each, split) for seed in preset.seeds}
-        tuned = [outcomes_of(root, seed, each, DEV) for seed in preset.seeds]
+        by_seed = {seed: outcomes_by_cell(root, seed, each, split) for seed in preset.seeds}
+        tuned = [outcomes_by_cell(root, seed, each, DEV) for seed in preset.seeds]
         development = {
-            name: share_of(summed([outcomes[name] for outcomes in tuned if name in outcomes]))
+            name: mean_share(summed([outcomes[name] for outcomes in tuned if name in outcomes]))
             for name in {name for outcomes in tuned for name in outcomes}
         }
         names = list(dict.fromkeys(name for outcomes in by_seed.values() for name in outcomes))
@@ -279,14 +279,14 @@ def _cell(
             before, after = (
                 summed([outcomes[which] for outcomes in both]) for which in (other, name)
             )
-            over[" ".join(filter(None, (other[0], other[2])))] = difference(before, after)
-    shares = [share_of(outcomes) for outcomes in measured]
+            over[" ".join(filter(None, (other[0], other[2])))] = paired_difference(before, after)
+    shares = [mean_share(outcomes) for outcomes in measured]
     interval = clustered_wilson(list(pooled.values()))
-    return GridCell(each.number, scorer, reduction, strategy, share_of(pooled), interval, shares,
+    return GridCell(each.number, scorer, reduction, strategy, mean_share(pooled), interval, shares,
                     development.get(name), over)  # fmt: skip
 
 
-def outcomes_of(root: Path, seed: int, each: Round, split: str) -> Mapping[CellName, Outcomes]:
+def outcomes_by_cell(root: Path, seed: int, each: Round, split: str) -> Mapping[CellName, Outcomes]:
     """Return the outcomes of every selection method with existing results."""
     problems = root / f"problems/{split}.jsonl"
     run = root / folder(each.drawn(split), seed)

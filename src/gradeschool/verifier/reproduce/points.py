@@ -11,7 +11,7 @@ from gradeschool.errors import DataError
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.candidates import one_run
-from gradeschool.verifier.rank import CurvePoint, counted, difference, ready
+from gradeschool.verifier.rank import CurvePoint, counted, paired_difference, rank_input
 from gradeschool.verifier.rank import point as point_of
 from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, quiet
 from gradeschool.verifier.reproduce.plans import (
@@ -108,7 +108,7 @@ def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
     sampled = one_run(str(root / point.run), str(root / TEST), quiet)
     if point.scores:
         name, rows = choose_scores(root / point.scores, None)
-        cases = ready(sampled, name, rows).cases
+        cases = rank_input(sampled, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, SELECTION, ns) for case in cases]
         outcomes = {outcome.case.problem: counted(outcome, point.strategy) for outcome in picked}
@@ -169,7 +169,7 @@ def _over_x(name: str, titles: Sequence[str], measured: Sequence[MeasuredPoint])
 
 def _verdict(words: str, better: MeasuredPoint, worse: MeasuredPoint) -> ContrastResult:
     if better.outcomes is not None and worse.outcomes is not None:
-        gap = difference(worse.outcomes, better.outcomes)
+        gap = paired_difference(worse.outcomes, better.outcomes)
         outcome = _outcome(gap.ci95.low > 0, gap.ci95.high < 0)
         return ContrastResult(words, gap.difference, gap.ci95, outcome)
     if better == worse:

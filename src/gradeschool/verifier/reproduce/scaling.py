@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.candidates import CandidateRun, one_run
-from gradeschool.verifier.rank import baseline, ready
+from gradeschool.verifier.rank import baseline, rank_input
 from gradeschool.verifier.reproduce.findings import SELECTION, quiet
-from gradeschool.verifier.reproduce.flops import sampling_flops, shape_of, training_flops
+from gradeschool.verifier.reproduce.flops import sampling_flops, training_flops, transformer_shape
 from gradeschool.verifier.reproduce.grid import (
     FEW_SAMPLES,
     LIKELIHOOD,
@@ -204,7 +204,7 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
 
     The second panel adds the FLOPs of every training and of the labelled samples.
     """
-    shape = shape_of(root / many.generator)
+    shape = transformer_shape(root / many.generator)
     cost = sampling_flops(root / many.run, shape)
     trained = {
         name: sum(
@@ -236,7 +236,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
         (SELECTED, many.scores, "verifier"),
         (BY_HEAD, many.head_scores, "head"),
     ):
-        prepared = ready(sampled, *choose_scores(root / scores, None))
+        prepared = rank_input(sampled, *choose_scores(root / scores, None))
         most = max(len(case.options) for case in prepared.cases)
         ns = steps(most)
         picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
@@ -249,7 +249,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
             needed = trained if strategy in (BEST, "weighted") else ""
             read = passes(strategy, prepared.stored)
             curves.append(SampleCurve(name, read, needed, points))
-    by_self = ready(sampled, *choose_scores(root / many.self_scores, None))
+    by_self = rank_input(sampled, *choose_scores(root / many.self_scores, None))
     points = {
         n: of_chances(0, SELF_TRAINED, n, {
             case.problem: best_of(case.options, [option.score for option in case.options], n)

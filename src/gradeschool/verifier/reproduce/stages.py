@@ -103,7 +103,7 @@ def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
     return [stage for stage in stages if stage.name in needed]
 
 
-def ready(
+def ready_stages(
     stages: Sequence[Stage], results: Mapping[str, StageResult], running: Iterable[str]
 ) -> list[Stage]:
     """Return the stages that can begin because all their needs are done, the longest chain first.
@@ -205,7 +205,7 @@ def _run(
         while len(results) < len(stages):
             if stop.requested:
                 raise KeyboardInterrupt
-            for stage in ready(stages, results, running)[: jobs - len(running)]:
+            for stage in ready_stages(stages, results, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)
             progress.show(list(running.values()), len(results), len(stages))
             time.sleep(POLL_SECONDS)
