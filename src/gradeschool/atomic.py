@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gradeschool.errors import StoreError
+from gradeschool.errors import InputError, StoreError
 from gradeschool.masking import masked_bytes
 
 PREFIX = ".tmp-"
@@ -57,6 +57,24 @@ def replacing(target: Path) -> Iterator[Path]:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+@contextmanager
+def writing_output(path: Path) -> Iterator[None]:
+    """Raise InputError if the block cannot write a file that the user asked for."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
+
+
+def require_free(path: Path, overwrite: bool) -> None:
+    """Raise InputError for a folder, and for a file that exists if `overwrite` is False."""
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
+    if path.exists() and not overwrite:
+        raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
 
 
 def write_file(target: Path, body: bytes) -> None:

@@ -160,7 +160,7 @@ def test_causes_show_counts_and_shares() -> None:
 )
 def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, error: str) -> None:
     with pytest.raises(InputError, match=error):
-        curves.save(lambda canvas: None, tmp_path / name, 1, 1)
+        curves.save_figure(lambda canvas: None, tmp_path / name, 1, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,7 +169,7 @@ def test_without_matplotlib_the_message_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"gradeschool\[report\]"):
-        curves.save(lambda canvas: None, tmp_path / "x.png", 1, 1)
+        curves.save_figure(lambda canvas: None, tmp_path / "x.png", 1, 1)
 
 
 def rows(path: Path, row_fields: list[dict[str, object]]) -> Path:

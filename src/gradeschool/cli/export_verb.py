@@ -74,7 +74,7 @@ def command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
-    from gradeschool.formats.export import require_free, save
+    from gradeschool.formats.export import require_all_free, save_files
     from gradeschool.reports.exported_run import FORMATS
     from gradeschool.reports.hub_upload import check_push, hub_target
 
@@ -88,12 +88,12 @@ def command(
         check_push(repo, name)
     run = _chosen_run(arguments, scorers, dataset)
     files = form.files(run)
-    require_free(output, files, force)
+    require_all_free(output, files, force)
     target = None if repo is None else hub_target(repo, name, output, files)
     if dry_run:
         _print_plan(output, files, target, as_json)
         return
-    size = save(output, files)
+    size = save_files(output, files)
     address = None if target is None else _pushed(target, run, output, force)
     _print_written(run, [str(output / file.path) for file in files], size, address, as_json)
     failed = len(run.samples) - len(run.answered())

@@ -144,7 +144,7 @@ def _profile(
     as_json: bool,
 ) -> int:
     """Print the profile of runs and write its page or figure; return the number of faulty rows."""
-    from gradeschool.reports.page.write import save
+    from gradeschool.reports.page.write import save_page
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.misses import with_misses
@@ -166,7 +166,7 @@ def _profile(
         print_profile(base, entries, judge.name, stdout_console())
     if output is not None and output.suffix.lower() == PAGE:
         model = str(chosen[0].manifest.get("model") or chosen[0].run.name)
-        save(profile_page(base, entries, judge.name, model), output)
+        save_page(profile_page(base, entries, judge.name, model), output)
     elif output is not None:
         draw_profile(base, entries, output)
     return sum(run.run.faults for run in chosen)

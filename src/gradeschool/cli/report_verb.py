@@ -120,9 +120,9 @@ def _write(
         lines.append(f"{len(drawn)} files of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
-        from gradeschool.reports.page.write import save
+        from gradeschool.reports.page.write import save_page
 
-        size = save(heatmap_page(judged), heatmap)
+        size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
         lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
     return written, lines
@@ -131,8 +131,8 @@ def _write(
 def _require_writable(
     output: Path | None, figures: Path | None, heatmap: Path | None, force: bool
 ) -> None:
+    from gradeschool.atomic import require_free
     from gradeschool.reports.exports import check_report_path
-    from gradeschool.reports.page.write import require_free
 
     if output is None and figures is None and heatmap is None:
         raise InputError(

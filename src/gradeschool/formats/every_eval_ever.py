@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ from gradeschool.formats.export import (
     lines_file,
     storable,
 )
+from gradeschool.formats.own_run import slug
 from gradeschool.formats.samples import (
     FileSample,
     Reference,
@@ -42,7 +42,6 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
 SCHEMA = "0.3.0"
-UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 NOT_STATED = "not stated"
 HUB = {"gsm8k": "openai/gsm8k", "gsm8k-platinum": "madrylab/gsm8k-platinum"}
 SOURCE = "https://github.com/openai/grade-school-math"
@@ -139,7 +138,7 @@ def every_eval_ever_files(run: ExportedRun) -> list[ExportedFile]:
 
 def _part(name: str) -> str:
     """Return a name as one folder of the datastore."""
-    return UNSAFE.sub("_", storable(name)).strip("._")[:80] or "unnamed"
+    return slug(storable(name))
 
 
 def _model_id(model: str) -> str:

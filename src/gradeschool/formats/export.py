@@ -12,9 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 
-from gradeschool.atomic import replacing
+from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import Completion, Prompt
-from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Verdict
@@ -127,14 +126,10 @@ def encoded(value: Any, indent: int | None = None) -> bytes:
     return text.encode("ascii")
 
 
-def require_free(target: Path, files: Sequence[ExportedFile], overwrite: bool) -> None:
+def require_all_free(target: Path, files: Sequence[ExportedFile], overwrite: bool) -> None:
     """Raise InputError if the export would replace a file and `overwrite` is False."""
     for file in files:
-        path = target / file.path
-        if path.is_dir():
-            raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
-        if path.exists() and not overwrite:
-            raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
+        require_free(target / file.path, overwrite)
 
 
 def size_of(file: ExportedFile) -> int:
@@ -144,19 +139,15 @@ def size_of(file: ExportedFile) -> int:
         return stream.seek(0, 2)
 
 
-def save(target: Path, files: Sequence[ExportedFile]) -> int:
+def save_files(target: Path, files: Sequence[ExportedFile]) -> int:
     """Write all files of an export or none; return their size in bytes. Raises InputError."""
     size = 0
-    try:
-        with ExitStack() as stack:
-            for file in files:
-                path = target / file.path
-                path.parent.mkdir(parents=True, exist_ok=True)
-                part = stack.enter_context(replacing(path))
-                with part.open("wb") as stream:
-                    file.write(stream)
-                size += part.stat().st_size
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot write {str(target)!r}: {reason}; give another -o") from error
+    with writing_output(target), ExitStack() as stack:
+        for file in files:
+            path = target / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = stack.enter_context(replacing(path))
+            with part.open("wb") as stream:
+                file.write(stream)
+            size += part.stat().st_size
     return size

@@ -20,7 +20,7 @@ from gradeschool.formats.openai import (
     is_openai_solutions,
     openai_solutions,
 )
-from gradeschool.formats.own_run import counting_rows, is_own
+from gradeschool.formats.own_run import COMPLETIONS_FILE, completions_file, counting_rows, is_own
 from gradeschool.formats.plain import plain
 from gradeschool.formats.samples import UNNAMED, FileSample, Reference, current_options, faulty
 from gradeschool.formats.tables import (
@@ -37,8 +37,6 @@ from gradeschool.formats.tables import (
     spread_rows,
 )
 
-COMPLETIONS_FILE = "completions.jsonl"
-MANIFEST_FILE = "run.json"
 LOG_BATCH = 256  # samples of a log per batch; they may be long
 TELLING_SAMPLES = 64  # samples examined to find out how a file names problems
 
@@ -256,7 +254,7 @@ def name_of_unnamed(runs: Iterable[str], default: str) -> str:
 
 def name_of(path: Path) -> str:
     """Return the run of rows that name no run: the name of their folder or file."""
-    path = path / COMPLETIONS_FILE if path.is_dir() else path
+    path = completions_file(path)
     return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
 
 

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, percent
 from gradeschool.reports.comparison import p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
-from gradeschool.reports.page.write import page, require_free, save
+from gradeschool.reports.page.write import page, save_page
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
@@ -179,4 +180,4 @@ def report_scorers(
 
 def write_report(judged: Sequence[Judged], scorers: ScorerSet, path: Path) -> int:
     """Write a report in the format given by the ending of `path`; return its size in bytes."""
-    return save(WRITERS[path.suffix.lower()](judged, scorers.scorers), path)
+    return save_page(WRITERS[path.suffix.lower()](judged, scorers.scorers), path)

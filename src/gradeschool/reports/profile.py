@@ -153,7 +153,7 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
 
     Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
     """
-    from gradeschool.reports.figures.curves import BLUE, COLUMN, RED, SOFT, plain, save
+    from gradeschool.reports.figures.curves import BLUE, COLUMN, RED, SOFT, plain, save_figure
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()
@@ -175,4 +175,4 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
             f"points from {plain(original.run, 30)} ({percent(original.accuracy, 1)}), 95 %"
         )
 
-    return save(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))
+    return save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from gradeschool.atomic import replacing
+from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.scorer import clip
@@ -78,14 +78,11 @@ def verdict_table(path: Path, scorers: Sequence[str]) -> AbstractContextManager[
 
 @contextmanager
 def _replaced(path: Path, scorers: Sequence[str]) -> Iterator[VerdictWriter]:
-    try:
-        with replacing(path) as part, part.open("wb") as file:
-            writer = (_Parquet if path.suffix == ".parquet" else _Jsonl)(file, scorers)
-            with closing(writer):
-                yield writer
-                writer.finish()
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    with writing_output(path), replacing(path) as part, part.open("wb") as file:
+        writer = (_Parquet if path.suffix == ".parquet" else _Jsonl)(file, scorers)
+        with closing(writer):
+            yield writer
+            writer.finish()
 
 
 class _Jsonl:

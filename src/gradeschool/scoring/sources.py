@@ -16,9 +16,8 @@ from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
+from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, manifest_of, scorer_of
 from gradeschool.formats.read import (
-    COMPLETIONS_FILE,
     name_of,
     read_samples,
     require,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +15,10 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, stored_completions
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.samples import Run, Warn
 from gradeschool.scoring.sources import check_sources, choose_runs, scorer_for
 from gradeschool.scoring.table import ScorerSet
 from gradeschool.verdict import Outcome
-
-Warn = Callable[[str], None]
 
 
 class Candidate(NamedTuple):

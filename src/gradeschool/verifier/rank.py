@@ -16,6 +16,7 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import parted
 from gradeschool.scoring.statistics import (
     Interval,
@@ -29,7 +30,6 @@ from gradeschool.scoring.statistics import (
 from gradeschool.verifier.candidates import (
     CandidateRun,
     ProblemCandidates,
-    Warn,
     one_run,
 )
 from gradeschool.verifier.scorers import (

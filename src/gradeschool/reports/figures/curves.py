@@ -9,7 +9,7 @@ from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
-from gradeschool.atomic import replacing
+from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
 
@@ -67,7 +67,7 @@ UNDATED: Mapping[str, dict[str, None]] = {
 Draw = Callable[[Any], None]
 
 
-def save(draw: Draw, path: Path, width: float, height: float) -> int:
+def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     """Draw a figure of this size in inches and write it atomically; return its size in bytes.
 
     The ending of the path gives the form. Raises MissingExtraError without matplotlib, InputError
@@ -83,13 +83,9 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
             figsize=(width, height), layout="constrained"
         )
         draw(figure)
-        try:
-            with replacing(path) as part:
-                figure.savefig(part, metadata=UNDATED[ending])
-                size = part.stat().st_size
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
+        with writing_output(path), replacing(path) as part:
+            figure.savefig(part, metadata=UNDATED[ending])
+            size = part.stat().st_size
     return size
 
 
@@ -163,7 +159,7 @@ def draw(figure: Figure, path: Path) -> int:
                 handletextpad=0.5,
             )
 
-    return save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
+    return save_figure(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
 
 
 def _legend_of_its_own(panel: Panel, ax: Any) -> None:

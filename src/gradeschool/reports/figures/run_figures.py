@@ -55,12 +55,12 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
         for sized in figures_of(judged):
             for ending in endings:
                 path = folder / f"{prefix}{sized.name}{ending}"
-                curves.save(sized.draw, path, sized.width, sized.height)
+                curves.save_figure(sized.draw, path, sized.width, sized.height)
                 written.append(path)
     for ending in endings if len(runs) > 1 else ():
         rows = run_rows(runs)
         path = folder / f"runs{ending}"
-        curves.save(partial(draw_scorers, rows), path, curves.COLUMN, 0.45 + ROW * len(rows))
+        curves.save_figure(partial(draw_scorers, rows), path, curves.COLUMN, 0.45 + ROW * len(rows))
         written.append(path)
     over_k = curves_over_k(runs)
     if over_k is not None:

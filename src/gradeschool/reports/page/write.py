@@ -23,9 +23,8 @@ from sys import byteorder
 from typing import Any, NamedTuple
 
 from gradeschool import __version__
-from gradeschool.atomic import replacing
+from gradeschool.atomic import replacing, writing_output
 from gradeschool.completion import Prompt
-from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.reports.measured import dataset_title
 from gradeschool.reports.page import sections
@@ -204,23 +203,11 @@ def _shipped(name: str) -> str:
     return (resources.files("gradeschool.reports") / "html" / name).read_text(encoding="utf-8")
 
 
-def require_free(path: Path, overwrite: bool) -> None:
-    """Raise InputError if a file exists already and `overwrite` is False."""
-    if path.is_dir():
-        raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
-    if path.exists() and not overwrite:
-        raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
-
-
-def save(page: str, path: Path) -> int:
+def save_page(page: str, path: Path) -> int:
     """Write a page atomically; return its size in bytes. Raises InputError if that fails."""
     body = page.encode()
-    try:
-        with replacing(path) as part:
-            part.write_bytes(body)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
+    with writing_output(path), replacing(path) as part:
+        part.write_bytes(body)
     return len(body)
 
 
