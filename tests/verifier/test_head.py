@@ -504,7 +504,7 @@ def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
         for number in range(9)
     ]
     order = GroupBatches(problems, 1.0, 1, 4)
-    parts = [order._at(place) for place in range(len(order))]
+    parts = [group for number in range(len(order)) for group in order.parts(number, 1)]
     assert all(len(group.solutions) <= 4 for group in parts)
     every = sorted(
         (solution.ids, solution.drawn) for group in parts for solution in group.solutions
@@ -513,8 +513,8 @@ def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
         (solution.ids, solution.drawn) for group in problems for solution in group.solutions
     )
     again = GroupBatches(problems, 1.0, 1, 4)
-    assert [again._at(place) for place in reversed(range(len(order)))] == parts[::-1]
-    later = [order._at(place) for place in range(len(order), 2 * len(order))]
+    assert [again.parts(number, 1)[0] for number in reversed(range(len(order)))] == parts[::-1]
+    later = [order.parts(number, 1)[0] for number in range(len(order), 2 * len(order))]
     assert later != parts
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradeschool.runs.diff.pairs import DiffSide
+    from gradeschool.runs.diff.result import RunDifference
 
 
 @click.command(cls=FileVerb)
@@ -46,26 +47,34 @@ def command(
 
     Example: gradeschool diff runs/mine samples_gsm8k_2026-11-21T03-14-00.jsonl
     """
-    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
+
+    check_scorers(scorer_a, scorer_b)
+    difference, faults = compared(a, b, (scorer_a, scorer_b), dataset)
+    if as_json:
+        print_json(difference.as_json())
+    else:
+        print_difference(difference, stdout_console())
+    warn_of_faults(faults)
+
+
+def compared(
+    a: str, b: str, scorers: tuple[str | None, str | None], dataset: str | None
+) -> tuple[RunDifference, int]:
+    """Return the difference of two results, and the number of their unusable rows."""
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.runs.diff.pairs import read_side
     from gradeschool.runs.diff.result import run_difference
     from gradeschool.scoring.sources import choose_runs
 
-    check_scorers(scorer_a, scorer_b)
-    chosen = choose_runs((a, b), dataset, warn, partial(check_two, same=a == b))
-    chosen = chosen * 2 if len(chosen) == 1 else chosen
-    sides = (read_side(chosen[0]), read_side(chosen[1]))
-    scorers = scorers_of_sides(sides, (scorer_a, scorer_b))
-    result = run_difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
-    if as_json:
-        print_json(result.as_json())
-    else:
-        print_difference(result, stdout_console())
-    warn_of_faults(sum(run.run.faults for run in chosen))
+    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=a == b))
+    sides = (read_side(chosen[0]), read_side(chosen[-1]))
+    first, second = map(get_usable_scorer, _scorers_of_sides(sides, scorers))
+    faults = sum(each.run.faults for each in chosen)
+    return run_difference(*sides, (first, second)), faults
 
 
-def check_two(runs: Sequence[str], same: bool) -> None:
+def _check_two(runs: Sequence[str], same: bool) -> None:
     """Raise InputError unless these are two runs, or one run that is named twice."""
     if len(runs) != 2 and not (same and len(runs) == 1):
         names = ", ".join(map(repr, runs))
@@ -73,7 +82,7 @@ def check_two(runs: Sequence[str], same: bool) -> None:
                          "select one run of a file with FILE#NAME")  # fmt: skip
 
 
-def scorers_of_sides(
+def _scorers_of_sides(
     sides: tuple[DiffSide, DiffSide], named: tuple[str | None, str | None]
 ) -> tuple[str, str]:
     """Return the scorer of each side: the named one, its own, the other's, or the default."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.diff_verb import check_two, scorers_of_sides
+from gradeschool.cli.diff_verb import compared
 from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
@@ -95,21 +94,13 @@ def _beside(
     run: str, other: str, scorer: str | None, dataset: str | None
 ) -> tuple[GapAccount, int]:
     """Return the account of a run compared with the run with the expected score."""
-    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import quoted
-    from gradeschool.runs.diff.pairs import read_side
-    from gradeschool.runs.diff.result import run_difference
     from gradeschool.runs.why import account_of_difference
-    from gradeschool.scoring.sources import choose_runs
 
     if Path(run) == Path(other):
         raise InputError("RUN and --expected-run are the same; give another run")
-    chosen = choose_runs((run, other), dataset, warn, partial(check_two, same=False))
-    sides = (read_side(chosen[0]), read_side(chosen[1]))
-    names = scorers_of_sides(sides, (scorer, scorer))
-    result = run_difference(*sides, (get_usable_scorer(names[0]), get_usable_scorer(names[1])))
-    account = account_of_difference(result, (quoted(run), quoted(other)))
-    return account, sum(each.run.faults for each in chosen)
+    difference, faults = compared(run, other, (scorer, scorer), dataset)
+    return account_of_difference(difference, (quoted(run), quoted(other))), faults
 
 
 def _print(account: GapAccount) -> None:

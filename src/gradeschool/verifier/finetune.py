@@ -157,7 +157,7 @@ def _announce(
 ) -> None:
     weights = sum(weight.numel() for weight in base.model.parameters())
     session.note(
-        f"{weights:,} weights, {len(batches.examples):,} examples, {len(batches):,} updates of "
+        f"{weights:,} weights, {len(batches.items):,} examples, {len(batches):,} updates of "
         f"{batches.batch}; {session.world.describe()}"
     )
     if left_out:
@@ -182,7 +182,7 @@ def _curves(
         int(facts["updates"]) if facts else 0,
         make_dev(base.tokenizer, problems, base.context, settings.dev_samples, settings.seed),
         base.tokenizer,
-        len(batches.examples) / batches.batch,
+        len(batches.items) / batches.batch,
         session.listener.row,
     )
 

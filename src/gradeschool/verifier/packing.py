@@ -14,7 +14,7 @@ from functools import cache
 from inspect import signature
 from itertools import accumulate, pairwise
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gradeschool.errors import InputError
 from gradeschool.verifier.examples import TrainingExample
@@ -22,6 +22,7 @@ from gradeschool.verifier.examples import TrainingExample
 if TYPE_CHECKING:
     from torch import Tensor
 
+Item = TypeVar("Item")
 ATTENTION = "gradeschool_packed"
 ALIKE = 0.75
 NEAR = 1e-3
@@ -262,13 +263,53 @@ def _attend_apart(
     return torch.cat(outputs).index_select(0, places.row)[None].to(dtype)
 
 
-class ExampleBatches:
-    """Batches of examples, shuffled in every epoch; the order depends only on the seed.
+class ShuffledBatches(Generic[Item]):
+    """Items in updates, shuffled in every epoch; the order depends only on the seed.
 
-    An update always has `batch` examples (or all, if there are fewer): it may continue into the
-    next epoch, and examples that do not fill an update at the very end are left out. It is computed
-    in the fewest passes of at most `pass_tokens` tokens.
+    An update always has `batch` items (or all, if there are fewer): it may continue into the next
+    epoch, and items that do not fill an update at the very end are left out.
     """
+
+    kind = "items"  # in messages
+
+    def __init__(self, items: Sequence[Item], epochs: float, batch: int, seed: int) -> None:
+        self.items = items
+        self.batch = min(batch, len(items))
+        self.updates = max(1, int(epochs * len(items)) // self.batch)
+        self.seed = seed
+        self._order: tuple[int, list[Item]] = (-1, [])
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        return self.updates
+
+    def of_update(self, number: int, processes: int) -> list[tuple[int, Item]]:
+        """Return the items of an update, each with its epoch.
+
+        Raises InputError if one of the processes would get nothing.
+        """
+        if processes > self.batch:
+            raise InputError(
+                f"a batch of {self.batch} {self.kind} is too small for {processes} processes; "
+                "give a larger --batch or fewer processes"
+            )
+        first = number * self.batch
+        return [self._item(place) for place in range(first, first + self.batch)]
+
+    def _item(self, place: int) -> tuple[int, Item]:
+        """Return the epoch and the item at an index of the endless stream of epochs."""
+        epoch, offset = divmod(place, len(self.items))
+        if self._order[0] != epoch:
+            order = list(self.items)
+            Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
+            self._order = (epoch, order)
+        return epoch, self._order[1][offset]
+
+
+class ExampleBatches(ShuffledBatches[TrainingExample]):
+    """Batches of examples; an update is computed in the fewest passes of `pass_tokens` tokens."""
+
+    kind = "examples"
 
     def __init__(
         self,
@@ -280,44 +321,21 @@ class ExampleBatches:
         whole: bool = False,
         pass_tokens: int = PASS_TOKENS,
     ) -> None:
-        self.examples = examples
-        self.batch = min(batch, len(examples))
-        self.updates = max(1, int(epochs * len(examples)) // self.batch)
-        self.seed = seed
+        super().__init__(examples, epochs, batch, seed)
         self.whole = whole
         self.pass_tokens = pass_tokens
-        self._order: tuple[int, list[int]] = (-1, [])
-
-    def __len__(self) -> int:
-        """Return the number of updates."""
-        return self.updates
 
     def epoch_ends(self) -> list[int]:
         """Return the number of the last update of each epoch, including the end of the training."""
-        epochs = -(-self.updates * self.batch // len(self.examples))
-        ends = [epoch * len(self.examples) // self.batch for epoch in range(1, epochs + 1)]
+        epochs = -(-self.updates * self.batch // len(self.items))
+        ends = [epoch * len(self.items) // self.batch for epoch in range(1, epochs + 1)]
         return sorted({min(max(end, 1), self.updates) for end in ends})
 
     def update(self, number: int, processes: int) -> list[PackedExamples]:
         """Return the passes of an update; raises InputError if a process would get nothing."""
-        if processes > self.batch:
-            raise InputError(
-                f"a batch of {self.batch} examples is too small for {processes} processes; "
-                "give a larger --batch or fewer processes"
-            )
-        first = number * self.batch
-        chosen = [self._at(place) for place in range(first, first + self.batch)]
+        chosen = [example for _, example in self.of_update(number, processes)]
         parts = divided([len(example.ids) for example in chosen], processes, self.pass_tokens)
         return [pack([chosen[index] for index in part], self.whole) for part in parts]
-
-    def _at(self, place: int) -> TrainingExample:
-        """Return the example at an index of the endless stream of epochs."""
-        epoch, offset = divmod(place, len(self.examples))
-        if self._order[0] != epoch:
-            order = list(range(len(self.examples)))
-            Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
-            self._order = (epoch, order)
-        return self.examples[self._order[1][offset]]
 
 
 def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]]:

@@ -56,6 +56,7 @@ from gradeschool.verifier.labels import (
 from gradeschool.verifier.packing import (
     PASS_TOKENS,
     PackedRows,
+    ShuffledBatches,
     divided,
     pack_solutions,
     take_packed,
@@ -491,14 +492,15 @@ def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
     return sums
 
 
-class GroupBatches:
-    """Batches of groups, shuffled in every epoch; the order depends only on the seed.
+class GroupBatches(ShuffledBatches[tuple[int, int]]):
+    """Batches of groups.
 
     A problem with more than `most` solutions is split into groups of similar size, at random in
     every epoch. Each group includes the reference solution, so that language data and verifier data
-    are mixed equally. An update has `batch` groups (or all, if there are fewer) and may continue
-    into the next epoch.
+    are mixed equally.
     """
+
+    kind = "groups"
 
     def __init__(
         self,
@@ -512,46 +514,33 @@ class GroupBatches:
         pass_tokens: int = PASS_TOKENS,
         beta: float | None = None,
     ) -> None:
+        parts = [
+            (index, part)
+            for index, group in enumerate(groups)
+            for part in range(_parts(group, most))
+        ]
+        super().__init__(parts, epochs, batch, seed)
         self.groups = groups
         self.beta = beta
-        self.places = [
-            index for index, group in enumerate(groups) for _ in range(_parts(group, most))
-        ]
-        self.batch = min(batch, len(self.places))
-        self.updates = max(1, int(epochs * len(self.places)) // self.batch)
         self.most = most
-        self.seed = seed
         self.level = level
         self.pass_tokens = pass_tokens
-        self._order: tuple[int, list[tuple[int, int]]] = (-1, [])
-
-    def __len__(self) -> int:
-        """Return the number of updates."""
-        return self.updates
 
     def update(self, number: int, processes: int) -> list[GroupBatch]:
         """Return the passes of an update; raises InputError if a process would get nothing."""
-        if processes > self.batch:
-            raise InputError(
-                f"a batch of {self.batch} groups is too small for {processes} processes; "
-                "give a larger --batch or fewer processes"
-            )
-        first = number * self.batch
-        chosen = [self._at(place) for place in range(first, first + self.batch)]
+        chosen = self.parts(number, processes)
         lengths = [group_tokens(group) for group in chosen]
         parts = divided(lengths, processes, self.pass_tokens)
         return [
             batch_of([chosen[index] for index in part], self.level, self.beta) for part in parts
         ]
 
-    def _at(self, place: int) -> SolutionGroup:
-        """Return the group at an index of the endless stream of epochs."""
-        epoch, offset = divmod(place, len(self.places))
-        if self._order[0] != epoch:
-            order = list(_numbered(self.places))
-            Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
-            self._order = (epoch, order)
-        problem, part = self._order[1][offset]
+    def parts(self, number: int, processes: int) -> list[SolutionGroup]:
+        """Return the groups of an update, split; raises InputError as `update`."""
+        return [self._part(epoch, *item) for epoch, item in self.of_update(number, processes)]
+
+    def _part(self, epoch: int, problem: int, part: int) -> SolutionGroup:
+        """Return a part of a problem's group in an epoch."""
         group = self.groups[problem]
         count = _parts(group, self.most)
         if count == 1:
@@ -569,14 +558,3 @@ def group_tokens(group: SolutionGroup) -> int:
 
 def _parts(group: SolutionGroup, most: int) -> int:
     return -(-len(group.solutions) // most)
-
-
-def _numbered(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return each problem index with the number of its part."""
-    parts: dict[int, int] = {}
-    numbered = []
-    for problem in places:
-        part = parts.get(problem, 0)
-        parts[problem] = part + 1
-        numbered.append((problem, part))
-    return numbered
