@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool import __version__
-from gradeschool.completion import NO_USAGE, Prompt
+from gradeschool.completion import Prompt
 from gradeschool.formats.export import (
     ExportedFile,
     ExportedRun,
@@ -278,7 +278,7 @@ def _row(run: ExportedRun, sample: ExportedSample, model: str) -> dict[str, Any]
         "output": {"raw": [] if sample.error else [sample.text], **_reasoning(sample)},
         "answer_attribution": _attribution(sample),
         "evaluation": {"score": float(is_correct), "is_correct": is_correct},
-        **_usage(sample),
+        **({"token_usage": tokens} if (tokens := sample.tokens()) else {}),
         **({"error": failed} if failed else {}),
         "metadata": {name: value for name, value in (facts | outcomes).items() if value},
     }
@@ -312,15 +312,6 @@ def _attribution(sample: ExportedSample) -> list[dict[str, Any]]:
 def _reasoning(sample: ExportedSample) -> dict[str, list[str]]:
     reasoning = sample.stored.reasoning if sample.stored else ""
     return {"reasoning_trace": [reasoning]} if reasoning else {}
-
-
-def _usage(sample: ExportedSample) -> dict[str, Any]:
-    usage = sample.stored.usage if sample.stored else NO_USAGE
-    sent, written = usage.prompt_tokens, usage.completion_tokens
-    if sent is None or written is None:
-        return {}
-    tokens = {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
-    return {"token_usage": tokens}
 
 
 def _formatted(prompt: Prompt | None) -> str | None:

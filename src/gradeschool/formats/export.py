@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool.atomic import replacing, require_free, writing_output
-from gradeschool.completion import Completion, Prompt
+from gradeschool.completion import NO_USAGE, Completion, Prompt
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Verdict
@@ -57,6 +57,14 @@ class ExportedSample(NamedTuple):
     prompt: Prompt | None
     verdicts: tuple[Verdict, ...]
     cause: str
+
+    def tokens(self) -> dict[str, int]:
+        """Return the tokens that were sent and written, and their sum; {} if one is unknown."""
+        usage = self.stored.usage if self.stored else NO_USAGE
+        sent, written = usage.prompt_tokens, usage.completion_tokens
+        if sent is None or written is None:
+            return {}
+        return {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
 
 
 @dataclass(frozen=True, slots=True)

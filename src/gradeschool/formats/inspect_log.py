@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gradeschool import __version__
-from gradeschool.completion import NO_USAGE, Prompt
+from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import settings
 from gradeschool.formats.export import (
@@ -426,7 +426,7 @@ def _reduction(score: ExportedScore, name: Naming) -> dict[str, Any]:
 
 
 def _stats(run: ExportedRun) -> dict[str, Any]:
-    usages = [usage for sample in run.samples if (usage := _usage(sample))]
+    usages = [usage for sample in run.samples if (usage := sample.tokens())]
     total = {name: sum(usage[name] for usage in usages) for name in usages[0]} if usages else {}
     return {
         "started_at": run.begun.isoformat(),
@@ -435,16 +435,8 @@ def _stats(run: ExportedRun) -> dict[str, Any]:
     }
 
 
-def _usage(sample: ExportedSample) -> dict[str, int]:
-    usage = sample.stored.usage if sample.stored else NO_USAGE
-    sent, written = usage.prompt_tokens, usage.completion_tokens
-    if sent is None or written is None:
-        return {}
-    return {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
-
-
 def _written_sample(run: ExportedRun, exported: ExportedSample, name: Naming) -> dict[str, Any]:
-    prompt, usage, problem = _input(exported), _usage(exported), exported.problem
+    prompt, usage, problem = _input(exported), exported.tokens(), exported.problem
     sample: dict[str, Any] = {
         "id": name(problem.id),
         "epoch": exported.sample + 1,
