@@ -23,18 +23,19 @@ COMMON: dict[str, Any] = {"batch": 8, "epochs": 1.0}
 def train(folder: Path, what: str, output: Path, **how: Any) -> None:
     """Train a generator ("language") or a verifier of some level into a folder."""
     from gradeschool.verifier.finetune import Finetuning, finetune
+    from gradeschool.verifier.session import Session
     from gradeschool.verifier.train_verifier import Level, VerifierTraining, train_verifier
 
     problems = str(folder / "sums.jsonl")
     if what == "language":
         settings = Finetuning("new:0.2M", problems, lr=1e-3, warmup=2, vocabulary=300, **COMMON)
-        finetune(settings, output, save_every=SAVE_EVERY, **how)
+        finetune(settings, Session(output, save_every=SAVE_EVERY, **how))
         return
     task = VerifierTraining(
         str(folder / "generator"), str(folder / "samples.jsonl"), dataset=problems,
         level=Level(what), lr=1e-2, **COMMON,
     )  # fmt: skip
-    train_verifier(task, output, save_every=SAVE_EVERY, **how)
+    train_verifier(task, Session(output, save_every=SAVE_EVERY, **how))
 
 
 def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":

@@ -18,6 +18,7 @@ from gradeschool.verifier.examples import QuestionSolution, texts_of  # noqa: E4
 from gradeschool.verifier.finetune import Finetuning, finetune  # noqa: E402
 from gradeschool.verifier.head import Verifier, new_verifier, values_of  # noqa: E402
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
+from gradeschool.verifier.session import Session  # noqa: E402
 from gradeschool.verifier.training import Optimizers  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
@@ -67,7 +68,7 @@ def test_the_folder_has_the_merged_model_and_an_adapter_that_peft_loads(
     settings = Finetuning(
         str(model_folder), str(tmp_path / "sums.jsonl"), lora=4, lr=1e-2, batch=4, epochs=3.0
     )
-    fields = finetune(settings, output)
+    fields = finetune(settings, Session(output))
     assert fields["status"] == "finished"
     base, merged = load_model(model_folder), load_model(output)
     difference = (logits(base) - logits(merged)).abs().max()
@@ -95,7 +96,7 @@ def test_checkpointed_activations_train_the_same_model(model_folder: Path, tmp_p
     how: dict[str, Any] = {"lr": 1e-2, "batch": 4, "epochs": 1.0}
     for name, saves in (("plain", False), ("saving", True)):
         settings = Finetuning(str(model_folder), data, gradient_checkpointing=saves, **how)
-        finetune(settings, tmp_path / name)
+        finetune(settings, Session(tmp_path / name))
     both = [logits(load_model(tmp_path / name)) for name in ("plain", "saving")]
     assert both[0].allclose(both[1], atol=1e-5)
 

@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool.verifier.session import Session  # noqa: E402
 from gradeschool.verifier.training import Precision, SaveDtype  # noqa: E402
 from tests.support.command import Command, environment  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
@@ -185,7 +186,7 @@ def test_small_updates_are_kept_in_float32_and_lost_in_the_bfloat16_of_the_base(
         settings = Finetuning(str(tmp_path / "base"), str(problems), limit=8, batch=4, epochs=1.0,
                               lr=1e-6, save_dtype=save_dtype)  # fmt: skip
         output = tmp_path / str(save_dtype)
-        finetune(settings, output)
+        finetune(settings, Session(output))
         after = load_file(output / "model.safetensors")
         dtypes = {str(weight.dtype).removeprefix("torch.") for weight in after.values()}
         assert dtypes == {save_dtype or "bfloat16"}
@@ -203,7 +204,9 @@ def test_bfloat16_passes_on_a_cpu_are_warned_of(problems: Path, tmp_path: Path) 
         settings = Finetuning("new:0.05M", str(problems), limit=4, batch=4, epochs=1.0, lr=1e-3,
                               vocabulary=300, precision=precision)  # fmt: skip
         received: list[str] = []
-        finetune(settings, tmp_path / str(precision), listener=Listener(note=received.append))
+        finetune(
+            settings, Session(tmp_path / str(precision), listener=Listener(note=received.append))
+        )
         assert received.count(SLOW_BFLOAT16) == notes
 
 

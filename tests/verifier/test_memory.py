@@ -25,7 +25,7 @@ from gradeschool.verifier.memory import (  # noqa: E402
     sharded,
 )
 from gradeschool.verifier.parallel import ALONE, World  # noqa: E402
-from gradeschool.verifier.session import Listener  # noqa: E402
+from gradeschool.verifier.session import Listener, Session  # noqa: E402
 from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier  # noqa: E402
 from gradeschool.verifier.training import Optimizers  # noqa: E402
 from tests.support.command import Command  # noqa: E402
@@ -99,7 +99,7 @@ def test_the_plan_of_a_fine_tuning_is_what_it_takes(
         "new:0.2M", str(folder / "sums.jsonl"), limit=chosen["batch"] * 2, **chosen
     )
     fields: dict[str, Any] = {}
-    check(fields, allocated(lambda: fields.update(finetune(settings, tmp_path / "model"))))
+    check(fields, allocated(lambda: fields.update(finetune(settings, Session(tmp_path / "model")))))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,10 @@ def test_the_plan_of_a_verifier_is_what_it_takes(
         dataset=str(folder / "sums.jsonl"), batch=20, epochs=1.5, **changes,
     )  # fmt: skip
     fields: dict[str, Any] = {}
-    check(fields, allocated(lambda: fields.update(train_verifier(settings, tmp_path / "model"))))
+    check(
+        fields,
+        allocated(lambda: fields.update(train_verifier(settings, Session(tmp_path / "model")))),
+    )
 
 
 @pytest.mark.parametrize("kind", ["adam", "muon"])
@@ -125,7 +128,7 @@ def test_weights_gradients_and_state_are_counted_exactly(
     from transformers import AutoModelForCausalLM
 
     settings = Finetuning(str(folder / "generator"), str(folder / "sums.jsonl"), optimizer=kind)
-    plan = finetune(settings, tmp_path / "model", dry_run=True)["memory"]
+    plan = finetune(settings, Session(tmp_path / "model", dry_run=True))["memory"]
     model: Any = AutoModelForCausalLM.from_pretrained(folder / "generator", dtype=torch.float32)
     optimizers = Optimizers(model, kind, 1e-3)
     model(input_ids=torch.tensor([[5, 6, 7]])).logits.sum().backward()
@@ -151,7 +154,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
 def test_the_folder_says_what_was_planned_and_measured(folder: Path, tmp_path: Path) -> None:
     notes: list[str] = []
     settings = Finetuning("new:0.05M", str(folder / "sums.jsonl"), vocabulary=300, limit=8)
-    finetune(settings, tmp_path / "model", listener=Listener(note=notes.append))
+    finetune(settings, Session(tmp_path / "model", listener=Listener(note=notes.append)))
     memory = json.loads((tmp_path / "model" / "training.json").read_text())["memory"]
     assert memory["measured"] == pytest.approx(peak_memory("cpu"), rel=0.5)
     assert memory["planned"] == memory["peak"] + memory["beside"]
@@ -174,7 +177,7 @@ def test_a_model_that_reads_its_tensors_is_trained_without_a_plan(
     monkeypatch.setattr(LlamaMLP, "forward", reading)
     notes: list[str] = []
     settings = Finetuning("new:0.05M", str(folder / "sums.jsonl"), vocabulary=300, limit=8)
-    fields = finetune(settings, tmp_path / "model", listener=Listener(note=notes.append))
+    fields = finetune(settings, Session(tmp_path / "model", listener=Listener(note=notes.append)))
     assert fields["status"] == "finished"
     assert any("could not be planned" in note for note in notes)
 

@@ -149,7 +149,7 @@ def test_a_model_that_lacks_a_part_is_named(
 def begun(folder: Path) -> dict[str, Path]:
     """A fine-tuning and a verifier's training that were stopped after their first checkpoint."""
     from gradeschool.verifier.finetune import Finetuning, finetune
-    from gradeschool.verifier.session import Listener
+    from gradeschool.verifier.session import Listener, Session
     from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
     from gradeschool.verifier.training import TrainingUpdate
 
@@ -164,9 +164,9 @@ def begun(folder: Path) -> dict[str, Path]:
     )
     folders = {"finetune": folder / "begun-generator", "verifier train": folder / "begun-verifier"}
     with pytest.raises(KeyboardInterrupt):
-        finetune(generator, folders["finetune"], **how)  # type: ignore[arg-type]
+        finetune(generator, Session(folders["finetune"], **how))  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
-        train_verifier(verifier, folders["verifier train"], **how)  # type: ignore[arg-type]
+        train_verifier(verifier, Session(folders["verifier train"], **how))  # type: ignore[arg-type]
     return folders
 
 

@@ -23,7 +23,7 @@ from gradeschool.verifier.candidates import CandidateRun, candidates_of  # noqa:
 from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
 from gradeschool.verifier.labels import LabelledSolution, SolutionGroup  # noqa: E402
 from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
-from gradeschool.verifier.session import Listener  # noqa: E402
+from gradeschool.verifier.session import Listener, Session  # noqa: E402
 from gradeschool.verifier.train_verifier import (  # noqa: E402
     Level,
     VerifierTraining,
@@ -71,7 +71,7 @@ def settings_of(folder: Path, **changes: Any) -> VerifierTraining:
 
 @pytest.fixture(scope="module")
 def trained(folder: Path) -> Path:
-    fields = train_verifier(settings_of(folder), folder / "verifier")
+    fields = train_verifier(settings_of(folder), Session(folder / "verifier"))
     assert fields["status"] == "finished"
     return folder / "verifier"
 
@@ -133,7 +133,7 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
     folder: Path, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     task = settings_of(folder, epochs=1.0, **changes)
-    train_verifier(task, tmp_path / "whole")
+    train_verifier(task, Session(tmp_path / "whole"))
 
     def stop(update: TrainingUpdate) -> None:
         if update.number == 5:
@@ -141,11 +141,11 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
 
     listener = Listener(lambda _: None, stop)
     with pytest.raises(KeyboardInterrupt):
-        train_verifier(task, tmp_path / "halved", save_every=2, listener=listener)
+        train_verifier(task, Session(tmp_path / "halved", save_every=2, listener=listener))
     assert not (tmp_path / "halved" / "verifier.json").exists()
     numbers: list[int] = []
     listener = Listener(lambda _: None, lambda update: numbers.append(update.number))
-    train_verifier(task, tmp_path / "halved", save_every=2, listener=listener)
+    train_verifier(task, Session(tmp_path / "halved", save_every=2, listener=listener))
     assert numbers == list(range(5, 11))
     whole, halved = (weights(tmp_path / name) for name in ("whole", "halved"))
     assert whole.keys() == halved.keys()
@@ -202,7 +202,7 @@ def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, le
     for name, tokens in (("large", 8192), ("small", 100)):
         train_verifier(
             settings_of(folder, epochs=0.5, level=level, lr=1e-3, pass_tokens=tokens),
-            tmp_path / name,
+            Session(tmp_path / name),
         )
     large, small = (weights(tmp_path / name) for name in ("large", "small"))
     assert all(torch.allclose(large[name], small[name], atol=1e-5) for name in large)
@@ -221,7 +221,7 @@ def test_the_likelihood_head_starts_at_about_a_nat_where_it_started_at_twelve(
 ) -> None:
     settings = settings_of(folder, level=Level.LIKELIHOOD, epochs=0.1, lr=1e-6)
     notes: list[str] = []
-    train_verifier(settings, tmp_path / "v", listener=Listener(note=notes.append))
+    train_verifier(settings, Session(tmp_path / "v", listener=Listener(note=notes.append)))
     first = json.loads((tmp_path / "v" / "losses.jsonl").read_text().split("\n")[0])
     assert first["verification"] < 1.5
     assert any("head starts at 1." in note for note in notes)
@@ -232,7 +232,7 @@ def test_the_weights_may_come_from_another_model(folder: Path, tmp_path: Path) -
     trainee(tokenizer, seed=1).save_pretrained(tmp_path / "other")
     tokenizer.save_pretrained(tmp_path / "other")
     task = settings_of(folder, epochs=0.1, init=str(tmp_path / "other"))
-    train_verifier(task, tmp_path / "verifier")
+    train_verifier(task, Session(tmp_path / "verifier"))
     fields = json.loads((tmp_path / "verifier" / "verifier.json").read_text())
     assert fields["init"] != fields["generator"]
     got, begun = weights(tmp_path / "verifier"), weights(tmp_path / "other")
@@ -250,7 +250,7 @@ def test_completions_of_one_kind_teach_nothing(folder: Path, tmp_path: Path) -> 
             VerifierTraining(
                 str(folder / "generator"), str(wrong), dataset=str(folder / "sums.jsonl")
             ),
-            tmp_path / "verifier",
+            Session(tmp_path / "verifier"),
         )
 
 
@@ -356,7 +356,7 @@ def test_a_step_level_verifier_learns_the_first_wrong_step(
         str(tmp_path / "generator"), str(samples), dataset="fresh:4:train:24", level=Level.STEP,
         supervision="process", **{**QUICK, "epochs": 6},
     )  # fmt: skip
-    train_verifier(settings, tmp_path / "verifier")
+    train_verifier(settings, Session(tmp_path / "verifier"))
     fields = json.loads((tmp_path / "verifier" / "verifier.json").read_text())
     assert (fields["level"], fields["supervision"]) == ("step", "process")
     names = set()
@@ -408,7 +408,7 @@ def test_a_training_by_preference_raises_right_solutions_over_wrong_ones(
 ) -> None:
     updates: list[TrainingUpdate] = []
     settings = settings_of(folder, level="likelihood", objective="preference", epochs=6.0)
-    train_verifier(settings, tmp_path / "out", listener=Listener(update=updates.append))
+    train_verifier(settings, Session(tmp_path / "out", listener=Listener(update=updates.append)))
     first, last = updates[0].losses["preference"], updates[-1].losses["preference"]
     assert first == pytest.approx(math.log(2), abs=0.02)  # the start is its own reference
     assert last < 0.6 * first
@@ -429,11 +429,11 @@ def test_preferences_need_likelihoods_and_problems_with_both_labels(
 ) -> None:
     settings = settings_of(folder, objective="preference")
     with pytest.raises(InputError, match="give --level likelihood"):
-        train_verifier(settings, tmp_path / "out")
+        train_verifier(settings, Session(tmp_path / "out"))
     lines = (folder / "samples.jsonl").read_text().splitlines()
     kept = [lines[index] for index in (0, 5)]  # one completion of each of two problems
     (tmp_path / "one.jsonl").write_text("\n".join(kept) + "\n")
     alone = replace(settings, level=Level.LIKELIHOOD, samples=str(tmp_path / "one.jsonl"))
     with pytest.raises(InputError, match="sample more of each problem"):
-        train_verifier(alone, tmp_path / "out")
+        train_verifier(alone, Session(tmp_path / "out"))
     assert not (tmp_path / "out" / "verifier.json").exists()

@@ -12,6 +12,7 @@ import click
 from gradeschool.cli.options import FiniteRange, json_option, log_option, print_json, warn
 
 if TYPE_CHECKING:
+    from gradeschool.verifier.session import Session
     from gradeschool.verifier.training import TrainingSettings, TrainingUpdate
 
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
@@ -101,7 +102,9 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
 
 
 def run_training(
-    train: Callable[..., Mapping[str, Any]], training: TrainingSettings, settings: RunSettings
+    train: Callable[[Any, Session], Mapping[str, Any]],
+    training: TrainingSettings,
+    settings: RunSettings,
 ) -> None:
     """Train with a progress display and print the result; exits with 130 if interrupted.
 
@@ -113,7 +116,7 @@ def run_training(
     from gradeschool.reports.loggers import TrainingLog, check_loggers
     from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.session import PLANNED, Listener
+    from gradeschool.verifier.session import PLANNED, Listener, Session
 
     check_loggers(settings.loggers)
     keep_freed_memory()
@@ -138,12 +141,14 @@ def run_training(
 
         fields = train(
             training,
-            settings.output,
-            world=world,
-            save_every=settings.save_every,
-            command=join(["gradeschool", *sys.argv[1:]]),
-            listener=Listener(progress.message, updated, measured),
-            dry_run=settings.dry_run,
+            Session(
+                settings.output,
+                world,
+                join(["gradeschool", *sys.argv[1:]]),
+                Listener(progress.message, updated, measured),
+                settings.save_every,
+                settings.dry_run,
+            ),
         )
         if fields["status"] == "finished" and progress.updates:
             log.finished(fields)

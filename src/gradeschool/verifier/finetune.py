@@ -29,10 +29,7 @@ from gradeschool.verifier.packing import (
     pack,
     take_packed,
 )
-from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.session import (
-    QUIET,
-    Listener,
     PreparedTraining,
     Session,
     run,
@@ -66,17 +63,8 @@ class Finetuning(TrainingSettings):
     dev_samples: int = 1
 
 
-def finetune(
-    settings: Finetuning,
-    output: Path,
-    *,
-    world: World = ALONE,
-    save_every: int = 200,
-    command: str = "",
-    listener: Listener = QUIET,
-    dry_run: bool = False,
-) -> Mapping[str, Any]:
-    """Fine-tune a model into a folder, from its checkpoint if there is one.
+def finetune(settings: Finetuning, session: Session) -> Mapping[str, Any]:
+    """Fine-tune a model into the folder of a session, from its checkpoint if there is one.
 
     Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
     run plans updates and memory, and writes nothing. Raises InputError for a model, dataset or
@@ -89,7 +77,6 @@ def finetune(
     job = FinetuningData(
         settings, datasets[settings.dataset], datasets[settings.dev] if settings.dev else None
     )
-    session = Session(output, world, command, listener, save_every, dry_run)
     return run(session, job.facts, lambda: _prepare(job, session))
 
 

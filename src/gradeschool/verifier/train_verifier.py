@@ -61,9 +61,7 @@ from gradeschool.verifier.packing import (
     pack_solutions,
     take_packed,
 )
-from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.session import (
-    QUIET,
     Listener,
     PreparedTraining,
     Session,
@@ -123,17 +121,8 @@ class VerifierTraining(TrainingSettings):
     group: int = 8
 
 
-def train_verifier(
-    settings: VerifierTraining,
-    output: Path,
-    *,
-    world: World = ALONE,
-    save_every: int = 200,
-    command: str = "",
-    listener: Listener = QUIET,
-    dry_run: bool = False,
-) -> Mapping[str, Any]:
-    """Train a verifier into a folder, from its checkpoint if there is one.
+def train_verifier(settings: VerifierTraining, session: Session) -> Mapping[str, Any]:
+    """Train a verifier into the folder of a session, from its checkpoint if there is one.
 
     Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
     run plans updates and memory, and writes nothing. Raises InputError for models, samples or
@@ -141,8 +130,7 @@ def train_verifier(
     be written.
     """
     _check(settings)
-    sampled = _samples(settings, listener)
-    session = Session(output, world, command, listener, save_every, dry_run)
+    sampled = _samples(settings, session.listener)
     return run(
         session,
         lambda: verifier_facts(settings, sampled),

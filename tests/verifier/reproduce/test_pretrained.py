@@ -18,6 +18,7 @@ from gradeschool.verifier.finetune import Finetuning, finetune
 from gradeschool.verifier.reproduce import presets
 from gradeschool.verifier.reproduce.findings import CONTROL_LOGPROB, findings, read_seed
 from gradeschool.verifier.reproduce.presets import PRETRAINED, stages_of
+from gradeschool.verifier.session import Session
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import skip_without
@@ -39,7 +40,7 @@ def test_the_recipe_runs_from_a_pretrained_model_to_its_report(
     base = Finetuning(
         "new:0.05M", str(tmp_path / "base.jsonl"), epochs=8.0, vocabulary=400, lr=1e-2, batch=8
     )
-    finetune(base, tmp_path / "base")
+    finetune(base, Session(tmp_path / "base"))
     preset = replace(
         PRETRAINED, model=str(tmp_path / "base"), families=("comparison",), steps=(1, 1),
         problems=40, labelled=24, tested=(8,), k=8, n=4, replay=False,
