@@ -24,11 +24,11 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.every_eval_ever import is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_settings
-from gradeschool.formats.layout import gold_of, question_of, rows_in, texts_of
+from gradeschool.formats.layout import question_of, rows_in, texts_of
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions, read_options
+from gradeschool.formats.samples import ReadOptions, gold_in, read_options
 from gradeschool.scoring.shards import read_table
 from gradeschool.scoring.sources import load_runs
 from tests.formats import test_shapes as shapes
@@ -326,7 +326,7 @@ def test_values_of_cells_are_read_or_not(value: Any) -> None:
     texts = texts_of(value)
     assert texts is None or all(isinstance(text, str) for text in texts)
     assert question_of(value) is None or isinstance(question_of(value), str)
-    assert gold_of(value) is None or isinstance(gold_of(value), str)
+    assert gold_in(value) is None or isinstance(gold_in(value), str)
     rows = rows_in(value)
     assert rows is None or isinstance(rows, list)
     assert not isinstance(value, dict) or is_lm_eval(value) in (True, False)

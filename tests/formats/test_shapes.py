@@ -17,7 +17,8 @@ import pytest
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.layout import gold_of, parse_columns, question_of, rows_in, texts_of
+from gradeschool.formats.layout import parse_columns, question_of, rows_in, texts_of
+from gradeschool.formats.samples import gold_in
 from gradeschool.problem import Problem
 from tests.support.command import Command, CommandResult
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -519,7 +520,7 @@ def test_texts_of_a_value(value: object, expected: list[str] | None) -> None:
 )  # fmt: skip
 def test_gold_of_a_value(value: object, expected: str | None) -> None:
     """A number, or the one at the end of a solution."""
-    assert gold_of(value) == expected
+    assert gold_in(value) == expected
 
 
 def test_question_of_messages() -> None:

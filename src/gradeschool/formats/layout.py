@@ -16,20 +16,21 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.formats.plain import PROBLEM_FIELDS, TEXT_FIELDS
+from gradeschool.formats.plain import PROBLEM_FIELDS, RUN_FIELDS, TEXT_FIELDS
 from gradeschool.formats.samples import (
     UNNAMED,
     FileSample,
     Reference,
+    error_of,
     faulty,
     finish_of,
     first_of,
+    gold_in,
     shown,
     text_of,
     whole_number,
 )
 from gradeschool.formats.tables import Row
-from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
 MESSAGES = ("messages", "conversation", "conversations", "convo", "chat", "dialogue", "turns")
@@ -43,8 +44,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         *("result.completions", "response.body", "data.sampled", "sampled", "choices"),
         *("generated", "generated_answer", "generated_response", "generated_solution"),
         *("output_text", "response_text", "raw_output", "raw_response", "full_response", "resps"),
+        *("gen", "gens", "resp"),
         *("prediction", "predictions", "predict", "predicted", "candidate", "candidates"),
-        *("model_prediction", "pred_text", "text", "content", "result", "results", "code"),
+        *("model_prediction", "pred_text", "text", "content", "result"),
+        *("results", "code"),
         *(*MESSAGES, "pred", "predicted_answer", "extracted_answer", "answer", "solution"),
     ),
     "question": (
@@ -83,9 +86,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         *("index", "idx", "id", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
         *("qid", "uid", "instance.id", "item_id", "instance_id", "question_index", "data_id"),
         *("problem_index", "sample_idx", "row_id", "row", "no", "nr", "number", "custom_id"),
-        *("request_id", "unnamed_0", "", "sample_id", "testidx", "dataset_index"),
+        *("request_id", "unnamed_0", "", "sample_id", "testidx", "dataset_index", "key"),
     ),
-    "run": ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine"),
+    "run": RUN_FIELDS,
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
     "finish": ("finish", "finish_reason", "stop_reason"),
     "error": ("error", "error_message", "exception"),
@@ -96,13 +99,24 @@ POSITIONS = (
     *("problem_index", "sample_idx", "testidx", "dataset_index"),
 )
 FULL_TEXT = "generated_text"  # a Hugging Face pipeline puts the prompt before the completion
-TEXTS = ("content", "text", "generated_text", "completion", "message", "output_text", "choices")
+TEXTS = (
+    *("content", "text", "generated_text", "completion", "message", "output_text", "choices"),
+    *("candidates", "parts"),
+)
+# Beside one of these, "answer" is the dataset's answer, not the model's.
+RESPONSES = frozenset(NAMES["response"][: NAMES["response"].index("prediction")]) - frozenset(
+    ("actual_output", *TEXT_FIELDS)
+)
+# Of these, some hold the model's text, others the number that was extracted from an "answer".
+PREDICTIONS = frozenset(name for name in NAMES["response"] if "pred" in name) | {
+    *("candidate", "candidates", "extracted_answer")
+}
+EXTRACTED_LENGTH = 20  # characters; a longer prediction is a text
+GOLDS = frozenset(NAMES["gold"][: NAMES["gold"].index("reference")])
 QUESTIONS, ANSWERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 DEEP = 3  # levels of nested objects that are searched
 HEAD = 16  # number of rows from which a layout is made
 WORD = re.compile(r"[^0-9a-z.]+")
-BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 Path = tuple[str, ...]
 
@@ -134,10 +148,11 @@ class Layout:
     def samples(self, row: Row, default_run: str) -> Iterator[FileSample]:
         """Yield the completions of a row: one for each of its texts."""
         values = {role: READ[role](column.of(row.fields)) for role, column in self.columns.items()}
-        texts, question, error = values.get("response"), values.get("question"), values.get("error")
+        texts, question = values.get("response"), values.get("question")
+        error = error_of(values.get("error"), bool(texts))
         run = values.get("run")
-        if error is not None and not texts:
-            texts, error = [""], error if isinstance(error, str) else shown(error)
+        if error and not texts:
+            texts = [""]
         if not texts:
             yield faulty(row.number, run or UNNAMED, self._without_text(row.fields))
             return
@@ -152,7 +167,7 @@ class Layout:
                 text=text,
                 sample=number if len(texts) == 1 else (number or 0) + index,
                 finish=finish_of(values.get("finish")),
-                error=str(error or ""),
+                error=error,
                 model=run or "",
             )
 
@@ -187,12 +202,30 @@ def is_plain(fields: Mapping[str, Any]) -> bool:
     if isinstance(text, list) and text and isinstance(text[0], Mapping):
         return "type" in text[0] and text[0]["type"] != "message"
     names = fields.keys()
+    if names.isdisjoint(TEXT_FIELDS[:-1]) and _has_response(fields):
+        return False
     has_text = not names.isdisjoint(TEXT_FIELDS) and not isinstance(text, Mapping)
     question = fields.get("question")
     named = not names.isdisjoint(PROBLEM_FIELDS) and (
         isinstance(question, str) or first_of(fields, PROBLEM_FIELDS) is not question
     )
     return has_text and named
+
+
+def _has_response(fields: Mapping[str, Any]) -> bool:
+    """Return whether a row has the model's text under another name than "answer"."""
+    names = {
+        _plain_name(name): value
+        for name, value in fields.items()
+        if isinstance(value, str | list | Mapping)
+    }
+    if not RESPONSES.isdisjoint(names):
+        return True
+    if not GOLDS.isdisjoint(map(_plain_name, fields)):
+        return False
+    long = len(str(fields.get("answer"))) > EXTRACTED_LENGTH
+    predictions = (value for name, value in names.items() if name in PREDICTIONS)
+    return any(not long or len(str(value)) > EXTRACTED_LENGTH for value in predictions)
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:
@@ -270,6 +303,9 @@ def texts_of(value: Any) -> list[str] | None:
         return [normalize(repr(value))]
     if isinstance(value, Mapping):
         inner = next((value[name] for name in TEXTS if value.get(name) is not None), None)
+        if inner is value.get("parts"):  # Gemini's: parts of one message
+            text = text_of(inner)
+            return None if text is None else [text]
         return None if inner is None else texts_of(inner)
     if not isinstance(value, list) or not value:
         return None
@@ -298,25 +334,6 @@ def question_of(value: Any) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         return question_of(value[0])
     return None
-
-
-def gold_of(value: Any) -> str | None:
-    """Return a gold answer: a number, or the number at the end of a solution; else None."""
-    if isinstance(value, list):
-        references = [item for item in value if isinstance(item, Mapping)]
-        right = [item for item in references if item.get("tags") == ["correct"]]
-        return gold_of((right or value)[0]) if value else None
-    if isinstance(value, Mapping):
-        inner = value.get("output", value.get("text", value.get("answer")))
-        return None if inner is None else gold_of(inner)
-    if isinstance(value, bool) or value is None or value != value:
-        return None
-    text = value if isinstance(value, str) else repr(value)
-    text = text.rpartition(MARKER)[2].strip()
-    if boxes := BOXED.findall(text):
-        text = boxes[-1]
-    numbers = NUMBER.findall(text)
-    return normalize(numbers[-1] if numbers else text) or None
 
 
 def _is_conversation(value: Sequence[Any]) -> bool:
@@ -348,12 +365,12 @@ def _same(value: Any) -> Any:
 READ: Mapping[str, Callable[[Any], Any]] = {
     "response": texts_of,
     "question": question_of,
-    "gold": gold_of,
+    "gold": gold_in,
     "id": _name,
     "run": lambda value: value if isinstance(value, str) and value else None,
     "sample": whole_number,
     "finish": _same,
-    "error": lambda value: None if value in ("", None) else _same(value),
+    "error": lambda value: value,
 }
 
 

@@ -8,22 +8,28 @@ from typing import Any
 from gradeschool.completion import Finish
 from gradeschool.formats.samples import (
     UNNAMED,
+    WORDY,
     FileSample,
     Reference,
+    error_of,
     faulty,
     finish_of,
     first_of,
+    gold_in,
     shown,
     text_of,
     whole_number,
 )
 from gradeschool.formats.tables import Row
+from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
 # "answer" comes last: beside another of these it is the dataset's answer, not the model's.
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
-RUN_FIELDS = ("run", "model")
+RUN_FIELDS = (
+    *("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine"),
+)
 NAME_COLUMNS = "; or name them: --columns question=COLUMN,response=COLUMN"
 GOLD_FIELDS = ("gold", "ground_truth", "target", "answer")
 
@@ -34,10 +40,11 @@ def plain(row: Row, default_run: str) -> list[FileSample]:
     run = first_of(fields, RUN_FIELDS) or UNNAMED
     if not isinstance(run, str):
         run = shown(run)
-    error = fields.get("error")
-    error = _error(error) if error else ""
     content = first_of(fields, TEXT_FIELDS)
-    texts = [content] if isinstance(content, str) else _texts(content) or ([""] if error else [])
+    texts = [content] if isinstance(content, str) else _texts(content)
+    error = error_of(fields["error"], bool(texts)) if "error" in fields else ""
+    if error and not texts:
+        texts = [""]
     reference, fault = _reference(fields, content)
     if fault or not texts:
         return [faulty(row.number, run, fault or _without_text(fields))]
@@ -64,15 +71,15 @@ def _texts(content: object) -> list[str]:
     """Return the completions in a field: one, those of a list, or none."""
     if isinstance(content, list) and all(isinstance(text, str) for text in content):
         return content
+    if isinstance(content, list) and all(_is_output(text) for text in content):
+        return [output["text"] for output in content]
     text = text_of(content)
     return [] if text is None else [text]
 
 
-def _error(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    # A missing value is NaN in tables that pandas wrote.
-    return shown(value) if value == value else ""
+def _is_output(value: object) -> bool:
+    """Return whether a value is one of several completions; parts of one message have types."""
+    return isinstance(value, Mapping) and "type" not in value and isinstance(value.get("text"), str)
 
 
 def _without_text(fields: Mapping[str, Any]) -> str:
@@ -104,10 +111,11 @@ def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, s
         columns = f"its columns are {_columns(fields)}, one must be {names}"
         return Reference(), f"names no problem; {columns}{NAME_COLUMNS}"
     if id is not None and not isinstance(id, str):
-        id = shown(id)
+        number = whole_number(id)  # pandas writes 3.0 where an id is missing
+        id = shown(id if number is None else number)
     gold = first_of(fields, GOLD_FIELDS)  # "answer" is the gold if another field has the text
     if gold is not None and (gold is content or isinstance(gold, bool)):
         gold = None
-    if not isinstance(gold, str):
-        gold = str(gold) if isinstance(gold, int) else None
+    if not isinstance(gold, str) or (MARKER not in gold and WORDY.search(gold)):
+        gold = gold_in(gold)
     return Reference(position, id, question, gold=gold), ""

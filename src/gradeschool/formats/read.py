@@ -21,7 +21,7 @@ from gradeschool.formats.openai import (
     openai_solutions,
 )
 from gradeschool.formats.own_run import COMPLETIONS_FILE, completions_file, counting_rows, is_own
-from gradeschool.formats.plain import plain
+from gradeschool.formats.plain import TEXT_FIELDS, plain
 from gradeschool.formats.samples import UNNAMED, FileSample, Reference, current_options, faulty
 from gradeschool.formats.tables import (
     BATCH_ROWS,
@@ -45,12 +45,14 @@ class Naming(NamedTuple):
     """How a file's rows name their problems.
 
     base: the number of the first problem in ids. by_order: rows are in the order of the dataset.
-    by_gold: each row is its own problem, with its own gold. notes: messages for the user.
+    by_gold: each row is its own problem, with its own gold. by_question: ids are those of the rows,
+    not of the problems. notes: messages for the user.
     """
 
     base: int = 0
     by_order: bool = False
     by_gold: bool = False
+    by_question: bool = False
     notes: tuple[str, ...] = ()
 
     def of(self, sample: FileSample, first: int) -> FileSample:
@@ -61,6 +63,8 @@ class Naming(NamedTuple):
         reference = sample.reference
         if self.base:
             reference = reference.counted_from(self.base)
+        if self.by_question and reference.question is not None:
+            reference = reference._replace(position=None, id=None)
         if self.by_order and reference.order is not None:
             reference = Reference(position=reference.order - first)
         if self.by_gold and reference.gold is not None:
@@ -69,8 +73,14 @@ class Naming(NamedTuple):
         return sample._replace(reference=reference)
 
 
-# Called with some samples of a file, and whether its columns were guessed.
-Examine = Callable[[Sequence[FileSample], bool], Naming]
+class Columns(NamedTuple):
+    """How a file's columns were read; guessed: by their names. answers: the text is in "answer"."""
+
+    guessed: bool = False
+    answers: bool = False
+
+
+Examine = Callable[[Sequence[FileSample], Columns], Naming]  # called with some of a file's samples
 AS_NAMED = Naming()
 
 
@@ -84,6 +94,7 @@ class SampleReader:
         self.instances = EveryEvalEverSamples(path)
         self.layout: Layout | None = None
         self.naming = AS_NAMED
+        self.is_as_named = True
         self.first = 1
         self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
 
@@ -109,9 +120,10 @@ class SampleReader:
         if options.id_base is not None:
             self.naming = Naming(options.id_base)
         elif examine is not None and not is_own(first.fields):
-            guessed = self.layout is not None and not self.layout.named
-            self.naming = examine(self._telling(chain(head, rows)), guessed)
+            columns = Columns(self.layout is not None and not self.layout.named, _has_answers(head))
+            self.naming = examine(self._telling(chain(head, rows)), columns)
             self._tell(options.note)
+        self.is_as_named = self.naming == Naming(notes=self.naming.notes)
         return first
 
     def _is_known(self, row: Row) -> bool:
@@ -140,8 +152,7 @@ class SampleReader:
             samples: Iterable[FileSample] = plain(row, self.default_run)
         else:
             samples = self._read(row, names)
-        base, by_order, by_gold, _ = self.naming
-        if not (base or by_order or by_gold):
+        if self.is_as_named:
             return samples
         return [self.naming.of(sample, self.first) for sample in samples]
 
@@ -162,6 +173,13 @@ class SampleReader:
         if fields and "ground_truth" not in fields:  # else the next row's values have to be seen
             self._plain_names.add(names)
         return plain(row, self.default_run)
+
+
+def _has_answers(head: Sequence[Row]) -> bool:
+    """Return whether the text of plain rows is in "answer", which may be the dataset's."""
+    return "response" not in current_options().columns and all(
+        "answer" in row.fields and row.fields.keys().isdisjoint(TEXT_FIELDS[:-1]) for row in head
+    )
 
 
 class RowBatch(NamedTuple):

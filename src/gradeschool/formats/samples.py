@@ -9,12 +9,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from gradeschool.answers.numbers import normalize
 from gradeschool.completion import Finish
+from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
 UNNAMED = ""  # the run of a row that names no run, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
+BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+WORDY = re.compile(r"[^\W\d_]|[\\=]")  # a text with it is more than a number
 FINISHES = {
     "stop": Finish.STOP,
     "eos": Finish.STOP,
@@ -81,6 +86,27 @@ class FileSample(NamedTuple):
     model: str = ""
 
 
+def gold_in(value: Any) -> str | None:
+    """Return a gold answer: a number, or the number in a box or at the end of a text; else None."""
+    if isinstance(value, list):
+        references = [item for item in value if isinstance(item, Mapping)]
+        right = [item for item in references if item.get("tags") == ["correct"]]
+        return gold_in((right or value)[0]) if value else None
+    if isinstance(value, Mapping):
+        inner = value.get("output", value.get("text", value.get("answer")))
+        return None if inner is None else gold_in(inner)
+    if isinstance(value, bool) or value is None or value != value:
+        return None
+    text = value if isinstance(value, str) else repr(value)
+    text = text.rpartition(MARKER)[2].strip()
+    if boxes := BOXED.findall(text):
+        text = boxes[-1]
+    numbers = NUMBER.findall(text)
+    if not WORDY.search(text) and len(numbers) > 1:  # a fraction
+        return normalize(text)
+    return normalize(numbers[-1] if numbers else text) or None
+
+
 def faulty(row: int, run: str, fault: str) -> FileSample:
     """Return the record for a row that cannot be used."""
     return FileSample(row, run, Reference(), "", fault=fault)
@@ -112,6 +138,21 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
         return int(match.group(1))
     return None
+
+
+NO_ERROR = ("", "none", "null", "nan", "false")
+
+
+def error_of(value: object, has_text: bool) -> str:
+    """Return the failure that a row's error field reports, "" for none.
+
+    A number beside a text is a measure, not a failure. Tables that pandas wrote have NaN or "None".
+    """
+    if isinstance(value, str):
+        return "" if value.strip().lower() in NO_ERROR else value
+    if not value or value != value or (has_text and isinstance(value, int | float)):
+        return ""
+    return shown(value)
 
 
 def shown(value: object) -> str:

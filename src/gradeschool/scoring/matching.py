@@ -14,7 +14,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.read import Examine, Naming
+from gradeschool.formats.read import Columns, Examine, Naming
 from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -69,6 +69,10 @@ class Matcher:
         except InputError:
             return None
         return problem if problem.id in self.index else None  # else the file contains it
+
+    def named_twice(self, reference: Reference) -> tuple[Problem | None, Problem | None]:
+        """Return the problem of a row's id, and that of exactly its question."""
+        return self._by_name(reference), self.by_question.get(_squeeze(reference.question or ""))
 
     def find(self, reference: Reference) -> Problem:
         """Return the problem that a row refers to; raises InputError if there is none."""
@@ -213,6 +217,7 @@ ABOUT = 0.35  # weighted share of a question's words from which a text is about 
 ABOUT_ANOTHER = 0.45  # the same for another dataset, which may be larger
 VAGUE = 0.15  # mean share of the closest questions for texts that are about no problem
 NEAR = (0, 1, -1, 2, -2)  # shifts that are tried first, at little cost
+FEW = 3  # rows; fewer could be chance
 ENOUGH = 8  # texts; fewer prove nothing
 SHOWN_ROWS = 3  # of a file whose columns were guessed
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
@@ -274,13 +279,20 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
     is_chosen: the user chose the dataset, so that golds in the file do not replace it.
     """
 
-    def examine(samples: Sequence[FileSample], guessed: bool) -> Naming:
+    def examine(samples: Sequence[FileSample], columns: Columns) -> Naming:
         usable = [sample for sample in samples if not sample.fault and not sample.error]
+        if columns.answers:
+            _refuse_solutions(usable, dataset, file)
         telling = [sample for sample in usable if _tells(sample)]
         golds = [sample for sample in usable if sample.reference.gold is not None]
-        if not guessed and not golds and len(telling) < ENOUGH:
+        named_twice = [sample for sample in usable if _is_named_twice(sample.reference)]
+        if not columns.guessed and not golds and len(telling) < ENOUGH and len(named_twice) < FEW:
             return Naming()
         matcher = Matcher(dataset.problems, dataset.name)
+        if note := _misnamed(named_twice, matcher, file):
+            by_question = Naming(by_question=True)
+            naming = examine([by_question.of(sample, 0) for sample in samples], columns)
+            return naming._replace(by_question=True, notes=(note, *naming.notes))
         telling = [sample for sample in telling if matcher.names(sample.reference)]
         naming = _by_gold(golds, matcher, file, is_chosen)
         if naming == Naming(notes=naming.notes) and len(telling) >= ENOUGH:
@@ -288,10 +300,44 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
             naming = by_text._replace(notes=(*naming.notes, *by_text.notes))
         if not golds and usable and all(sample.reference.prompted for sample in usable):
             naming = _by_order(usable, matcher, file)
-        shown = _first_rows(usable, matcher, naming) if guessed else ()
+        shown = _first_rows(usable, matcher, naming) if columns.guessed else ()
         return naming._replace(notes=(*naming.notes, *shown))
 
     return examine
+
+
+def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str) -> None:
+    """Raise InputError if the texts are the dataset's solutions, which it has in "answer" too."""
+    if len(samples) < FEW:
+        return
+    solutions = {problem.solution.strip() for problem in dataset.problems}
+    if all(sample.text.strip() in solutions for sample in samples):
+        raise InputError(
+            f"the column 'answer' of {file!r} has the reference solutions of {dataset.name!r}; "
+            "name the column of the model's texts: --columns response=COLUMN"
+        )
+
+
+def _is_named_twice(reference: Reference) -> bool:
+    """Return whether a row names its problem by an id and by the question."""
+    named = reference.position is not None or reference.id is not None
+    return named and reference.question is not None
+
+
+def _misnamed(samples: Sequence[FileSample], matcher: Matcher, file: str) -> str:
+    """Return a message if most ids name other problems than the questions beside them, else "".
+
+    samples: those that name their problem twice.
+    """
+    pairs = [matcher.named_twice(sample.reference) for sample in samples]
+    known = [(by_id, asked) for by_id, asked in pairs if by_id is not None and asked is not None]
+    wrong = sum(by_id is not asked for by_id, asked in known)
+    if len(known) < FEW or wrong <= len(known) / 2:
+        return ""
+    return (
+        f"the ids of {file!r} are not those of {matcher.name!r}: {wrong} of {len(known)} name "
+        "another problem than the question beside them; the questions are used"
+    )
 
 
 def _by_gold(samples: Sequence[FileSample], matcher: Matcher, file: str, is_chosen: bool) -> Naming:
