@@ -60,6 +60,13 @@ def test_lm_eval_samples(tmp_path: Path) -> None:
     assert {item.run for item in read_samples(path)} == {"org/model"}
 
 
+def test_rows_of_other_filters_with_other_responses_are_refused(tmp_path: Path) -> None:
+    """Two tasks in one file: skipping the second one's rows would lose them without a word."""
+    rows = lm_eval_rows([["a"], ["b"]]) + lm_eval_rows([["c"], ["d"]], ("score-first", "maj@8"))
+    with pytest.raises(InputError, match=r"2 rows of .* \(row 5: 'score-first'\).* own file"):
+        read_samples(jsonl(tmp_path / "samples_gsm8k.jsonl", rows))
+
+
 def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
     """The log's own question and target go with them, whatever its columns are called."""
     rows = lm_eval_rows([["a"]], filters=["none"])

@@ -430,6 +430,160 @@ def test_what_was_guessed_is_shown_with_three_rows(score: Score, tmp_path: Path)
     assert "problem '0' (gold 600)" in lines[1]
 
 
+@pytest.mark.parametrize("dataset_has", ["solution", "gold"])
+@pytest.mark.parametrize(
+    "name",
+    ["pred", "prediction", "model_output", "generated_text", "output_text", "gen", "resp"],
+)
+def test_answer_beside_another_text_is_the_dataset_s(
+    score: Score, tmp_path: Path, name: str, dataset_has: str
+) -> None:
+    """GSM8K's own columns are question and answer; people add one with the model's text."""
+    table = rows(lambda problem: {
+        "question": problem.question, "answer": getattr(problem, dataset_has),
+        name: f"{text(problem)} ",
+    })  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+    assert f"response='{name}'" in result.err
+
+
+def test_answer_beside_an_extracted_number_is_the_model_s(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {
+        "question": problem.question, "answer": f"Well. {text(problem)}", "pred": "1",
+    })  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+
+
+def test_the_dataset_itself_is_refused(score: Score, tmp_path: Path) -> None:
+    """Its solutions are scored only where the user names their column."""
+    table = rows(lambda problem: {"question": problem.question, "answer": problem.solution})
+    path = jsonl(tmp_path / "a.jsonl", table)
+    refused = score(path, "-d", "sample")
+    assert refused.status == 2
+    assert "the column 'answer' of" in refused.err
+    assert "--columns response=COLUMN" in refused.err
+    result = score(path, "-d", "sample", "--json", "--columns", "response=answer")
+    assert (result.status, *counts(result)) == (0, 12, 12)
+
+
+@pytest.mark.parametrize("name", ["model", "model_name", "model_id", "llm", "generator", "engine"])
+def test_models_of_one_file_are_runs(score: Score, tmp_path: Path, name: str) -> None:
+    table: Rows = [
+        {"id": problem.id, "completion": text(problem), name: model}
+        for model in ("a", "b") for problem in PROBLEMS
+    ]  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert [run["n"] for run in result.json()["runs"]] == [12, 12]
+
+
+@pytest.mark.parametrize("shift", [1, 5])
+def test_questions_decide_where_ids_are_those_of_the_rows(
+    score: Score, tmp_path: Path, shift: int
+) -> None:
+    table = [
+        {
+            "id": (int(problem.id) + shift) % 12,
+            "question": problem.question,
+            "output": text(problem),
+        }
+        for problem in PROBLEMS
+    ]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+    assert "12 of 12 name another problem than the question beside them" in result.err
+
+
+@pytest.mark.parametrize(
+    "gold", [float, lambda n: f"\\boxed{{{n}}}", lambda n: f"{n} pears", lambda n: f"It is {n}."]
+)
+def test_own_golds_may_be_floats_and_words(
+    score: Score, tmp_path: Path, gold: Callable[[int], object]
+) -> None:
+    """A table with a gold missing in one row has floats in all; other datasets have ids from 0."""
+    table: Rows = [
+        {"id": float(n), "completion": f"That is {2 * n}.", "gold": gold(2 * n)} for n in range(20)
+    ]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json")
+    assert (result.status, *counts(result)) == (0, 20, 20)
+
+
+@pytest.mark.parametrize(("error", "failed"), [
+    (None, 0), (float("nan"), 0), ("None", 0), ("", 0), (0.25, 0), (False, 0),
+    ("timeout", 12), ({"code": 429}, 12),
+])  # fmt: skip
+def test_what_counts_as_an_error(score: Score, tmp_path: Path, error: object, failed: int) -> None:
+    """A number beside a text is a measure; pandas writes "None" and NaN for nothing."""
+    table = rows(lambda problem: {"id": problem.id, "output": text(problem), "error": error})
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert result.json()["runs"][0]["scorers"][SCORER]["error"] == failed
+    table = rows(lambda problem: {"idx": problem.id, "gen": text(problem), "error": error})
+    result = score(jsonl(tmp_path / "b.jsonl", table), "--json", "-d", "sample")
+    assert result.json()["runs"][0]["scorers"][SCORER]["error"] == failed
+
+
+def test_several_completions_are_not_joined_beside_a_row_with_one(
+    score: Score, tmp_path: Path
+) -> None:
+    table: Rows = [
+        {"id": problem.id, "output": [{"text": text(problem)}, {"text": "#### 1"}]}
+        for problem in PROBLEMS
+    ]
+    table[5]["output"] = "timeout"
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert counts(result) == (9, 23)
+
+
+def test_null_content_is_an_empty_answer_in_every_form(score: Score, tmp_path: Path) -> None:
+    """A model that was cut while thinking has answered nothing."""
+    reply = {"choices": [{"message": {"content": None, "reasoning_content": "Well"},
+                          "finish_reason": "length"}]}  # fmt: skip
+    forms = {
+        "batch": {
+            "custom_id": "r-0",
+            "response": {"status_code": 200, "body": reply},
+            "error": None,
+        },
+        "chat": {"idx": 0, "response": reply},
+    }
+    for name, row in forms.items():
+        result = score(jsonl(tmp_path / f"{name}.jsonl", [row]), "--json", "-d", "sample")
+        figures = result.json()["runs"][0]["scorers"][SCORER]
+        assert (figures["no_answer"], figures["error"]) == (1, 0), name
+        assert result.json()["runs"][0]["forms"]["truncated"] == 1, name
+
+
+def test_a_gemini_batch_is_read(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {"key": f"request-{problem.id}", "response": {"candidates": [
+        {"content": {"parts": [{"text": "So: "}, {"text": text(problem)}], "role": "model"},
+         "finishReason": "MAX_TOKENS"}]}})  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+    assert result.json()["runs"][0]["forms"]["truncated"] == 12
+
+
+def test_a_file_that_was_written_twice_counts_once(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {"id": problem.id, "output": text(problem)})
+    result = score(jsonl(tmp_path / "a.jsonl", table * 2), "--json", "-d", "sample")
+    assert counts(result) == (10, 12)
+    assert "counted once" in result.err
+
+
+@pytest.mark.parametrize(("start", "message"), [
+    (b"\x28\xb5\x2f\xfd..", "zstd"), (b"BZh9", "bzip2"), (b"PK\x03\x04", "zip"),
+    (b"\x80\x04\x95", "pickle"), (b"PAR1", "Parquet"), (b"\xff\xfe{\x00", "UTF-16"),
+])  # fmt: skip
+def test_a_file_of_another_kind_is_named(
+    score: Score, tmp_path: Path, start: bytes, message: str
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(start)
+    result = score(tmp_path / "a.jsonl", "-d", "sample")
+    assert result.status == 2
+    assert message in result.err
+    assert result.err.count("\n") == 1
+
+
 def test_own_golds_need_no_dataset(score: Score, tmp_path: Path) -> None:
     """Problems that no dataset knows are scored against the golds of the file, which is said."""
     table: Rows = [

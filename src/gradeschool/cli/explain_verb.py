@@ -123,7 +123,7 @@ def _explain(
         return
     every = list(cases(runs, scorers, changes))
     right = sum(verdict.correct for case in every for verdict in case.verdicts)
-    errors = sum(case.failed for case in every)
+    errors = sum(case.failed for case in every) + sum(run.faults for run in runs)
     selected = _with([case for case in every if case.group], output.cause)
     if output.as_json:
         fields = {

@@ -90,7 +90,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "run": RUN_FIELDS,
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
-    "finish": ("finish", "finish_reason", "stop_reason"),
+    "finish": (
+        *("finish", "finish_reason", "stop_reason", "meta_info.finish_reason.type"),
+        *("meta_info.finish_reason", "details.finish_reason"),
+    ),
     "error": ("error", "error_message", "exception"),
 }
 ALIASES = {"completion": "response", "answer": "gold", "index": "id", "model": "run"}
@@ -114,6 +117,7 @@ PREDICTIONS = frozenset(name for name in NAMES["response"] if "pred" in name) | 
 EXTRACTED_LENGTH = 20  # characters; a longer prediction is a text
 GOLDS = frozenset(NAMES["gold"][: NAMES["gold"].index("reference")])
 QUESTIONS, ANSWERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
+FINISHES = ("finish_reason", "finishReason", "stop_reason")  # beside a completion
 DEEP = 3  # levels of nested objects that are searched
 HEAD = 16  # number of rows from which a layout is made
 WORD = re.compile(r"[^0-9a-z.]+")
@@ -159,6 +163,9 @@ class Layout:
         if question and self.columns["response"].path[-1] == FULL_TEXT:
             texts = [text.removeprefix(question) for text in texts]
         number = values.get("sample")
+        finishes = [values.get("finish")]
+        if "finish" not in self.columns:
+            finishes = finishes_of(self.columns["response"].of(row.fields)) or finishes
         for index, text in enumerate(texts):
             yield FileSample(
                 row=row.number,
@@ -166,7 +173,7 @@ class Layout:
                 reference=self._reference(values, row.number, text),
                 text=text,
                 sample=number if len(texts) == 1 else (number or 0) + index,
-                finish=finish_of(values.get("finish")),
+                finish=finish_of(finishes[index % len(finishes)]),
                 error=error,
                 model=run or "",
             )
@@ -302,6 +309,9 @@ def texts_of(value: Any) -> list[str] | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
         return [normalize(repr(value))]
     if isinstance(value, Mapping):
+        message = value.get("message")
+        if isinstance(message, Mapping) and message.get("content", "") is None:
+            return [""]  # cut while it was thinking, or a tool call
         inner = next((value[name] for name in TEXTS if value.get(name) is not None), None)
         if inner is value.get("parts"):  # Gemini's: parts of one message
             text = text_of(inner)
@@ -323,6 +333,19 @@ def texts_of(value: Any) -> list[str] | None:
     texts = [texts_of(item) for item in value]
     whole = [text[0] for text in texts if text and len(text) == 1]
     return whole if len(whole) == len(value) else None
+
+
+def finishes_of(value: Any) -> list[object]:
+    """Return the finish reasons in the value that has the completions (choices), in their order."""
+    if isinstance(value, list):
+        each = [finishes_of(item) if isinstance(item, Mapping) else [] for item in value]
+        return [reasons[0] for reasons in each] if all(each) else []
+    if not isinstance(value, Mapping):
+        return []
+    for name in FINISHES:
+        if value.get(name) is not None:
+            return [value[name]]
+    return next((reasons for name in TEXTS if (reasons := finishes_of(value.get(name)))), [])
 
 
 def question_of(value: Any) -> str | None:

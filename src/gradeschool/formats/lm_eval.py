@@ -12,12 +12,13 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradeschool import __version__
 from gradeschool.completion import Prompt
+from gradeschool.errors import InputError
 from gradeschool.formats import settings
 from gradeschool.formats.export import (
     ExportedFile,
@@ -85,6 +86,34 @@ class LmEvalSamples:
                 yield FileSample(row.number, self.run, reference, text, sample)
             else:
                 yield faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
+
+
+def check_filters(rows: Iterable[Row], file: str) -> None:
+    """Raise InputError if rows of further filters have other responses than those of the first.
+
+    lm-eval writes the same responses once for each filter, and only the rows of the first are read.
+    """
+    first: object = None
+    read: set[tuple[str, str]] = set()
+    others: dict[tuple[str, str], tuple[int, object]] = {}
+    for row in rows:
+        if row.fault or not is_lm_eval(row.fields):
+            continue
+        name = row.fields.get("filter")
+        first = first or name
+        key = repr(row.fields["doc_id"]), repr(row.fields["resps"])
+        if name == first:
+            read.add(key)
+        else:
+            others.setdefault(key, (row.number, name))
+    for key in read:
+        others.pop(key, None)
+    if others:
+        number, name = next(iter(others.values()))
+        raise InputError(
+            f"{len(others)} rows of {file!r} have other filters than {first!r} and other responses "
+            f"(row {number}: {name!r}); they are of another task or run: give each its own file"
+        )
 
 
 def _reference(fields: Mapping[str, Any], doc: Mapping[str, Any]) -> Reference:

@@ -13,7 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
-from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
+from gradeschool.formats.lm_eval import LmEvalSamples, check_filters, is_lm_eval
 from gradeschool.formats.openai import (
     batch,
     is_batch,
@@ -311,6 +311,9 @@ def _tabular(
     reader = SampleReader(path, run)
     with closing(read_rows(path)) as rows:
         first = reader.begin(rows, examine)
+    if first is not None and is_lm_eval(first.fields):
+        with closing(read_rows(path)) as rows:
+            check_filters(rows, str(path))
     if first is not None and is_own(first.fields):
         selected = _counting(path, selected)
     for part in read_batches(path, selected):

@@ -114,7 +114,7 @@ def faulty(row: int, run: str, fault: str) -> FileSample:
 
 def finish_of(value: object) -> Finish:
     """Return the `Finish` for a finish reason of any API."""
-    return FINISHES.get(str(value), Finish.UNKNOWN)
+    return FINISHES.get(str(value).lower(), Finish.UNKNOWN)
 
 
 def text_of(content: object, between: str = "") -> str | None:

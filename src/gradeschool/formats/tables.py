@@ -126,11 +126,35 @@ def read_batches(
                     row for row in _csv_rows(file, path.name) if selected(row.number)
                 )
             else:
+                _require_text(path, file)
                 yield from _line_batches(file, selected)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+PACKED = {
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it",
+    b"BZh": "is compressed with bzip2; unpack it, or use gzip",
+    b"\xfd7zXZ": "is compressed with xz; unpack it, or use gzip",
+    b"PK\x03\x04": "is a zip archive; unpack it",
+    b"\x1f\x8b": "is compressed with gzip; give it a name that ends in .jsonl.gz or .csv.gz",
+    b"PAR1": "is a Parquet file; give it a name that ends in .parquet",
+    b"\x80\x04": "is a pickle, which is not read: it could run code; save it as JSONL or Parquet",
+    b"\x80\x05": "is a pickle, which is not read: it could run code; save it as JSONL or Parquet",
+    codecs.BOM_UTF16_LE: "is UTF-16; save it as UTF-8",
+    codecs.BOM_UTF16_BE: "is UTF-16; save it as UTF-8",
+}
+
+
+def _require_text(path: Path, file: BinaryIO) -> None:
+    """Raise InputError for a file of another kind than JSON lines."""
+    start = file.read(8)
+    file.seek(0)
+    for mark, text in PACKED.items():
+        if start.startswith(mark):
+            raise InputError(f"{str(path)!r} {text}")
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -96,6 +96,8 @@ class Matcher:
             and question is not None
             and _is_another(named, question)
         ):
+            if reference.gold is not None:
+                return _own_problem(reference, question, reference.gold)
             raise InputError(
                 f"names problem {named.id!r}, but asks another question: "
                 f"{clip(question)!r}; {ADVICE}"

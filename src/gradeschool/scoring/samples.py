@@ -129,16 +129,24 @@ class Repeats:
     def sampled_runs(self) -> set[str]:
         """Return the runs whose samples have no numbers and that have several of most problems.
 
-        Their samples may repeat each other: a model may give the same text twice.
+        Their samples may repeat each other: a model may give the same text twice. A run in which
+        every further text repeats the first was written twice and is none of them.
         """
         several: dict[str, list[bool]] = defaultdict(list)
+        varied: set[str] = set()
         for (run, _), (_, is_numbered) in self._single.items():
             if not is_numbered:
                 several[run].append(False)
         for (run, _), samples in self._several.items():
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
-        return {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
+            if len(samples.texts) > 1 or samples.far:
+                varied.add(run)
+        return {
+            run
+            for run, repeated in several.items()
+            if run in varied and sum(repeated) > len(repeated) / 2
+        }
 
 
 class _Samples:
