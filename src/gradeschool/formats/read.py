@@ -73,14 +73,16 @@ class Naming(NamedTuple):
         return sample._replace(reference=reference)
 
 
-class Columns(NamedTuple):
+class ColumnNotes(NamedTuple):
     """How a file's columns were read; guessed: by their names. answers: the text is in "answer"."""
 
     guessed: bool = False
     answers: bool = False
 
 
-Examine = Callable[[Sequence[FileSample], Columns], Naming]  # called with some of a file's samples
+Examine = Callable[
+    [Sequence[FileSample], ColumnNotes], Naming
+]  # called with some of a file's samples
 AS_NAMED = Naming()
 
 
@@ -120,7 +122,9 @@ class SampleReader:
         if options.id_base is not None:
             self.naming = Naming(options.id_base)
         elif examine is not None and not is_own(first.fields):
-            columns = Columns(self.layout is not None and not self.layout.named, _has_answers(head))
+            columns = ColumnNotes(
+                self.layout is not None and not self.layout.named, _has_answers(head)
+            )
             self.naming = examine(self._telling(chain(head, rows)), columns)
             self._tell(options.note)
         self.is_as_named = self.naming == Naming(notes=self.naming.notes)

@@ -14,7 +14,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.read import Columns, Examine, Naming
+from gradeschool.formats.read import ColumnNotes, Examine, Naming
 from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -281,7 +281,7 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
     is_chosen: the user chose the dataset, so that golds in the file do not replace it.
     """
 
-    def examine(samples: Sequence[FileSample], columns: Columns) -> Naming:
+    def examine(samples: Sequence[FileSample], columns: ColumnNotes) -> Naming:
         usable = [sample for sample in samples if not sample.fault and not sample.error]
         if columns.answers:
             _refuse_solutions(usable, dataset, file)

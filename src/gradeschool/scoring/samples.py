@@ -129,24 +129,33 @@ class Repeats:
     def sampled_runs(self) -> set[str]:
         """Return the runs whose samples have no numbers and that have several of most problems.
 
-        Their samples may repeat each other: a model may give the same text twice. A run in which
-        every further text repeats the first was written twice and is none of them.
+        Their samples may repeat each other: a model may give the same text twice.
         """
         several: dict[str, list[bool]] = defaultdict(list)
-        varied: set[str] = set()
         for (run, _), (_, is_numbered) in self._single.items():
             if not is_numbered:
                 several[run].append(False)
         for (run, _), samples in self._several.items():
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
-            if len(samples.texts) > 1 or samples.far:
-                varied.add(run)
-        return {
-            run
-            for run, repeated in several.items()
-            if run in varied and sum(repeated) > len(repeated) / 2
-        }
+        return {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
+
+    def tell_copies(self, warn: Warn, source: str) -> None:
+        """Warn of sampled runs that have each text of a problem equally often, and no other."""
+        counts: dict[str, set[int]] = defaultdict(set)
+        for run, _ in self._single:
+            counts[run].add(1)
+        for (run, _), samples in self._several.items():
+            is_one_text = len(samples.texts) == 1 and not samples.far
+            counts[run].add(samples.unnumbered if is_one_text else 0)
+        for run, numbers in counts.items():
+            times = max(numbers)
+            if len(numbers) == 1 and times > 1:
+                warn(
+                    f"every completion of run {run or 'without a name'!r} in {source!r} stands "
+                    f"{times} times, with the same text; counted as {times} samples of each "
+                    "problem. If the file was written twice, remove the copies"
+                )
 
 
 class _Samples:
@@ -288,6 +297,7 @@ def collect(
         raise notes.only_fault(source)
     sampled = repeats.sampled_runs()
     notes.tell(warn, sampled)
+    repeats.tell_copies(warn, source)
     _fill(places, sampled)
     for run in runs.values():
         problems = (sample.problem for sample in run.samples if sample.problem)

@@ -95,6 +95,7 @@ class FileTally:
             raise self._notes.only_fault(self.source)
         sampled = self._repeats.sampled_runs()
         self._notes.tell(warn, sampled)
+        self._repeats.tell_copies(warn, self.source)
         for name in sampled:
             run = self._runs[name]
             run.counts.update(run.repeated)
