@@ -177,3 +177,11 @@ def test_what_why_refuses(gradeschool: Command, tmp_path: Path) -> None:
         result = gradeschool("why", *words, "-d", DATASET)
         assert (result.status, result.out) == (2, "")
         assert message in result.err
+
+
+def test_a_share_given_as_the_expected_score_is_noted(gradeschool: Command, tmp_path: Path) -> None:
+    """`--expected` is in percent; `compare --at-least` takes a share."""
+    path = file_of(tmp_path / "a.jsonl", answers())
+    ended = gradeschool("why", path, "--expected", "0.95", "-d", DATASET)
+    assert ended.status == 0
+    assert ended.err == "gradeschool: --expected 0.95 is 0.95 %; give 95 for the share\n"

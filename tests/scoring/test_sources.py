@@ -131,3 +131,15 @@ def test_a_name_is_parted_where_a_file_ends(
         "absent": ("absent", ""),
     }.items():
         assert parted(spec) == expected
+
+
+def test_a_folder_with_tables_of_several_kinds_is_refused(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Only the Parquet files would be read, the others lost without a word."""
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "b.jsonl").write_text('{"id": 0, "output": "1"}\n')
+    refused = gradeschool("score", tmp_path, "-d", "sample")
+    assert refused.status == 2
+    assert "tables of several kinds, such as 'a.parquet' and 'b.jsonl'" in refused.err
+    assert "*.parquet'" in refused.err

@@ -59,6 +59,10 @@ def command(
     if expected_run is not None:
         account, faults = _beside(run, expected_run, scorer, dataset)
     else:
+        if expected is not None and 0 < expected <= 1:
+            warn(
+                f"--expected {expected:g} is {expected:g} %; give {100 * expected:g} for the share"
+            )
         account, faults = _alone(run, (expected or 0.0) / 100, scorer, dataset)
     if as_json:
         print_json(account.as_json())

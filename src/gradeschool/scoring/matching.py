@@ -321,9 +321,12 @@ def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str
 
 
 def _is_named_twice(reference: Reference) -> bool:
-    """Return whether a row names its problem by an id and by the question."""
+    """Return whether a row names its problem by an id and by the question.
+
+    A log that includes its problems may number them in its own way, without contradiction.
+    """
     named = reference.position is not None or reference.id is not None
-    return named and reference.question is not None
+    return named and reference.question is not None and reference.answer is None
 
 
 def _misnamed(samples: Sequence[FileSample], matcher: Matcher, file: str) -> str:

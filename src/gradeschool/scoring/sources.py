@@ -32,6 +32,7 @@ from gradeschool.scoring.samples import Run, Sample, collect
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
+OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # beside these are no such part
 TEST_SPLIT = "test"
 
 
@@ -174,6 +175,13 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
     """
     for pattern in PARTS:
         if parts := tuple(sorted(folder.glob(pattern))):
+            others = [path.name for path in sorted(folder.iterdir()) if path.suffix in OTHER_TABLES]
+            if others:
+                raise InputError(
+                    f"{str(folder)!r} contains tables of several kinds, such as {parts[0].name!r} "
+                    f"and {others[0]!r}; give one of them, or a pattern such as "
+                    f"{str(folder / pattern)!r}"
+                )
             return parts
     inside = {path: _table_in(path) for path in sorted(folder.iterdir()) if path.is_dir()}
     tables = {path: parts for path, parts in inside.items() if parts}
