@@ -116,6 +116,8 @@ def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, s
     gold = first_of(fields, GOLD_FIELDS)  # "answer" is the gold if another field has the text
     if gold is not None and (gold is content or isinstance(gold, bool)):
         gold = None
-    if not isinstance(gold, str) or (MARKER not in gold and WORDY.search(gold)):
+    if isinstance(gold, str):
+        gold = gold_in(gold) if MARKER not in gold and WORDY.search(gold) else gold
+    elif gold is not None:
         gold = gold_in(gold)
     return Reference(position, id, question, gold=gold), ""
