@@ -554,6 +554,24 @@ def test_null_content_is_an_empty_answer_in_every_form(score: Score, tmp_path: P
         assert result.json()["runs"][0]["forms"]["truncated"] == 1, name
 
 
+@pytest.mark.parametrize("row", [
+    {"index": 0, "prompt": "p", "outputs": [{"text": "So it", "finish_reason": "length"}]},
+    {"index": 0, "text": "So it", "meta_info": {"finish_reason": {"type": "length"}}},
+    {"id": 0, "generated_text": "So it", "details": {"finish_reason": "length"}},
+], ids=["vLLM", "SGLang", "TGI"])  # fmt: skip
+def test_finish_reasons_of_engines(score: Score, tmp_path: Path, row: dict[str, Any]) -> None:
+    result = score(jsonl(tmp_path / "a.jsonl", [row]), "--json", "-d", "sample")
+    assert result.json()["runs"][0]["forms"]["truncated"] == 1
+
+
+def test_explain_leaves_out_what_score_leaves_out(gradeschool: Command, tmp_path: Path) -> None:
+    table = rows(lambda problem: {"id": problem.id, "output": text(problem)})
+    table[0]["output"] = None
+    path = jsonl(tmp_path / "a.jsonl", table)
+    ended = gradeschool("explain", path, "-d", "sample", "--scorer", SCORER, "--json").json()
+    assert (ended["completions"], ended["correct"], ended["error"]) == (12, 9, 1)
+
+
 def test_a_gemini_batch_is_read(score: Score, tmp_path: Path) -> None:
     table = rows(lambda problem: {"key": f"request-{problem.id}", "response": {"candidates": [
         {"content": {"parts": [{"text": "So: "}, {"text": text(problem)}], "role": "model"},
