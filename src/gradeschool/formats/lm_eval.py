@@ -94,14 +94,14 @@ def check_filters(rows: Iterable[Row], file: str) -> None:
     lm-eval writes the same responses once for each filter, and only the rows of the first are read.
     """
     first: object = None
-    read: set[tuple[str, str]] = set()
-    others: dict[tuple[str, str], tuple[int, object]] = {}
+    read: set[int] = set()  # hashes, since texts may be many
+    others: dict[int, tuple[int, object]] = {}
     for row in rows:
         if row.fault or not is_lm_eval(row.fields):
             continue
         name = row.fields.get("filter")
         first = first or name
-        key = repr(row.fields["doc_id"]), repr(row.fields["resps"])
+        key = hash((repr(row.fields["doc_id"]), repr(row.fields["resps"])))
         if name == first:
             read.add(key)
         else:

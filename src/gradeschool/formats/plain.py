@@ -27,9 +27,7 @@ from gradeschool.scorer import clip
 # "answer" comes last: beside another of these it is the dataset's answer, not the model's.
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
-RUN_FIELDS = (
-    *("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine"),
-)
+RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
 NAME_COLUMNS = "; or name them: --columns question=COLUMN,response=COLUMN"
 GOLD_FIELDS = ("gold", "ground_truth", "target", "answer")
 

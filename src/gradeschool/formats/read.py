@@ -80,9 +80,8 @@ class ColumnNotes(NamedTuple):
     answers: bool = False
 
 
-Examine = Callable[
-    [Sequence[FileSample], ColumnNotes], Naming
-]  # called with some of a file's samples
+# Called with some samples of a file.
+Examine = Callable[[Sequence[FileSample], ColumnNotes], Naming]
 AS_NAMED = Naming()
 
 

@@ -334,13 +334,13 @@ def _misnamed(samples: Sequence[FileSample], matcher: Matcher, file: str) -> str
 
     samples: those that name their problem twice.
     """
-    pairs = [matcher.named_twice(sample.reference) for sample in samples]
-    known = [(by_id, asked) for by_id, asked in pairs if by_id is not None and asked is not None]
-    wrong = sum(by_id is not asked for by_id, asked in known)
-    if len(known) < FEW or wrong <= len(known) / 2:
+    named = (matcher.named_twice(sample.reference) for sample in samples)
+    pairs = [pair for pair in named if None not in pair]
+    wrong = sum(by_id is not by_question for by_id, by_question in pairs)
+    if len(pairs) < FEW or wrong <= len(pairs) / 2:
         return ""
     return (
-        f"the ids of {file!r} are not those of {matcher.name!r}: {wrong} of {len(known)} name "
+        f"the ids of {file!r} are not those of {matcher.name!r}: {wrong} of {len(pairs)} name "
         "another problem than the question beside them; the questions are used"
     )
 

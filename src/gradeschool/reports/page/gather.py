@@ -155,7 +155,7 @@ def _facts_of(path: Path) -> dict[int, Facts]:
         }
     else:
         facts = {sample.row: Facts(sample.finish) for sample in read_samples(path)}
-    return {row: known for row, known in facts.items() if known != Facts()}
+    return {row: of_row for row, of_row in facts.items() if of_row != Facts()}
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
