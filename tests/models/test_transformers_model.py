@@ -141,6 +141,20 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
     assert not output.exists()
 
 
+def test_a_folder_without_a_tokenizer_is_refused_before_anything_is_written(
+    tmp_path: Path, gradeschool: Command
+) -> None:
+    skip_without(MODEL_NEEDS, "a model run by transformers")
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    ended = gradeschool("sample", "-m", f"transformers/{folder}", "-d", "sample",
+                        "-o", tmp_path / "run")  # fmt: skip
+    assert ended.status == 2
+    assert "contains no tokenizer" in ended.err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_written(
     tmp_path: Path, gradeschool: Command
 ) -> None:

@@ -157,10 +157,10 @@ def _discard(stream: TextIO) -> None:
 
 def _report(message: str) -> int:
     """Print an error, with --json also as JSON on stdout; return the exit status 2."""
-    from gradeschool.cli.options import print_json, warn
+    from gradeschool.cli.options import print_json, warn, with_pipes
 
     warn(message)
     if "--json" in sys.argv:
         with suppress(OSError):
-            print_json({"error": message})
+            print_json({"error": with_pipes(message)})
     return 2

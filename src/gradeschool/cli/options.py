@@ -23,6 +23,8 @@ LONGEST_NAME = 32  # columns for the names of a list, at least
 READING = "gradeschool.reading"  # key of the reading options in a context
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+_pipe_of_copy: dict[str, str] = {}  # the temporary files that `files_and_scorers` has written
+
 
 class Verb(click.Command):
     """A command that refuses to have a single-value option twice."""
@@ -141,7 +143,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def warn(message: str) -> None:
     """Print a message on stderr, with control characters escaped."""
-    say(f"gradeschool: {message}", err=True)
+    say(f"gradeschool: {with_pipes(message)}", err=True)
+
+
+def with_pipes(message: str) -> str:
+    """Return a message that names the pipes of the command line, not their temporary copies."""
+    for copy, pipe in _pipe_of_copy.items():
+        message = message.replace(copy, pipe)
+    return message
 
 
 def warn_of_faults(count: int) -> None:
@@ -234,6 +243,7 @@ def _copied(pipe: str) -> str:
         else:
             with Path(pipe).open("rb") as source:
                 shutil.copyfileobj(source, file)
+    _pipe_of_copy[str(path)] = "stdin" if pipe == STANDARD_INPUT else pipe
     return str(path)
 
 

@@ -487,8 +487,8 @@ def array_rows(value: Any, path: Path) -> Iterator[Row]:
     """Yield the objects of a JSON array as rows; raises InputError for any other value."""
     if not isinstance(value, list):
         raise InputError(
-            f"{str(path)!r} has neither 'samples' nor another list of rows; give an inspect log, "
-            "or one JSON object a line"
+            f"{str(path)!r} has neither 'samples' nor another list of rows; give an inspect log "
+            "that was saved with its samples, or one JSON object a line"
         )
     for number, fields in enumerate(value, start=1):
         if isinstance(fields, dict):

@@ -20,6 +20,7 @@ DEFAULT_TOKENS = 2048
 # Number of bytes at each end by which weight files are compared.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
+TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.json")
 # What a training keeps in its folder until it ends.
 UNFINISHED = "training"
 # Number of weights from which bfloat16 pays on a CPU with matrix units: smaller models fit into the
@@ -97,7 +98,7 @@ class LocalModel:
         if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
             raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
         self.folder = model_folder(spec)
-        _check_code(self.folder)
+        _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{library}/{self.name} {files_digest(self.folder)}"
         if calculator:
@@ -167,23 +168,27 @@ def weights_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
 
 
-def _check_code(folder: Path) -> None:
-    """Raise InputError for a folder that needs its own Python code, before anything is written.
+def _check_files(folder: Path) -> None:
+    """Raise InputError for a folder that needs its own Python code, or has no tokenizer.
 
-    Only if the configuration names code is it read by transformers here.
+    This is before anything is written. transformers reads the configuration only if it names code.
     """
     path = folder / "config.json"
-    if not path.is_file() or b'"auto_map"' not in path.read_bytes():
-        return
-    from transformers import AutoConfig
-    from transformers.utils import logging
+    if path.is_file() and b'"auto_map"' in path.read_bytes():
+        from transformers import AutoConfig
+        from transformers.utils import logging
 
-    level = logging.get_verbosity()
-    logging.set_verbosity_error()  # transformers warns about unknown model types
-    try:
-        from_folder(AutoConfig, folder)
-    finally:
-        logging.set_verbosity(level)
+        level = logging.get_verbosity()
+        logging.set_verbosity_error()  # transformers warns about unknown model types
+        try:
+            from_folder(AutoConfig, folder)
+        finally:
+            logging.set_verbosity(level)
+    if not any(path for pattern in TOKENIZERS for path in folder.glob(pattern)):
+        raise InputError(
+            f"the folder {str(folder)!r} contains no tokenizer; copy tokenizer.json and "
+            "tokenizer_config.json of its model into it"
+        )
 
 
 def load_model(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
