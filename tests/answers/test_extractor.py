@@ -265,10 +265,15 @@ def test_alone_against_simple_scorers_it_is_mostly_right(data: Path) -> None:
         ("fifth", 0.94),
         ("sixth", 0.92),
         ("seventh", 0.97),
+        ("adversarial", 0.88),
+        ("adversarial apart", 0.84),
     ],
 )
 def test_invented_texts(part: str, share: float) -> None:
-    """Styles that no recorded model has; "apart" was written with "seen" and never looked at."""
+    """Styles that no recorded model has; those apart were written with the others and not read.
+
+    The adversarial ones were written to mislead a reader, by somebody who did not know this one.
+    """
     rows = [row for row in rows_of(INVENTED) if row["set"] == part]
     missed = agreement([row | {"stratum": part, "gold": ""} for row in rows])[1][part]
     assert len(rows) > 50

@@ -17,6 +17,7 @@ from gradeschool.answers.quantities import (
     WrittenNumber,
     compound_units,
     compounds,
+    negated,
     quantities,
     quantity_at,
     same_value,
@@ -104,11 +105,16 @@ BOLD = compiled_later(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
-# A number after one of these is excluded: "not 5", "can't be 5", "more than 5".
+# A number after one of these is only compared with: "more than 5".
+COMPARED = compiled_later(
+    r"(?i)\b(?:(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)|exceed(?:s|ing)?)$"
+)
+# A value after one of these is excluded: "not 5", "can't be 5", "as opposed to 5".
 EXCLUDED = compiled_later(
-    r"(?i)(?:\b(?:(?:not|never|no\slonger)(?:\sbe)?|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan"
-    r"|instead\sof|compared\s(?:to|with)|exceed(?:s|ing)?|nicht|no\ses|n['’]est\spas|не)"
-    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是)$"
+    r"(?i)(?:\b(?:(?:not|never|no\slonger)(?:\sbe)?|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez"
+    r"|em\svez|au\slieu|invece)\s(?:of|d[ei])|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt"
+    r"|вместо)(?:\sthe|\sa)?|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
+    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而不是|而非)$"
 )
 REASON = compiled_later(
     r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s"
@@ -147,6 +153,8 @@ BELOW_ZERO = compiled_later(
 NEGATIVE_BEFORE = compiled_later(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
+# "$-\boxed{18}$", but not "20 - \boxed{18}".
+MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
 UNNUMBERED = compiled_later(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
@@ -162,9 +170,10 @@ NEGATED_AFTER = compiled_later(
 )
 FOLLOWED = compiled_later(r"\s?\\?[$€£]?-?[\d.]")
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
-OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
+OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}|,?\s{1,3}or\s(?:maybe|perhaps|possibly)\s")
+RANGE = re.compile(r"\s{1,3}and\s{1,3}")
 AND = re.compile(r"(?:\s[A-Za-z-]{2,20}){1,3},?\sand\s")
-WORKING = re.compile(r"\([^()\n]{0,60}?[÷×+*·][^()\n]{0,60}\)")
+WORKING = re.compile(r"\([^()\n]{0,60}?(?:[÷×+*·]|\d\s?[-−–/]\s?\$?\d)[^()\n]{0,60}\)")
 NEXT_WORDS = compiled_later(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -190,7 +199,7 @@ WEIGHTS = {
     "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
-    "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
+    "drawn": 4.0, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
     "leading": -3.0, "word": 0.5, "compared": -2.5, "share": -2.5,
     "other thing": -2.0, "other rate": -3.0,
 }  # fmt: skip
@@ -318,26 +327,33 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
         return [word for word in words if word.value != "1"] or words
     if len(numbers) > 1:
         numbers = offered_together(text, compounds(text, numbers, end))
-    return [
-        _signed(text, start, number)
-        for number in numbers
-        if not _is_excluded(text, start, number, end, question)
-    ]
+    kept, excluded = [], set[str]()
+    for number in numbers:
+        if _is_share(text, number, end, question):
+            continue
+        before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
+        if EXCLUDED.search(before):
+            excluded.add(number.value)
+        elif not COMPARED.search(before):
+            kept.append(_signed(text, start, number))
+    # "35 % of 120 is 42, but it is 78 and not 42": the first 42 is excluded too.
+    return [number for number in kept if number.value not in excluded] or kept
 
 
-def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, question: str) -> bool:
-    """Return whether a sentence says that a number is not its result, or only a share of it."""
-    if text.startswith(" of ", number.end) and number.end + 4 <= end:
-        if PART.match(text, number.end, end):
-            return True
-        if "/" in number.value and not question_hints(question).share:
-            return True
-    before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
-    return EXCLUDED.search(before) is not None
+def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool:
+    """Return whether a number is only a share of the result: "4 of which", "1/2 of"."""
+    if not text.startswith(" of ", number.end) or number.end + 4 > end:
+        return False
+    if PART.match(text, number.end, end):
+        return True
+    return "/" in number.value and not question_hints(question).share
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
-    """Return a number with the sign given by a word before it: "minus 8"."""
+    """Return a number with the sign before its box, or given by a word: "minus 8"."""
+    boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
+    if boxed and MINUS_BOX.search(text[max(0, number.start - 24) : number.start]):
+        return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     if number.value.startswith("-"):
         return number
@@ -503,11 +519,14 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
 
 
 def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
-    """Return numbers with "17 or 18" as one that equals neither; "$0.10 or 10 cents" stays two."""
+    """Return numbers with "17 or 18" as one that equals neither; "$0.10 or 10 cents" stays two.
+
+    So is "between 17 and 18".
+    """
     merged: list[WrittenNumber] = []
     for number in numbers:
         last = merged[-1] if merged else None
-        if last is not None and OR.fullmatch(text, last.end, number.start):
+        if last is not None and _offers_both(text, last, number):
             alike = ("$" in text[slice(*last[1:])]) == ("$" in text[slice(*number[1:])])
             operand = OPERAND_BEFORE.search(text[max(0, last.start - CONTEXT) : last.start])
             if alike and not operand and text[number.end : number.end + 1] not in ("%", "\\"):
@@ -517,6 +536,13 @@ def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNum
                 continue
         merged.append(number)
     return merged
+
+
+def _offers_both(text: str, first: WrittenNumber, second: WrittenNumber) -> bool:
+    if OR.fullmatch(text, first.end, second.start):
+        return True
+    before = text[max(0, first.start - 12) : first.start].rstrip("$ ")
+    return before.endswith("between") and RANGE.fullmatch(text, first.end, second.start) is not None
 
 
 def has_equals(text: str, start: int, end: int) -> bool:

@@ -12,8 +12,10 @@ import re
 
 from gradeschool.answers.candidates import (
     BULLET,
+    EQUALS,
     UNRESOLVED,
     has_equals,
+    has_unit,
     is_given,
     offers_value,
     sentence_numbers,
@@ -21,8 +23,11 @@ from gradeschool.answers.candidates import (
     stated_number,
 )
 from gradeschool.answers.quantities import (
+    KILOS,
     WrittenNumber,
     canonical,
+    in_smaller_unit,
+    is_number,
     is_part_of_expression,
     quantities,
     quantity_at,
@@ -72,7 +77,18 @@ DERIVED = compiled_later(
 )
 # Within the sentence of another number.
 RETRACTION = compiled_later(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
+# Between two numbers: the first is taken back in a sentence of its own.
+TAKEN_BACK = compiled_later(
+    r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))|scratch\sthat"
+    r"|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake|error))|strike\sthat)\b"
+    r"|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
+)
 CHECK = compiled_later(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
+# "If she had bought 3 more, she would have paid $49."
+HYPOTHESIS = compiled_later(
+    r"(?i)\bif\b|\bshould\s\w+\s|\bhad\s\w+\s|\bwith\b|\bwould(?:\shave|['’]ve)\b"
+)
+HYPOTHESIS_ASKED = compiled_later(r"(?i)\b(?:would|could|if|suppose|assuming)\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
@@ -86,7 +102,7 @@ TOTAL = compiled_later(
 )
 # A text that contains one of these gives no answer.
 UNKNOWN = compiled_later(
-    r"(?i)\b(?:(?:cannot|can\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
+    r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
     r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
     r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown"
     r"|(?:problem|question)(?:\s\w+){0,3}\s(?:incorrect|flawed|inconsistent)"
@@ -198,17 +214,19 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
-    answers = concludes or restates_question(text[last.start : last.end], question)
+    restates = restates_question(text[last.start : last.end], question)
     if (
         not retracted
-        and not (worked_out and answers)
+        and not (worked_out and (concludes or restates))
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
     if breaks_off(text, last, number, question):
         return stated
-    taken_back = RETRACTION.search(text, last.start, number.start) or (
-        REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
+    taken_back = (
+        RETRACTION.search(text, last.start, number.start)
+        or (REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end))
+        or TAKEN_BACK.search(text, stated.end, number.start)
     )
     in_parentheses = text[number.end : number.end + 1] == ")"
     working_follows = (
@@ -217,12 +235,46 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and last.start > stated.end
         and CHECK.search(text, stated.end, number.start) is None
         and not has_equals(text, region.start, stated.start)
+        and (
+            restates
+            or has_unit(text, number, last.end, question)
+            or TOTAL.search(text, last.start, number.start) is not None
+        )
     )
     drawn = concludes or DRAWN.search(text, last.start, number.start)
-    if taken_back or working_follows or drawn:
+    answers = restates or _answers_instead(region, stated, last, number, question)
+    if taken_back or working_follows or (drawn and answers):
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
+
+
+def _answers_instead(
+    region: Region, stated: ExtractedAnswer, last: Sentence, number: WrittenNumber, question: str
+) -> bool:
+    """Return whether a conclusion after a statement answers the question in its place.
+
+    It does if it has the requested unit and the statement has not, or if the text works out
+    another result than it stated first. "This means that he saves $16" is only a remark.
+    """
+    text = region.text
+    if "dollar" not in question_hints(question).units and has_unit(
+        text, number, last.end, question
+    ):
+        written = WrittenNumber(stated.value, stated.start, stated.end)
+        if not has_unit(text, written, region.end, question):
+            return True
+    if has_equals(text, region.start, stated.start):
+        return False
+    results = []
+    for equals in EQUALS.finditer(text, stated.end, number.start):
+        result = quantity_at(text, skip_lead(text, equals.end(), last.end), last.end)
+        if result is not None:
+            results.append(result.value)
+    if any(same_value(result, stated.value) for result in results):
+        return False
+    total = TOTAL.search(text, last.start, number.start) is not None
+    return total or bool(results and same_value(results[-1], number.value))
 
 
 def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
@@ -261,7 +313,11 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             return None
         if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
-        if number is None or is_aside(text, sentence):
+        if (
+            number is None
+            or is_aside(text, sentence)
+            or _is_hypothetical(text, sentence, number, question)
+        ):
             if last and _ends_in_question(region, sentence, question):
                 return None
             continue
@@ -285,6 +341,17 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
+
+
+def _is_hypothetical(text: str, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
+    """Return whether the number of a sentence is what would be, which the question does not ask."""
+    if text.find("would", sentence.start, sentence.end) < 0:
+        return False
+    return HYPOTHESIS.search(text, sentence.start, number.start) is not None and not (
+        CONCLUSION.match(text, sentence.start, sentence.end)
+        or has_equals(text, sentence.start, sentence.end)
+        or HYPOTHESIS_ASKED.search(question)
+    )
 
 
 def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
@@ -463,6 +530,12 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
             if whole.start() <= answer.start < whole.end():
                 value = canonical(whole[0].replace(" ", ""))
                 return answer._replace(value=value, start=whole.start(), end=whole.end())
+    in_unit = in_smaller_unit(written, question_hints(question).units)
+    if in_unit is not None:
+        return answer._replace(value=in_unit)
+    amount, kilo = answer.value[:-1], answer.value[-1:].upper()
+    if kilo in KILOS and "dollar" in question_hints(question).units and is_number(amount):
+        return answer._replace(value=shifted(amount, KILOS[kilo]))  # "70k" dollars
     if written.endswith(SCALE_WORDS) and (scale := question_hints(question).scale):
         return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gradeschool.answers.question import stem
 from gradeschool.answers.search import any_of, compiled_later
 
-CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
+CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
 # A thousands separator between digits that is not read as punctuation.
 THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
@@ -41,7 +41,7 @@ NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
 # The common case, "= 18 eggs": no character before or after the digits belongs to them.
 DIGITS = (
-    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]"
+    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]|and a half"
     r"|thousand|million|billion|trillion)|[.,](?!\S)|[)}?!]|\Z)"
 )
 PLAIN_HERE = re.compile(DIGITS)
@@ -55,8 +55,9 @@ AFTER = re.compile(
     r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
     r"|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
     r"|(?P<kilo>[kKMB])(?!\w)"
+    r"|\s?(?P<myriad>[万萬만亿億억])"
     r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
-    r"|(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
+    r"|[   ]?(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])|\s(?P<half>and\sa\shalf)\b"
     r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
     r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³]|\*\*\d{1,9})"
     r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
@@ -73,10 +74,14 @@ SMALLER = {
     "gallon": "quart", "kilometer": "meter", "yard": "foot",
 }  # fmt: skip
 CLOCKED = ("hour", "minute")
+HOURS = re.compile(r"(\d{1,9}):(\d{2})")
 UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11}),?\s(?:and\s)?(?=\d)")
 UNIT = re.compile(r"\s?-?([A-Za-z]{1,11})")
+# "$26 and 50 cents"
+AND_CENTS = re.compile(r"\sand\s(?=\d{1,2}\scents?\b)")
 KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+MYRIADS = {"万": 4, "萬": 4, "만": 4, "亿": 8, "億": 8, "억": 8}
 # A number with more digits is compared as text: as a fraction it would cost too much.
 LONGEST = 400
 
@@ -147,6 +152,11 @@ def compound(
     text: str, first: WrittenNumber, second: WrittenNumber, end: int
 ) -> WrittenNumber | None:
     """Return two numbers as one quantity if the second has the next smaller unit, else None."""
+    cents = "$" in text[first.start : first.end] and AND_CENTS.match(text, first.end, end)
+    if cents and cents.end() == second.start and first.value.isdecimal():
+        return WrittenNumber(
+            canonical(f"{first.value}.{second.value:0>2}"), first.start, second.end
+        )
     units = compound_units(text, first, second, end)
     if units is None:
         return None
@@ -176,6 +186,30 @@ def compound_units(
     return unit, smaller
 
 
+# A compound as it is written, and the number of smaller units in the larger one.
+COMPOUND = re.compile(
+    r"(?P<first>\d+)\s?-?(?P<unit>[A-Za-z]+),?\s(?:and\s)?(?P<second>\d+)\s?-?(?P<smaller>[A-Za-z]+)"
+)
+RATIOS = {
+    "hour": 60, "minute": 60, "foot": 12, "pound": 16, "week": 7, "year": 12, "day": 24,
+    "meter": 100, "gallon": 4, "kilometer": 1000, "yard": 3,
+}  # fmt: skip
+
+
+def in_smaller_unit(written: str, units: frozenset[str]) -> str | None:
+    """Return a compound in its smaller unit if only that is asked for: 2 hours 30 minutes are 150.
+
+    units: the stems of the requested units; None if it has another one, or the text is no compound.
+    """
+    match = COMPOUND.fullmatch(written)
+    if match is None:
+        return None
+    unit, smaller = stem(match["unit"]), stem(match["smaller"])
+    if unit not in RATIOS or unit in units or smaller not in units:
+        return None
+    return str(int(match["first"]) * RATIOS[unit] + int(match["second"]))
+
+
 @lru_cache(8192)
 def exact(value: str) -> Fraction | None:
     """Return the exact number of a value; None for a clock time, text or a very long number."""
@@ -201,8 +235,13 @@ def is_number(value: str) -> bool:
 
 
 def same_answer(value: str, gold: str) -> bool:
-    """Return whether an answer is the gold: the same number, or the same hour ("2:00" is 2)."""
-    return same_value(value, gold) or (value.endswith(":00") and same_value(value[:-3], gold))
+    """Return whether an answer is the gold: the same number, or the same time ("2:30" is 2.5)."""
+    if same_value(value, gold):
+        return True
+    hours = HOURS.fullmatch(value)
+    if hours is None:
+        return False
+    return exact(gold) == int(hours[1]) + Fraction(int(hours[2]), 60)
 
 
 def canonical_gold(gold: str) -> str:
@@ -292,6 +331,8 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
         return number + after["power"]  # never compared as a number: no answer is a power
     if after["scale"]:
         return shifted(number, SCALES[after["scale"]])
+    if after["myriad"]:
+        return shifted(number, MYRIADS[after["myriad"]])
     if after["kilo"]:
         kilo = after["kilo"]
         return shifted(number, KILOS[kilo]) if money else f"{number}{kilo.lower()}"
@@ -302,6 +343,8 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     sign, whole = ("-", number[1:]) if number.startswith("-") else ("", number)
     if after["numer"]:
         return sign + _ratio(after["numer"], after["denom"], whole)
+    if after["half"]:
+        return sign + _ratio("1", "2", whole)
     if after["part"]:
         over, _, under = VULGAR[after["part"]].partition("/")
         return sign + _ratio(over, under, whole)
@@ -311,13 +354,20 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
 def _ratio(over: str, under: str, whole: str | None) -> str:
     """Return a fraction in lowest terms, or as text if it is not one of two whole numbers."""
     over, under = over.strip(), under.strip()
-    plain = over.lstrip("-").isdecimal() and under.isdecimal() and len(over) <= LONGEST
-    if not plain or not under.strip("0"):
-        return f"{over}/{under}"
+    plain = over.lstrip("-").isdecimal() and under.isdecimal()
+    if not plain or not under.strip("0") or len(over) + len(under) + len(whole or "") > LONGEST:
+        return f"{whole} {over}/{under}" if whole else f"{over}/{under}"
     part = Fraction(int(over), int(under))
     if whole and part >= 1:  # "2 8/3" is a product or a slip
         return f"{whole} {over}/{under}"
     return str(part + int(whole or 0))
+
+
+def negated(value: str) -> str:
+    """Return a value with the opposite sign; 0 has none."""
+    if value == "0":
+        return value
+    return value[1:] if value.startswith("-") else f"-{value}"
 
 
 def shifted(number: str, places: int) -> str:

@@ -37,7 +37,7 @@ ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
 # A line that begins like this may begin another question; a number makes it one of several.
 LABEL = compiled_later(
     # Most lines begin with none of these letters.
-    r"\n[ \t>*#]{0,8}(?=[ABE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
+    r"\n[ \t>*#]{0,8}(?=[A-CE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
     r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
     r"(?=[\s*])|\[(?:Question|Problem)\]"
     r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
@@ -46,7 +46,7 @@ LABEL = compiled_later(
     r"|Given the following problem\b|Below is an instruction\b"
     r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
     r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"
-    r"|(?P<extra>Follow-up|Bonus|Extra)(?: [a-z]{4,9})?(?: \d)?[ \t*]{0,4}:"
+    r"|(?P<extra>Follow-up|Bonus|Extra|Challenge)(?: [a-z]{4,9})?(?: \d)?[ \t*]{0,4}:"
     r"|(?P<code>import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b))"
 )
 MOST_LABELS = 60

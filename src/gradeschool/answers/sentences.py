@@ -28,8 +28,8 @@ CONCLUSION = compiled_later(
     r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
 )
 REVISION = compiled_later(
-    r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
-    r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
+    r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
+    r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
 ASIDE = compiled_later(
     r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
@@ -37,6 +37,9 @@ ASIDE = compiled_later(
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
     r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
     r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming"
+    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|contrast)\b|incidentally\b"
+    r"|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help|also)\b"
+    r"|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
     r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
@@ -45,10 +48,14 @@ CHECK = compiled_later(
     r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
     r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
-    r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck)\b"
+    r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
+    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)"
     r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
 )
-CHECK_SIGNS = ("heck", "erif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF")
+CHECK_SIGNS = (
+    "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
+    "robe", "ontroll", "роверка", "验算", "検算",
+)  # fmt: skip
 NEW_CONCLUSION = compiled_later(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
 )

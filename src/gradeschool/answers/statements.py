@@ -45,6 +45,11 @@ NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
 # "To answer this, ..." does not announce an answer.
 BEFORE_ANSWERING = frozenset("to can cannot not we will must should".split())  # noqa: SIM905
 ARTICLES = frozenset("the our your this my an".split())  # noqa: SIM905
+# "You might think the answer is 540", "the wrong answer is 540". Matched before "nswer".
+DISOWNED = compiled_later(
+    r"(?i)\b(?:wrong|incorrect|(?:might|may|could|would|people|students|some|tempting\sto)\s(?:\w+\s){0,2}"
+    r"(?:think|say|assume|believe|guess|expect)(?:\sthat)?(?:\sthe)?)\sa$"
+)
 TASKS = frozenset(
     "express get find give round simplify convert check verify write state make reach".split()  # noqa: SIM905
 )
@@ -74,6 +79,8 @@ LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
+# Several numbers in a box; "1, 250" may be a slip for 1,250.
+LIST = re.compile(r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
 
@@ -176,6 +183,8 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
 def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | None:
     if text[inside : inside + 1] == "{":
         close = _closing_brace(text, inside + 1, min(end, inside + REACH))
+        if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
+            return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
         return stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
 
@@ -309,7 +318,9 @@ def _goes_on(text: str, begin: int, number: WrittenNumber, end: int) -> bool:
 
 
 def _is_task(text: str, start: int, place: int) -> bool:
-    """Return whether "answer" is a verb ("to answer this") or still unknown ("find the answer")."""
+    """Return whether "answer" is a verb, still unknown ("find the answer"), or a wrong one."""
+    if DISOWNED.search(text[max(start, place - 48) : place]):
+        return True
     words = text[max(start, place - 28) : place].lower().split()[-4:]
     if len(words) < 2 or words[-1] != "a":
         return False
