@@ -105,16 +105,15 @@ BOLD = compiled_later(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
-# A number after one of these is only compared with: "more than 5".
-COMPARED = compiled_later(
-    r"(?i)\b(?:(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)|exceed(?:s|ing)?)$"
-)
-# A value after one of these is excluded: "not 5", "can't be 5", "as opposed to 5".
+# A number after one of these is not the result: "more than 5" compares with it, "not 5", "can't be
+# 5" and "as opposed to 5" exclude its value.
 EXCLUDED = compiled_later(
-    r"(?i)(?:\b(?:(?:not|never|no\slonger)(?:\sbe)?|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez"
-    r"|em\svez|au\slieu|invece)\s(?:of|d[ei])|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt"
-    r"|вместо)(?:\sthe|\sa)?|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
-    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而不是|而非)$"
+    r"(?i)(?:\b(?:(?P<compared>(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)"
+    r"|exceed(?:s|ing)?)|(?:not|never|no\slonger)(?:\sbe)?"
+    r"|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez|em\svez|au\slieu|invece)\s(?:of|d[ei])"
+    r"|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt|вместо)(?:\sthe|\sa)?"
+    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
+    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而非)$"
 )
 REASON = compiled_later(
     r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s"
@@ -332,12 +331,16 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
         if _is_share(text, number, end, question):
             continue
         before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
-        if EXCLUDED.search(before):
-            excluded.add(number.value)
-        elif not COMPARED.search(before):
+        exclusion = EXCLUDED.search(before)
+        if exclusion is not None:
+            if exclusion["compared"] is None:
+                excluded.add(number.value)
+        else:
             kept.append(_signed(text, start, number))
     # "35 % of 120 is 42, but it is 78 and not 42": the first 42 is excluded too.
-    return [number for number in kept if number.value not in excluded] or kept
+    if excluded:
+        kept = [number for number in kept if number.value not in excluded] or kept
+    return kept
 
 
 def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool:

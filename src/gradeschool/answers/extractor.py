@@ -521,6 +521,8 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
     text, points = region.text, question_hints(question).points
     written = text[answer.start : answer.end]
+    if written == answer.value and not points:
+        return answer
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
         words = text[max(region.start, answer.start - 300) : answer.start + 60]
         if points or groups_by_points(words):

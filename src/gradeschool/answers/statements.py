@@ -319,11 +319,11 @@ def _goes_on(text: str, begin: int, number: WrittenNumber, end: int) -> bool:
 
 def _is_task(text: str, start: int, place: int) -> bool:
     """Return whether "answer" is a verb, still unknown ("find the answer"), or a wrong one."""
-    if DISOWNED.search(text[max(start, place - 48) : place]):
-        return True
     words = text[max(start, place - 28) : place].lower().split()[-4:]
     if len(words) < 2 or words[-1] != "a":
         return False
+    if DISOWNED.search(text[max(start, place - 48) : place]):
+        return True
     if words[-2] in BEFORE_ANSWERING:
         return True
     article = -3 if words[-2] == "final" else -2
