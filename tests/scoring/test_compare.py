@@ -387,7 +387,8 @@ def test_runs_that_share_seeds_are_noted(
     change: dict[str, float], is_noted: bool,
 ) -> None:  # fmt: skip
     """Seeds 1 to 5 and 2 to 6 have four in common: these runs are not independent."""
-    text, folders = write("c", rights()).read_text(), []
+    text = write("c", rights()).read_text()
+    folders: list[Path] = []
     for first in (1, seed):
         folder = tmp_path / f"run{len(folders)}"
         folder.mkdir()

@@ -89,32 +89,22 @@ def command(
         compare,
         compare_unpaired,
         gate,
-        left_out_text,
         outcomes_of,
         shared_by_all,
     )
-    from gradeschool.scoring.sources import choose_runs, once_each
     from gradeschool.scoring.table import scored_table
 
     first = _reference(common, unpaired, reference, good)
     check_scorers(scorer)
     given = runs if first is None else (first, *runs)
-    specs = once_each(given)
-    check_two = partial(_check_two, given=given) if at_least is None else None
-    chosen = choose_runs(specs, dataset, warn, check_two)
-    _warn_of_seeds(chosen)
-    if good is not None:
-        _check_same_prompts(chosen, specs)
+    chosen = _chosen(given, dataset, at_least is not None, good is not None)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples and compares the others
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
-    paired = comparisons and not (shared or unpaired)
-    left_out = [text for run in outcomes if (text := left_out_text(run))] if paired else []
-    for text in left_out:
-        warn(text)
+    is_less = bool(comparisons) and not (shared or unpaired) and _says_left_out(outcomes)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
@@ -125,8 +115,32 @@ def command(
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
-    if left_out:
+    if is_less:
         sys.exit(3)
+
+
+def _chosen(
+    given: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
+) -> list[SourceRun]:
+    """Return the runs, each once; warn about shared seeds. Raises InputError for unsuitable."""
+    from gradeschool.scoring.sources import choose_runs, once_each
+
+    check_two = None if one_is_enough else partial(_check_two, given=given)
+    chosen = choose_runs(given, dataset, warn, check_two)
+    _warn_of_seeds(chosen)
+    if same_prompts:
+        _check_same_prompts(chosen, once_each(given))
+    return chosen
+
+
+def _says_left_out(outcomes: Sequence[Outcomes]) -> bool:
+    """Warn about problems that are left out of the differences; return whether there are any."""
+    from gradeschool.scoring.compare import left_out_text
+
+    texts = [text for run in outcomes if (text := left_out_text(run))]
+    for text in texts:
+        warn(text)
+    return bool(texts)
 
 
 def _check_two(runs: Sequence[str], given: Sequence[str]) -> None:
@@ -169,8 +183,9 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
     def seeds(run: SourceRun) -> range:
         seed = mapping(run.manifest.get("decoding")).get("seed")
         count = run.manifest.get("samples")
-        is_known = isinstance(seed, int) and isinstance(count, int)
-        return range(seed, seed + count) if is_known else range(0)
+        if not (isinstance(seed, int) and isinstance(count, int)):
+            return range(0)
+        return range(seed, seed + count)
 
     first = runs[0]
     for run in runs[1:]:
