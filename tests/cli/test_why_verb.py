@@ -185,3 +185,75 @@ def test_a_share_given_as_the_expected_score_is_noted(gradeschool: Command, tmp_
     ended = gradeschool("why", path, "--expected", "0.95", "-d", DATASET)
     assert ended.status == 0
     assert ended.err == "gradeschool: --expected 0.95 is 0.95 %; give 95 for the share\n"
+
+
+def test_the_interval_of_several_samples_is_that_of_score(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Ten copies of each completion are no 2,000 trials: what is within chance stays so."""
+    texts = list(answers())
+    rows = [
+        {"id": p.id, "question": p.question, "completion": text, "sample": sample}
+        for p, text in zip(PROBLEMS, texts, strict=True)
+        for sample in range(10)
+    ]
+    path = jsonl(tmp_path / "ten.jsonl", rows)
+    asked = ("-d", DATASET, "--scorer", "gradeschool/reader", "--json")
+    scored = gradeschool("score", path, *asked).json()["runs"][0]["scorers"]["gradeschool/reader"]
+    alone = gradeschool("why", path, "--expected", "92.5", *asked).json()
+    assert (alone["accuracy"], alone["ci95"]) == (scored["accuracy"], scored["ci95"])
+    assert alone["within_chance"] is True
+    other = jsonl(tmp_path / "other.jsonl", [{**row, "completion": "#### 3"} for row in rows])
+    beside = gradeschool("why", path, "--expected-run", other, *asked).json()
+    assert (beside["accuracy"], beside["ci95"]) == (scored["accuracy"], scored["ci95"])
+
+
+def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
+    """The options for reading the file are part of them."""
+    path = file_of(tmp_path / "a.jsonl", answers())
+    other = file_of(tmp_path / "b.jsonl", answers(worse))
+    asked = ("-d", DATASET, "--columns", "response=completion", "--scorer", "openai/2021")
+    words = f"-d {DATASET} --columns response=completion"
+    alone = gradeschool("why", path, "--expected", EXPECTED, *asked).out
+    assert f"-> gradeschool explain {path} {words} --scorer openai/2021" in alone
+    beside = gradeschool("why", other, "--expected-run", path, *asked[:-1], "gradeschool/reader")
+    assert f"-> gradeschool diff {other} {path} {words} --scorer-a gradeschool/reader" in beside.out
+
+
+def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: Path) -> None:
+    """There is no score to explain; 0.00 % would be wrong."""
+    rows = [{"id": p.id, "question": p.question, "error": "boom"} for p in PROBLEMS[:5]]
+    failed = jsonl(tmp_path / "failed.jsonl", rows)
+    good = file_of(tmp_path / "a.jsonl", answers())
+    alone = gradeschool("why", failed, "--expected", "50", "-d", DATASET)
+    assert (alone.status, alone.out) == (2, "")
+    assert (
+        "the run 'failed' contains no completion that 'gradeschool/reader' can judge" in alone.err
+    )
+    beside = gradeschool("why", failed, "--expected-run", good, "-d", DATASET)
+    assert beside.status == 2
+    assert "the run 'failed' contains no completion" in beside.err
+    curve = gradeschool("runs", "curve", failed, "-d", DATASET)
+    assert (curve.status, curve.out) == (2, "")
+    assert "contains no completion" in curve.err
+    few = gradeschool("runs", "curve", good, "-d", DATASET, "--at", "5")
+    assert few.status == 2
+    assert "has 5 samples; give --at with at most 1" in few.err
+
+
+def test_changed_settings_are_words(gradeschool: Command, tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", answers())
+    fields = json.loads((run / "run.json").read_text())
+    fields["decoding"] = {**fields["decoding"], "seed": 1}
+    (run / "run.json").write_text(json.dumps(fields))
+    assert "seed 1 (the protocol: none)" in gradeschool("why", run, "--expected", EXPECTED).out
+
+
+def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:
+    """Run-on costs 90 points; where 30 are missing, it says that the causes exceed them."""
+    path = file_of(tmp_path / "a.jsonl", answers(run_on))
+    options = ("-d", DATASET, "--scorer", "lm-eval/gsm8k/flexible-extract")
+    shown = gradeschool("why", path, "--expected", "30", *options).out
+    rest = gradeschool("why", path, "--expected", "30", *options, "--json").json()["rest_points"]
+    assert rest < 0
+    assert f"{rest:.1f}  the causes account for more than is missing" in shown

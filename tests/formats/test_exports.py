@@ -61,6 +61,23 @@ def test_hostile_and_failed_samples_come_back(
         assert {**now, "error": 0} == {**was, "error": 0}, scorer
 
 
+def test_the_standard_error_is_that_of_the_score(gradeschool: Command, tmp_path: Path) -> None:
+    """With unequal numbers of samples too: of the share of completions, clustered by problem."""
+    rows = [{"index": 0, "sample": i, "completion": "#### 600"} for i in range(8)]
+    rows += [{"index": index, "completion": "#### 987654"} for index in range(1, 5)]
+    path = tmp_path / "uneven.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    written = export(gradeschool, path, "every-eval-ever", tmp_path / "export")
+    (aggregate,) = written.rglob("*.json")
+    for result in json.loads(aggregate.read_text())["evaluation_results"]:
+        details = result["score_details"]
+        share, right = details["score"], round(12 * details["score"])
+        spread = (right - 8 * share) ** 2 + 4 * share**2
+        error = details["uncertainty"]["standard_error"]
+        assert error["value"] == pytest.approx((spread * 5 / 4) ** 0.5 / 12)
+        assert error["method"] == "clustered by problem"
+
+
 @pytest.mark.parametrize("name", samples_of)
 def test_texts_come_back_to_the_letter(
     gradeschool: Command, answers: Path, tmp_path: Path, name: str

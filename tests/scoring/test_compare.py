@@ -109,19 +109,90 @@ def test_sets_that_differ_are_refused_until_told(
     assert "share no problem" in none.err
 
 
-def test_errors_are_left_out_and_never_wrong(
-    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
-) -> None:
-    """A sample that failed makes the sets differ; --common compares the others."""
+@pytest.fixture
+def failed(write: Write, tmp_path: Path) -> tuple[Path, Path]:
+    """Two runs, the second without a completion of problem 3."""
     a, b = write("a", rights(1)), tmp_path / "b.jsonl"
     lines = write("b", rights(1)).read_text().splitlines()
     lines[3] = json.dumps({"index": 3, "error": "http 500: overloaded"})
     b.write_text("\n".join(lines) + "\n")
-    assert gradeschool("compare", a, b, "-d", dataset).status == 2
-    result = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
-    assert [run["errors"] for run in result["runs"]] == [0, 1]
-    assert result["comparisons"][0]["n"] == PROBLEMS - 1
-    assert result["comparisons"][0]["difference"] == 0
+    return a, b
+
+
+@pytest.mark.parametrize(("options", "status"), [((), 3), (("--common",), 0)])
+def test_errors_are_left_out_and_never_wrong(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, options: tuple[str, ...],
+    status: int,
+) -> None:  # fmt: skip
+    """A problem without a completion in one run is left out of both; --common accepts that."""
+    a, b = failed
+    result = gradeschool("compare", a, b, "-d", dataset, *options, "--json")
+    assert result.status == status
+    assert [run["errors"] for run in result.json()["runs"]] == [0, 1]
+    (comparison,) = result.json()["comparisons"]
+    assert (comparison["n"], comparison["difference"]) == (PROBLEMS - 1, 0)
+    message = "1 problem left out: no completion in 'b' (3)"
+    assert (message in result.err) is (status == 3)
+    assert comparison["left_out"] == (["3"] if status == 3 else [])
+
+
+def test_a_failed_sample_does_not_hide_a_missed_threshold(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path
+) -> None:
+    a, b = failed
+    for margin, status in (("90", 3), ("1", 1)):
+        asked = ("compare", b, "--not-worse-than", a, "--margin", margin, "-d", dataset)
+        result = gradeschool(*asked)
+        assert result.status == status
+        assert "no completion in 'b' (3)" in result.err
+
+
+def test_the_refusal_separates_absent_problems_from_failed_ones(
+    gradeschool: Command, write: Write, failed: tuple[Path, Path], dataset: Path
+) -> None:
+    result = gradeschool("compare", failed[1], write("c", rights()[:30]), "-d", dataset)
+    assert result.status == 2
+    assert "10 only in 'b' (30, 31, 32, 33, 34, ...); 1 problem left out" in result.err
+    assert "no completion in 'b' (3); give --common to compare the 29" in result.err
+
+
+def test_reports_of_a_failed_sample_have_the_difference(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
+) -> None:
+    for ending in ("md", "html"):
+        path = tmp_path / f"report.{ending}"
+        assert gradeschool("report", *failed, "-d", dataset, "-o", path).status == 0
+        words = "1 problem is left out of the differences, without a completion in one of two runs"
+        assert words in path.read_text("utf-8")
+
+
+def test_unequal_numbers_of_samples_have_one_accuracy(
+    gradeschool: Command, dataset: Path, tmp_path: Path
+) -> None:
+    """`score`, `compare`, `runs curve`: the share of completions, inside its interval."""
+    paths = []
+    for name, right in (("a", 1), ("b", 3)):
+        rows = [{"index": 0, "sample": i, "completion": "#### 0"} for i in range(40)]
+        rows += [
+            {"index": i, "completion": f"#### {i if i < right else i + 1}"} for i in range(1, 10)
+        ]
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("-d", dataset, "--scorer", "gradeschool/reader", "--json")
+    compared = gradeschool("compare", *paths, *asked).json()
+    (comparison,) = compared["comparisons"]
+    for path, run, side in zip(paths, compared["runs"], "ab", strict=True):
+        scored = gradeschool("score", path, *asked).json()["runs"][0]["scorers"]
+        expected = scored["gradeschool/reader"]["accuracy"]
+        (first, *_) = gradeschool("runs", "curve", path, *asked).json()["curves"][path.stem]
+        assert run["accuracy"] == comparison[f"accuracy_{side}"] == first["maj"] == expected
+        assert run["ci95"][0] < expected < run["ci95"][1]
+    assert comparison["difference"] == pytest.approx(0.2)  # by problem, and the output says so
+    assert comparison["is_even"] is False
+    words = "in a difference each problem counts once, in an accuracy each completion"
+    assert words in gradeschool("compare", *paths, *asked[:-1]).out
+    (alone,) = gradeschool("compare", *paths, *asked, "--unpaired").json()["comparisons"]
+    assert alone["difference"] == pytest.approx(2 / 49)
 
 
 def test_one_file_of_several_runs_and_one_run_of_it(
@@ -197,9 +268,9 @@ def test_thresholds_decide_the_exit_status(
 @pytest.mark.parametrize(
     ("wrong", "options", "status", "line"),
     [
-        (range(3), (), 0, "met: b against a: -7.50 points, p 0.125 that it is no worse"),
-        (range(5), (), 1, "MISSED: b against a: -12.50 points, p 0.031 that it is no worse"),
-        (range(12), (), 1, "MISSED: b against a: -30.00 points, p <0.001 that it is no worse"),
+        (range(3), (), 0, "met: b against a: -7.50 points, one-sided p 0.125, below"),
+        (range(5), (), 1, "MISSED: b against a: -12.50 points, one-sided p 0.031, below"),
+        (range(12), (), 1, "MISSED: b against a: -30.00 points, one-sided p <0.001, below"),
         (range(0), (), 0, "met: b against a: +0.00 points"),
         (range(3), (), 0, "a loss of 1 is not excluded"),
         (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),
@@ -293,6 +364,43 @@ def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dat
     result = gradeschool("compare", write("a", rights()), "-d", dataset)
     assert result.status == 2
     assert "only one run is given: 'a'" in result.err
+
+
+def test_one_file_twice_is_named_so(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    """Whatever the path: a run is not compared with itself."""
+    path = write("a", rights())
+    other = tmp_path / "." / "x" / ".." / path.name
+    (tmp_path / "x").mkdir()
+    result = gradeschool("compare", path, other, "-d", dataset)
+    assert result.status == 2
+    assert f"the same file is given twice: '{path}', " in result.err
+
+
+@pytest.mark.parametrize(
+    ("seed", "change", "is_noted"),
+    [(2, {}, True), (6, {}, False), (1, {}, False), (2, {"temperature": 0.0}, False)],
+)
+def test_runs_that_share_seeds_are_noted(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int,
+    change: dict[str, float], is_noted: bool,
+) -> None:  # fmt: skip
+    """Seeds 1 to 5 and 2 to 6 have four in common: these runs are not independent."""
+    text = write("c", rights()).read_text()
+    folders: list[Path] = []
+    for first in (1, seed):
+        folder = tmp_path / f"run{len(folders)}"
+        folder.mkdir()
+        (folder / "completions.jsonl").write_text(text)
+        decoding = {"temperature": 0.7, "seed": first, **change}
+        fields = {"model": "m", "samples": 5, "decoding": decoding}
+        (folder / "run.json").write_text(json.dumps(fields))
+        folders.append(folder / "completions.jsonl")
+    result = gradeschool("compare", *folders, "-d", dataset)
+    assert result.status == 0, result.err
+    assert ("have 4 of 5 seeds in common" in result.err) is is_noted
+    assert ("with a --seed that is 5 or more away" in result.err) is is_noted
 
 
 def test_one_id_for_two_problems_is_refused(

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.scoring.statistics import clustered_wilson, wilson
+from gradeschool.scoring.statistics import (
+    clustered_error,
+    clustered_wilson,
+    standard_error,
+    wilson,
+)
 
 SIZES = (1, 2, 3, 10, 37, 100, 1319, 26_380, 10**6)
 CASES = [(k, n) for n in SIZES for k in {0, 1, n // 7, n // 3, n // 2, n - 1, n} if 0 <= k <= n]
@@ -36,6 +41,17 @@ def test_nothing_is_known_of_nothing() -> None:
 def test_one_sample_a_problem_is_plain_wilson(rights: list[bool]) -> None:
     """Without repeated samples there is nothing to correct."""
     assert clustered_wilson([(right, 1) for right in rights]) == wilson(sum(rights), len(rights))
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=50))
+def test_the_error_of_an_accuracy_is_that_of_the_mean_for_equal_samples(rights: list[int]) -> None:
+    """For unequal numbers it is clustered: one problem with most samples makes it large."""
+    expected = standard_error([right / 4 for right in rights])
+    assert clustered_error([(right, 4) for right in rights]) == pytest.approx(expected)
+    assert clustered_error([(3, 4)]) is None
+    uneven = clustered_error([(40, 40), *[(0, 1)] * 9])
+    assert uneven is not None
+    assert uneven > 0.15
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=300), st.integers(2, 9))

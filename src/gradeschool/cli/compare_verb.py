@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,7 +74,8 @@ def command(
 
     A RUN is a run folder or a sample file; FILE#NAME selects one run of several. The test is exact
     (McNemar; by problem if there are several samples), intervals are at 95 %, and several
-    comparisons are corrected (Holm). Samples without a completion are excluded and counted.
+    comparisons are corrected (Holm). Samples without a completion are excluded and counted; exit
+    status 3: a problem has none in one run and is left out of the differences.
 
     Example: gradeschool compare runs/base runs/tuned
 
@@ -90,21 +92,19 @@ def command(
         outcomes_of,
         shared_by_all,
     )
-    from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table
 
     first = _reference(common, unpaired, reference, good)
     check_scorers(scorer)
-    specs = runs if first is None else (first, *runs)
-    chosen = choose_runs(specs, dataset, warn, None if at_least is not None else _check_two)
-    if good is not None:
-        _check_same_prompts(chosen, specs)
+    given = runs if first is None else (first, *runs)
+    chosen = _chosen(given, dataset, at_least is not None, good is not None)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples and compares the others
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
+    is_less = bool(comparisons) and not (shared or unpaired) and _says_left_out(outcomes)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
@@ -115,9 +115,39 @@ def command(
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
+    if is_less:
+        sys.exit(3)
 
 
-def _check_two(runs: Sequence[str]) -> None:
+def _chosen(
+    given: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
+) -> list[SourceRun]:
+    """Return the runs, each once; warn about shared seeds. Raises InputError for unsuitable."""
+    from gradeschool.scoring.sources import choose_runs, once_each
+
+    check_two = None if one_is_enough else partial(_check_two, given=given)
+    chosen = choose_runs(given, dataset, warn, check_two)
+    _warn_of_seeds(chosen)
+    if same_prompts:
+        _check_same_prompts(chosen, once_each(given))
+    return chosen
+
+
+def _says_left_out(outcomes: Sequence[Outcomes]) -> bool:
+    """Warn about problems that are left out of the differences; return whether there are any."""
+    from gradeschool.scoring.compare import left_out_text
+
+    texts = [text for run in outcomes if (text := left_out_text(run))]
+    for text in texts:
+        warn(text)
+    return bool(texts)
+
+
+def _check_two(runs: Sequence[str], given: Sequence[str]) -> None:
+    if len(runs) < 2 and len(given) > 1:
+        times = "twice" if len(given) == 2 else f"{len(given)} times"
+        raise InputError(f"the same file is given {times}: {', '.join(map(repr, given))}; "
+                         "give another run, or --at-least")  # fmt: skip
     if len(runs) < 2:
         raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")
 
@@ -140,6 +170,34 @@ def _reference(common: bool, unpaired: bool, reference: str | None, good: str | 
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
     return reference or good
+
+
+def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
+    """Warn if a run has some of the first run's samples: the seed of sample i is the seed + i."""
+    from gradeschool.formats.settings import mapping
+
+    def facts(run: SourceRun) -> tuple[object, ...]:
+        prompts, decoding = (mapping(run.manifest.get(part)) for part in ("protocol", "decoding"))
+        return run.manifest.get("model"), prompts.get("digest"), decoding.get("temperature")
+
+    def seeds(run: SourceRun) -> range:
+        seed = mapping(run.manifest.get("decoding")).get("seed")
+        count = run.manifest.get("samples")
+        if not (isinstance(seed, int) and isinstance(count, int)):
+            return range(0)
+        return range(seed, seed + count)
+
+    first = runs[0]
+    for run in runs[1:]:
+        ours, theirs = seeds(first), seeds(run)
+        shared = range(max(ours.start, theirs.start), min(ours.stop, theirs.stop))
+        if shared and ours != theirs and facts(run) == facts(first) and facts(first)[2]:
+            apart = max(len(ours), len(theirs))
+            warn(
+                f"{first.run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
+                "common, so those samples may be equal and the runs are not independent; evaluate "
+                f"one of them again with a --seed that is {apart} or more away"
+            )
 
 
 def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:

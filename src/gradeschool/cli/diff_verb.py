@@ -65,9 +65,10 @@ def compared(
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.runs.diff.pairs import read_side
     from gradeschool.runs.diff.result import run_difference
-    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.sources import choose_runs, once_each
 
-    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=a == b))
+    is_same = len(once_each((a, b))) == 1
+    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=is_same))
     sides = (read_side(chosen[0]), read_side(chosen[-1]))
     first, second = map(get_usable_scorer, _scorers_of_sides(sides, scorers))
     faults = sum(each.run.faults for each in chosen)

@@ -161,6 +161,18 @@ def warn_of_faults(count: int) -> None:
         sys.exit(3)
 
 
+def reading_words(dataset: str | None) -> str:
+    """Return the options with which the command reads its files, as words behind a file name."""
+    from gradeschool.reports.terminal import quoted
+
+    names = click.get_current_context().meta[READING]
+    options = [("-d", dataset), *(("--columns", pairs) for pairs in names["columns"])]
+    options.append(("--id-base", names["id_base"]))
+    return "".join(
+        f" {option} {quoted(str(value))}" for option, value in options if value is not None
+    )
+
+
 def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
     """Return the option --scorer, which takes several names; see `files_and_scorers`.
 

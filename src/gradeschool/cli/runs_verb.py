@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 FOLDER = click.Path(path_type=Path)
@@ -34,7 +35,6 @@ def command() -> None:
 @json_option
 def list_command(folder: Path, as_json: bool) -> None:
     """List the runs in a folder (by default runs)."""
-    from gradeschool.errors import InputError
     from gradeschool.runs.summary import find_runs, summary_of
 
     summaries, broken = [], 0
@@ -149,15 +149,21 @@ def curve_command(
     from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
     from gradeschool.scoring.sources import choose_runs, scorer_for
-    from gradeschool.scoring.table import scored_table
+    from gradeschool.scoring.table import nothing_judged, scored_table
 
     check_scorers(scorer)
     runs = choose_runs([file], dataset, warn)
     chosen = scorer_for([runs[0].manifest], scorer)
-    curves = {
-        run.name: curve(ballots_of(scored_table(run, [chosen])), ks or None, count_invalid)
-        for run, *_ in runs
-    }
+    curves = {}
+    for run, *_ in runs:
+        ballots = ballots_of(scored_table(run, [chosen]))
+        if not ballots:
+            raise nothing_judged(run.name, chosen.name)
+        curves[run.name] = curve(ballots, ks or None, count_invalid)
+        if not curves[run.name]:
+            most = max(map(len, ballots.values()))
+            raise InputError(f"no problem of the run {run.name!r} has {min(ks)} samples; give --at "
+                             f"with at most {most}")  # fmt: skip
     if as_json:
         print_json({"scorer": chosen.name, "curves": {
             name: [point.as_json() for point in points] for name, points in curves.items()

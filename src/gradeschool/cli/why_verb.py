@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading_words,
     scorer_option,
     warn,
     warn_of_faults,
@@ -76,7 +76,7 @@ def _alone(
 ) -> tuple[GapAccount, int]:
     """Return the account of a run, and the number of unusable rows."""
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.reports.measured import known_protocol
+    from gradeschool.reports.measured import changes_of, known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_gap
     from gradeschool.scoring.sources import choose_runs, scorer_for, sources
@@ -90,7 +90,11 @@ def _alone(
     protocol = known_protocol(manifest)
     [source] = sources([str(chosen[0].path)], dataset)
     labels = disputed(source.dataset.problems, chosen[0].run.problems())
-    account = account_of_gap(chosen[0].run, used, expected, manifest, protocol, labels, quoted(run))
+    place = quoted(run) + reading_words(dataset)
+    changes = changes_of(manifest)
+    account = account_of_gap(
+        chosen[0].run, used, expected, manifest, protocol, changes, labels, place
+    )
     return account, chosen[0].run.faults
 
 
@@ -100,14 +104,20 @@ def _beside(
     """Return the account of a run compared with the run with the expected score."""
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_difference
+    from gradeschool.scoring.sources import once_each
 
-    if Path(run) == Path(other):
+    if len(once_each((run, other))) == 1:
         raise InputError("RUN and --expected-run are the same; give another run")
     difference, faults = compared(run, other, (scorer, scorer), dataset)
-    return account_of_difference(difference, (quoted(run), quoted(other))), faults
+    command = f"gradeschool diff {quoted(run)} {quoted(other)}{reading_words(dataset)}"
+    if scorer is not None:
+        command += f" --scorer-a {scorer} --scorer-b {scorer}"
+    return account_of_difference(difference, command), faults
 
 
 def _print(account: GapAccount) -> None:
+    from gradeschool.runs.why import LEAST_POINTS
+
     say(
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
         f"{account.judged:,} completions); expected {percent(account.expected)}"
@@ -132,6 +142,9 @@ def _print(account: GapAccount) -> None:
         chance = account.rest <= 100 * (high - low) / 2
         words = "the rest, within chance" if chance else "without a measured cause"
         say(f"\n{account.rest:>10.1f}  {words}")
+    elif account.missing > 0 and measured and account.rest <= -LEAST_POINTS:
+        say(f"\n{account.rest:>10.1f}  the causes account for more than is missing: without them "
+                   "the score would be above the expected one")  # fmt: skip
     elif account.missing > 0 and not account.causes:
         say("Nothing in the texts or settings explains it: the answers are other numbers. "
                    "Compare with a run that has the expected score: --expected-run.")  # fmt: skip

@@ -207,8 +207,8 @@ def _result(run: ExportedRun, score: ExportedScore) -> dict[str, Any]:
         },
         "num_samples": score.judged,
     }
-    if score.stderr is not None:
-        uncertainty["standard_error"] = {"value": score.stderr, "method": "mean over problems"}
+    if score.error is not None:
+        uncertainty["standard_error"] = {"value": score.error, "method": "clustered by problem"}
     return {
         "evaluation_result_id": _result_id(run, scorer),
         "evaluation_name": f"{run.task} ({scorer.name})",

@@ -25,14 +25,16 @@ REPLACEMENT = "\ufffd"
 class ExportedScore(NamedTuple):
     """The score of a run under one scorer, in both published forms.
 
-    accuracy, interval, judged: over completions, with the 95 % interval. mean, stderr: over
-    problems, as lm-eval and inspect_ai report them; stderr is None for a single problem. problems:
+    accuracy, interval, error, judged: over completions, with the 95 % interval and the standard
+    error, both clustered by problem. mean, stderr: over problems, as lm-eval and inspect_ai report
+    them. For a single problem, both errors are None. problems:
     (correct, judged) by problem id; scorer failures are not counted as judged.
     """
 
     scorer: Scorer
     accuracy: float
     interval: tuple[float, float]
+    error: float | None
     judged: int
     mean: float
     stderr: float | None

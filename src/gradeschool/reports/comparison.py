@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console
@@ -32,6 +32,28 @@ def print_comparison(
     for comparison in comparisons:
         for line in _remarks(comparison):
             console.print(line, soft_wrap=True)
+
+
+UNEVEN = (
+    "Problems have unequal numbers of samples: in a difference each problem counts once, in an "
+    "accuracy each completion"
+)
+
+
+def basis_of(comparisons: Iterable[Comparison]) -> str:
+    """Return sentences on what separates differences from those of the accuracies; "" if nothing.
+
+    For pages that do not print the remarks of `print_comparison`.
+    """
+    comparisons = list(comparisons)
+    left_out = {id for comparison in comparisons for id in comparison.left_out}
+    sentences = [UNEVEN] if any(not comparison.is_even for comparison in comparisons) else []
+    if left_out:
+        problems = "1 problem is" if len(left_out) == 1 else f"{len(left_out)} problems are"
+        sentences.append(
+            f"{problems} left out of the differences, without a completion in one of two runs"
+        )
+    return "".join(f"{sentence}. " for sentence in sentences).strip()
 
 
 def name(run: str) -> str:
@@ -96,6 +118,8 @@ def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
 def _remarks(comparison: Comparison) -> Iterator[str]:
     yield f"{name(comparison.run)} against {name(comparison.baseline)}: {verdict_of(comparison)}"
     yield f"  p: {comparison.p_method}; interval: {comparison.ci_method}"
+    if not comparison.is_even:
+        yield f"  {UNEVEN[0].lower()}{UNEVEN[1:]}"
     if not comparison.n:
         yield "  unpaired: for the same problems, a paired comparison detects smaller differences"
         return

@@ -24,7 +24,7 @@ from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.statistics import standard_error
+from gradeschool.scoring.statistics import clustered_error, standard_error
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome
 
@@ -131,13 +131,15 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
         if sample.verdicts
     )
     problems = tally_by_problem(outcomes)
-    share = share_of_clusters(list(problems.values()))
+    clusters = list(problems.values())
+    share = share_of_clusters(clusters)
     shares = [correct / judged for correct, judged in problems.values()]
     mean = sum(shares) / len(shares) if shares else 0.0
     stderr = standard_error(shares) if len(shares) > 1 else None
     return ExportedScore(
-        scorer, share.accuracy, share.interval, share.judged, mean, stderr, problems
-    )
+        scorer, share.accuracy, share.interval, clustered_error(clusters), share.judged, mean,
+        stderr, problems,
+    )  # fmt: skip
 
 
 def _cause(sample: ExplainedSample) -> str:

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, percent
-from gradeschool.reports.comparison import p_value
+from gradeschool.reports.comparison import basis_of, p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, save_page
@@ -51,6 +51,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         )
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", f"Read by {_cell(headline.name)}.", ""]
+    lines += [basis, ""] if (basis := basis_of(differences.values())) else []
     for judged in runs:
         guesses = guess_sentence(judged, headline, share_of(judged, judged.headline))
         lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []

@@ -299,6 +299,7 @@ def curve_table(
     silent = "votes for none" if count_invalid else "does not vote"
     console.print(
         "maj@k: a problem's samples vote in groups of k; a tie goes to the answer seen first; a "
-        f"sample without\nan answer {silent}. pass@k: unbiased. Intervals: 95 %, by problem.",
+        f"sample without\nan answer {silent}. maj@1 is the accuracy. pass@k: unbiased, a mean "
+        "over problems.\nIntervals: 95 %, by problem.",
         soft_wrap=True,
     )

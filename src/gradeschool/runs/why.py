@@ -20,14 +20,14 @@ from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.formats.settings import mapping
 from gradeschool.problem import MARKER
-from gradeschool.protocol import Protocol, overrides
+from gradeschool.protocol import Protocol
 from gradeschool.runs.diff import steps as diff_steps
 from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run, Sample
-from gradeschool.scoring.statistics import Interval, wilson
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
+from gradeschool.scoring.table import Tally, nothing_judged, scored_table
 from gradeschool.verdict import Outcome
 
 LEAST_POINTS = 0.05
@@ -113,25 +113,33 @@ def account_of_gap(
     expected: float,
     manifest: Mapping[str, Any],
     protocol: Protocol | None,
+    changes: Sequence[str],
     labels: LabelChanges,
     place: str,
 ) -> GapAccount:
     """Return the causes of the points missing to an expected accuracy, from the run alone.
 
-    manifest: its run.json, {} if there is none. labels: the disputed labels of its dataset
-    (`datasets.platinum.disputed`). place: the run as named on a command line.
+    manifest: its run.json, {} if there is none. changes: its settings that differ from the
+    protocol's, in words. labels: the disputed labels of its dataset (`datasets.platinum.disputed`).
+    place: the run as named on a command line, with the options for reading it. Raises InputError if
+    no completion could be judged.
     """
     facts = _RunFacts(run, scorer, labels, place)
     named = [
         *_of_texts(facts),
         *_of_labels(facts),
-        *_of_settings(facts, manifest, protocol),
+        *_of_settings(facts, manifest, protocol, changes),
     ]
     ranked = sorted(named, key=lambda cause: (cause.points is None, -(cause.points or 0.0)))
-    judged = len(facts.samples)
-    interval = wilson(facts.correct, judged)
-    accuracy = facts.correct / judged if judged else 0.0
-    return GapAccount(scorer.name, expected, accuracy, interval, judged, tuple(ranked))
+    return _account(scorer.name, expected, facts.tallies, ranked)
+
+
+def _account(
+    scorer: str, expected: float, tallies: Sequence[Tally], causes: Sequence[GapCause]
+) -> GapAccount:
+    accuracy, interval = share_of_clusters(tallies), clustered_wilson(tallies)
+    judged = sum(tally.judged for tally in tallies)
+    return GapAccount(scorer, expected, accuracy, interval, judged, tuple(causes))
 
 
 class _RunFacts:
@@ -145,6 +153,9 @@ class _RunFacts:
             for sample, verdicts in zip(table.samples, table.verdicts, strict=True)
             if verdicts[0].outcome is not Outcome.ERROR
         ]
+        if not pairs:
+            raise nothing_judged(run.name, scorer.name)
+        self.tallies = list(table.tallies().values())
         self.samples = [sample for sample, _ in pairs]
         self.correct = sum(verdict.correct for _, verdict in pairs)
         self.disputed = labels
@@ -157,7 +168,7 @@ class _RunFacts:
 
     def points(self, count: float) -> float:
         """Return completions as points of accuracy."""
-        return 100 * count / max(1, len(self.samples))
+        return 100 * count / len(self.samples)
 
 
 def _of_texts(facts: _RunFacts) -> list[GapCause]:
@@ -255,16 +266,16 @@ def _of_labels(facts: _RunFacts) -> list[GapCause]:
 
 
 def _of_settings(
-    facts: _RunFacts, manifest: Mapping[str, Any], protocol: Protocol | None
+    facts: _RunFacts,
+    manifest: Mapping[str, Any],
+    protocol: Protocol | None,
+    changes: Sequence[str],
 ) -> list[GapCause]:
     """Return the settings that can cost points; only a second run can measure how many."""
     named = []
     decoding = mapping(manifest.get("decoding"))
-    changed = overrides(decoding, protocol) if protocol and decoding else {}
-    if changed:
-        listed = ", ".join(f"{name} {value!r}, not {usual!r}"
-                           for name, (value, usual) in changed.items())  # fmt: skip
-        named.append(GapCause(CHANGED, None, f"not the protocol's: {listed}",
+    if changes:
+        named.append(GapCause(CHANGED, None, f"not the protocol's: {', '.join(changes)}",
                               "evaluate without these options"))  # fmt: skip
     if decoding.get("temperature") and manifest.get("samples") == 1:
         named.append(GapCause(
@@ -310,13 +321,12 @@ OF_TEXTS = (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION
             names.ANSWERED_BY, names.VERSIONS, names.ADDRESS)  # fmt: skip
 
 
-def account_of_difference(difference: RunDifference, commands: Sequence[str]) -> GapAccount:
+def account_of_difference(difference: RunDifference, command: str) -> GapAccount:
     """Return the causes of the points missing from A to B: A is the run, B has the expected score.
 
-    commands: A and B as named on a command line.
+    command: shows the whole difference.
     """
     differing = {field.name: field for field in difference.fields if field.state == DIFFERS}
-    place_a, place_b = commands
     named = []
     for step in difference.account.steps:
         if abs(step.points) < LEAST_POINTS:
@@ -327,13 +337,8 @@ def account_of_difference(difference: RunDifference, commands: Sequence[str]) ->
         if not title:
             title = shown[0].name if shown else "other texts"
         evidence = words or f"{step.name}, and no recorded setting differs"
-        named.append(GapCause(
-            title, step.points, f"{step.texts:,} completions: {evidence}",
-            f"gradeschool diff {place_a} {place_b}",
-        ))  # fmt: skip
+        evidence = f"{step.texts:,} completions: {evidence}"
+        named.append(GapCause(title, step.points, evidence, command))
     ranked = sorted(named, key=lambda cause: -(cause.points or 0.0))
     account = difference.account
-    judged = account.judged
-    interval = wilson(account.correct[0], judged)
-    return GapAccount(difference.scorers[0], account.accuracy_b, account.accuracy_a,
-                      interval, judged, tuple(ranked))  # fmt: skip
+    return _account(difference.scorers[0], account.accuracy_b, account.tallies_a, ranked)

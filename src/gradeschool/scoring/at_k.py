@@ -15,7 +15,13 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson, wilson_of_mean
+from gradeschool.scoring.statistics import (
+    Interval,
+    clustered_wilson,
+    share_of_clusters,
+    wilson,
+    wilson_of_mean,
+)
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 from gradeschool.vote import Vote
@@ -46,9 +52,9 @@ class AtK:
     """The results of k samples per problem, over the problems that have at least k.
 
     maj: share of votes of k won by a right answer; each problem's samples are split into groups of
-    k, in order, and each group votes. pass_any: probability that one of k samples is right. ties,
-    silent: shares of the votes that were tied, and of those without any answer. Intervals are
-    clustered by problem.
+    k, in order, and each group votes; maj@1 is the accuracy. pass_any: probability that one of k
+    samples is right, a mean over problems. ties, silent: shares of the votes that were tied, and of
+    those without any answer. Intervals are clustered by problem.
     """
 
     k: int
@@ -150,9 +156,9 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
     return AtK(
         k=k,
         problems=len(enough),
-        maj=_mean([Fraction(right, size) for right, size in clusters]),
+        maj=share_of_clusters(clusters),
         maj_ci95=clustered_wilson(clusters),
-        pass_any=_mean(chances),
+        pass_any=float(sum(chances) / len(chances)),
         pass_ci95=wilson_of_mean(chances, count),
         ties=sum(majority.tied for votes in elections for majority in votes) / count,
         silent=sum(majority.answer is None for votes in elections for majority in votes) / count,
@@ -162,10 +168,6 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
 def _groups(cast: Sequence[Ballot], k: int) -> Iterator[Sequence[Ballot]]:
     for start in range(0, len(cast) - k + 1, k):
         yield cast[start : start + k]
-
-
-def _mean(shares: Sequence[Fraction]) -> float:
-    return float(sum(shares) / len(shares))
 
 
 @dataclass(frozen=True, slots=True)

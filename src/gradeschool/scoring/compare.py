@@ -15,15 +15,17 @@ from gradeschool.scoring.statistics import (
     clustered_wilson,
     holm,
     mean_difference,
+    mean_size,
     mean_squared_difference,
     minimum_detectable,
     paired_interval,
     paired_test,
     problems_for_margin,
     problems_needed,
+    share_of_clusters,
     unpaired,
 )
-from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally, nothing_judged
 
 SHOWN_IDS = 5
 
@@ -32,8 +34,9 @@ SHOWN_IDS = 5
 class Outcomes:
     """One run under one scorer, by problem id.
 
-    unjudged: number of error samples, which are left out. misses: number of wrong samples of a
-    problem, by kind of miss; {} if not counted.
+    unjudged: number of error samples, which are left out. silent: ids of the problems of which the
+    run has samples, none of which could be judged. misses: number of wrong samples of a problem, by
+    kind of miss; {} if not counted.
     """
 
     run: str
@@ -41,12 +44,12 @@ class Outcomes:
     tallies: Mapping[str, Tally]
     unjudged: int
     misses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
 
     @property
     def accuracy(self) -> float:
-        """Return the mean over problems of the share of right samples."""
-        shares = [tally.correct / tally.judged for tally in self.tallies.values()]
-        return sum(shares) / len(shares) if shares else 0.0
+        """Return the share of the judged samples that are right, as `score` does."""
+        return share_of_clusters(self.tallies.values())
 
     @property
     def interval(self) -> Interval:
@@ -61,13 +64,13 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     """
     tallies = table.tallies(scorer)
     if not tallies:
-        raise InputError(
-            f"the run {table.run.name!r} contains no completion that "
-            f"{table.scorers.names[scorer]!r} can judge"
-        )
+        raise nothing_judged(table.run.name, table.scorers.names[scorer])
     problems = {problem.id: problem for problem in table.problems() if problem.id in tallies}
     judged = sum(tally.judged for tally in tallies.values())
-    return Outcomes(table.run.name, problems, tallies, len(table.run.samples) - judged)
+    every = dict.fromkeys(problem.id for problem in table.run.problems() if problem)
+    silent = tuple(id for id in every if id not in tallies)
+    unjudged = len(table.run.samples) - judged
+    return Outcomes(table.run.name, problems, tallies, unjudged, silent=silent)
 
 
 class Change(NamedTuple):
@@ -83,10 +86,12 @@ class Comparison:
     """One run against the first; every difference is `run` minus `baseline`, -1..1.
 
     n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: on those
-    problems only. p_holm: p corrected for the number of comparisons. p_unpaired: the test that
-    ignores the pairing, for comparison with tools that have no other. detectable: the smallest true
-    difference that this many problems detect with 80 % power. needed: the number of problems that
-    would detect the observed difference with that power.
+    problems only. is_even: every run has equally many samples of each problem; if not, a paired
+    difference, the mean over problems, is not that of the accuracies. left_out: problems that both
+    contain, without a judged completion in one. p_holm: p corrected for the number of comparisons.
+    p_unpaired: the test that ignores the pairing, for comparison with tools that have no other.
+    detectable: the smallest true difference that this many problems detect with 80 % power. needed:
+    the number of problems that would detect the observed difference with that power.
     """
 
     baseline: str
@@ -105,11 +110,13 @@ class Comparison:
     lost: tuple[Change, ...] = ()
     detectable: float | None = None
     needed: int | None = None
+    is_even: bool = True
+    left_out: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values, differences as shares."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields["ci95"] = list(self.ci95)
+        fields["ci95"], fields["left_out"] = list(self.ci95), list(self.left_out)
         for side in ("gained", "lost"):
             fields[side] = [change._asdict() for change in fields[side]]
         return fields
@@ -135,8 +142,9 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
 def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -> list[Comparison]:
     """Compare every run with the first, paired by problem.
 
-    common: compare on the common problems if the sets differ. Raises InputError if they differ
-    without it, and if an id means two problems.
+    A problem without a judged completion in one of two runs is left out of both. common: compare on
+    the common problems if the sets differ. Raises InputError if they differ without it, and if an
+    id means two problems.
     """
     first = outcomes[0]
     return _corrected([_paired(first, other, common, seed) for other in outcomes[1:]])
@@ -176,9 +184,9 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     n = len(both)
     interval, ci_method = paired_interval(both, seed)
     test = paired_test(both)
-    alone = unpaired(
-        [(pair.right_a, pair.n_a) for pair in both], [(pair.right_b, pair.n_b) for pair in both]
-    )
+    clusters_a = [(pair.right_a, pair.n_a) for pair in both]
+    clusters_b = [(pair.right_b, pair.n_b) for pair in both]
+    is_even = len({pair.n_a for pair in both}) == len({pair.n_b for pair in both}) == 1
     difference, discordance = mean_difference(both), mean_squared_difference(both)
     changes = [
         Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b) for id, pair in pairs.items()
@@ -188,19 +196,23 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
         baseline=a.run,
         run=b.run,
         n=n,
-        accuracy_a=sum(pair.right_a / pair.n_a for pair in both) / n,
-        accuracy_b=sum(pair.right_b / pair.n_b for pair in both) / n,
+        accuracy_a=share_of_clusters(clusters_a),
+        accuracy_b=share_of_clusters(clusters_b),
         difference=difference,
         ci95=interval,
         ci_method=ci_method,
         p=test.p,
         p_method=test.how,
         p_holm=test.p,
-        p_unpaired=alone.p,
+        p_unpaired=unpaired(clusters_a, clusters_b).p,
         gained=tuple(change for change in changes if change.after > change.before),
         lost=tuple(change for change in changes if change.after < change.before),
-        detectable=minimum_detectable(n, discordance),
+        detectable=minimum_detectable(n, discordance, mean_size(both)),
         needed=problems_needed(discordance, difference),
+        is_even=is_even,
+        left_out=tuple(
+            id for run, other in ((a, b), (b, a)) for id in run.silent if id in other.tallies
+        ),
     )
 
 
@@ -228,20 +240,33 @@ def _require_same(a: Outcomes, b: Outcomes, id: str) -> None:
 
 
 def _require_same_set(a: Outcomes, b: Outcomes) -> None:
-    only_a = [id for id in a.tallies if id not in b.tallies]
-    only_b = [id for id in b.tallies if id not in a.tallies]
-    if not (only_a or only_b):
-        return
+    """Raise InputError for problems that one run lacks; without a completion, they are no lack."""
+    in_a, in_b = {*a.tallies, *a.silent}, {*b.tallies, *b.silent}
     sides = [
-        f"{len(ids)} only in {side.run!r} ({', '.join(ids[:SHOWN_IDS])}"
-        f"{', ...' if len(ids) > SHOWN_IDS else ''})"
-        for side, ids in ((a, only_a), (b, only_b))
-        if ids
+        f"{len(ids)} only in {side.run!r} ({_shown(ids)})"
+        for side, other in ((a, in_b), (b, in_a))
+        if (ids := [id for id in side.tallies if id not in other])
     ]
+    if not sides:
+        return
+    failed = "".join(f"; {text}" for text in map(left_out_text, (a, b)) if text)
     raise InputError(
-        f"the runs judge different problems: {' and '.join(sides)}; give --common to compare the "
-        f"{len(a.tallies.keys() & b.tallies.keys())} common ones, or --unpaired"
+        f"the runs judge different problems: {' and '.join(sides)}{failed}; give --common to "
+        f"compare the {len(a.tallies.keys() & b.tallies.keys())} common ones, or --unpaired"
     )
+
+
+def left_out_text(run: Outcomes) -> str:
+    """Say which problems of a run no comparison uses, as they have no completion; "" for none."""
+    count = len(run.silent)
+    if not count:
+        return ""
+    problems = "1 problem" if count == 1 else f"{count} problems"
+    return f"{problems} left out: no completion in {run.run!r} ({_shown(run.silent)})"
+
+
+def _shown(ids: Sequence[str]) -> str:
+    return f"{', '.join(ids[:SHOWN_IDS])}{', ...' if len(ids) > SHOWN_IDS else ''}"
 
 
 def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]:
@@ -407,7 +432,7 @@ def gate(
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
         p_text = f"{p:.3f}" if p >= 0.001 else "<0.001"
-        shown = f"{points(other.difference)} points, p {p_text} that it is no worse"
+        shown = f"{points(other.difference)} points, one-sided p {p_text}"
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"

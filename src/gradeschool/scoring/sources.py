@@ -138,6 +138,15 @@ def _exists(name: str) -> bool:
     return PATTERN.search(name) is not None and bool(glob.glob(name))  # noqa: PTH207
 
 
+def once_each(specs: Iterable[str]) -> list[str]:
+    """Return FILE or FILE#RUN arguments without those that name an earlier one by another path."""
+    named: dict[tuple[str, str], str] = {}
+    for spec in specs:
+        file, run = parted(spec)
+        named.setdefault((os.path.realpath(file), run), spec)
+    return list(named.values())
+
+
 def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
     """Return the error for a file that does not contain the selected run."""
     names = ", ".join(repr(f"{file}#{name}") for name in runs)
@@ -260,7 +269,7 @@ def choose_runs(
     unsuitable run names, if possible before a dataset is fetched. Raises InputError for a run that
     a file does not contain.
     """
-    specs = list(dict.fromkeys(specs))
+    specs = once_each(specs)
     check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
     chosen: list[SourceRun] = []

@@ -13,6 +13,7 @@ from itertools import count
 from typing import NamedTuple, cast
 
 from gradeschool.answers.shared import BATCH, MOST_CHARACTERS, forget
+from gradeschool.errors import InputError
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure
@@ -240,6 +241,11 @@ class ScoredTable:
             (problem.id, outcome)
             for problem, outcome in zip(self.problems(), self.column(scorer), strict=True)
         )
+
+
+def nothing_judged(run: str, scorer: str) -> InputError:
+    """Return the error for a run without a completion that a scorer can judge."""
+    return InputError(f"the run {run!r} contains no completion that {scorer!r} can judge")
 
 
 def scored_table(run: Run, scorers: Sequence[Scorer]) -> ScoredTable:

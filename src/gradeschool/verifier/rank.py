@@ -25,6 +25,7 @@ from gradeschool.scoring.statistics import (
     interval_of_mean,
     paired_interval,
     paired_test,
+    share_of_clusters,
     wilson_of_mean,
 )
 from gradeschool.verifier.candidates import (
@@ -412,9 +413,8 @@ def baseline(
             f"the baseline {spec!r} shares no problem with {str(sampled.path)!r}; "
             "give a run on the same dataset"
         )
-    shares = [right / count for right, count in outcomes.values()]
-    accuracy = sum(shares) / len(shares)
-    return other.run, outcomes, accuracy, clustered_wilson(list(outcomes.values()))
+    clusters = list(outcomes.values())
+    return other.run, outcomes, share_of_clusters(clusters), clustered_wilson(clusters)
 
 
 def _dataset(sampled: CandidateRun) -> str | None:

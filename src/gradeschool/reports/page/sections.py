@@ -9,7 +9,7 @@ from math import log
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.percentages import points
-from gradeschool.reports.comparison import p_value, verdict_of
+from gradeschool.reports.comparison import basis_of, p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
@@ -387,9 +387,13 @@ def runs_section(
     lead = el(
         "p", f"{len(runs)} runs over {problems:,} problems, read by ", el("code", scorer.name)
     )
-    words = refusal or (
-        "Differences are in points, on the same problems: exact McNemar test, by problem where "
-        "there are several samples; p is corrected for the number of comparisons (Holm)."
+    words = (
+        refusal
+        or (
+            "Differences are in points, on the same problems: exact McNemar test, by problem where "
+            "there are several samples; p is corrected for the number of comparisons (Holm). "
+            f"{basis_of(comparisons.values())}"
+        ).strip()
     )
     every = _pairs_table(runs, pairs) if pairs else None
     return join(lead, scroll, el("p", words, class_="note"), every)

@@ -325,6 +325,9 @@ class RunDifference:
 def run_difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:
     """Return the difference of two sides; raises InputError if they share no sample."""
     samples = paired(a, b)
+    for side in (a, b):
+        if all(sample.error for sample in side.run.samples):
+            raise InputError(f"the run {side.run.name!r} contains no completion; give another")
     if not samples.pairs:
         raise InputError(
             f"{a.run.name!r} and {b.run.name!r} have no sample of the same problem; give two "

@@ -16,7 +16,8 @@ from gradeschool.formats.settings import LIMIT
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide, PairedSamples, SamplePair
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
+from gradeschool.scoring.statistics import share_of_clusters
+from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet, Tally, tally_by_problem
 
 SET, LABELS, SCORER = "problems, samples and errors on one side only", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
@@ -49,11 +50,13 @@ class DiffStep:
 class DiffAccount:
     """All steps. judged: pairs that every step can judge; correct: A's and B's among them.
 
-    turned: A's completions whose verdict B's scorer changes to correct and from correct, then B's.
+    tallies_a: A's samples of each problem, all that its scorer can judge. turned: A's completions
+    whose verdict B's scorer changes to correct and from correct, then B's.
     """
 
     accuracy_a: float
     accuracy_b: float
+    tallies_a: tuple[Tally, ...]
     judged: int
     correct: tuple[int, int]
     steps: tuple[DiffStep, ...]
@@ -90,7 +93,8 @@ def account_of(
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
-    whole = [_accuracy(side, judges, own) for own, side in enumerate((a, b))]
+    tallies = [_tallies(side, judges, own) for own, side in enumerate((a, b))]
+    whole = [share_of_clusters(each) for each in tallies]
     n = len(kept)
     common = [sum(walk[end][0] == CORRECT for walk in kept) for end in (0, -1)]
     steps = [_step(name, number, kept) for number, (name, _) in enumerate(changes, start=1)]
@@ -100,6 +104,7 @@ def account_of(
     return DiffAccount(
         accuracy_a=whole[0],
         accuracy_b=whole[1],
+        tallies_a=tallies[0],
         judged=n,
         correct=(common[0], common[1]),
         steps=(DiffStep(SET, 100 * gap, lone, 0, 0), *steps),
@@ -172,22 +177,24 @@ def _step(name: str, number: int, walks: Sequence[Sequence[tuple[int, bool]]]) -
     return DiffStep(name, points, sum(walk[number][1] for walk in walks), gained, lost)
 
 
-def _codes(side: DiffSide, judges: SideScorers, labels: int, scorer: int) -> list[int]:
+def _codes(side: DiffSide, judges: SideScorers, labels: int, scorer: int) -> list[tuple[str, int]]:
     return [
-        judges.code(ReadText(sample.text, scorer, sample.problem), labels)
+        (
+            sample.problem.id,
+            judges.code(ReadText(sample.text, scorer, sample.problem), labels),
+        )
         for sample in side.run.samples
         if sample.problem is not None and not sample.error
     ]
 
 
-def _accuracy(side: DiffSide, judges: SideScorers, own: int) -> float:
-    codes = [code for code in _codes(side, judges, own, own) if code != ERROR]
-    return codes.count(CORRECT) / len(codes) if codes else 0.0
+def _tallies(side: DiffSide, judges: SideScorers, own: int) -> tuple[Tally, ...]:
+    return tuple(tally_by_problem(_codes(side, judges, own, own)).values())
 
 
 def _turned(side: DiffSide, judges: SideScorers, own: int) -> tuple[int, int]:
     """Return how many of a side's verdicts the other scorer turns to correct, and from it."""
-    codes = (_codes(side, judges, own, scorer) for scorer in (own, 1 - own))
+    codes = ([code for _, code in _codes(side, judges, own, scorer)] for scorer in (own, 1 - own))
     pairs = [pair for pair in zip(*codes, strict=True) if ERROR not in pair]
     gained = sum(before != CORRECT == after for before, after in pairs)
     return gained, sum(before == CORRECT != after for before, after in pairs)
