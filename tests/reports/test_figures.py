@@ -44,7 +44,7 @@ def series(name: str, *shares: float, baseline: bool = False) -> Series:
 
 
 def share(correct: int, n: int = 100) -> Share:
-    return Share(correct, n, correct / n, wilson(correct, n))
+    return Share(correct, n, correct / n, wilson(correct, n), n)
 
 
 def texts_of(draw: Callable[[Any], None]) -> list[str]:

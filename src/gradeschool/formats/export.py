@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import NO_USAGE, Completion, Prompt
+from gradeschool.formats.own_run import planned_samples
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Verdict
@@ -97,9 +98,7 @@ class ExportedRun:
 
     def is_whole(self) -> bool:
         """Return whether every sample of the run is stored, failed ones included."""
-        planned = (self.manifest.get("problems"), self.manifest.get("samples"))
-        counts = [count for count in planned if isinstance(count, int)]
-        return len(counts) < 2 or len(self.samples) >= counts[0] * counts[1]
+        return len(self.samples) >= planned_samples(self.manifest)
 
 
 class ExportedFile(NamedTuple):

@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
@@ -44,6 +45,23 @@ def p_value(p: float) -> str:
     if p < 1e-12:
         return "<1e-12"
     return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def methods_of(comparisons: Sequence[Comparison]) -> str:
+    """Describe interval, test and correction of differences from the first run in a sentence."""
+    intervals = " and ".join(dict.fromkeys(each.ci_method for each in comparisons))
+    tests = " and ".join(dict.fromkeys(each.p_method for each in comparisons))
+    several = len(comparisons) > 1
+    corrected = f", corrected for {len(comparisons)} comparisons (Holm)" if several else ""
+    return (
+        "Differences are from the first run, in points, on the same problems; "
+        f"p: {tests}{corrected}; interval: {intervals}."
+    )
+
+
+def not_compared(refusal: InputError) -> str:
+    """Return the sentence for runs that have no comparison."""
+    return f"The runs are not compared: {refusal}."
 
 
 def _table(title: str | None = None) -> Table:

@@ -16,7 +16,15 @@ from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, manifest_of, scorer_of
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    changed_rows,
+    completions_file,
+    dataset_of,
+    manifest_of,
+    missing_samples,
+    scorer_of,
+)
 from gradeschool.formats.read import (
     name_of,
     read_samples,
@@ -269,6 +277,8 @@ def choose_runs(
         path = Path(file)
         if path not in loaded:
             loaded[path] = load_runs(path, dataset, warn)
+            stored = sum(len(run.samples) - run.faults for run in loaded[path])
+            warn_of_folder(path, stored, warn)
         runs = [run for run in loaded[path] if not name or run.name == name]
         if not runs:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
@@ -278,6 +288,22 @@ def choose_runs(
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
+
+
+def warn_of_folder(path: Path, stored: int, warn: Callable[[str], None]) -> None:
+    """Warn about a run folder with samples missing or rows changed; other files are left alone.
+
+    stored: the number of its samples, failed ones included.
+    """
+    file = completions_file(path)
+    if file.name != COMPLETIONS_FILE or not file.is_file():
+        return
+    if missing := missing_samples(path, manifest_of(path), stored):
+        warn(f"{str(path)!r}: {missing}")
+    if changed := changed_rows(file):
+        rows = "1 row" if changed == 1 else f"{changed:,} rows"
+        was = "was changed after it was" if changed == 1 else "were changed after they were"
+        warn(f"{rows} of {str(path)!r} {was} stored; see `gradeschool runs verify {file.parent}`")
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:
