@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -104,7 +105,6 @@ def _write(
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the requested files; return a description of them as JSON values, and as lines."""
     from gradeschool.reports.exports import write_report
-    from gradeschool.reports.page.markup import count
     from gradeschool.reports.page.verdicts import share_of
 
     written: dict[str, Any] = {}

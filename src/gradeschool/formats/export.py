@@ -92,6 +92,12 @@ class ExportedRun:
         value = self.manifest.get(name)
         return value if isinstance(value, Mapping) else {}
 
+    @property
+    def protocol(self) -> str | None:
+        """Return the name of the protocol, None if it is not recorded."""
+        name = self.facts("protocol").get("name")
+        return None if name is None else str(name)
+
     def answered(self) -> tuple[ExportedSample, ...]:
         """Return the samples that have a completion."""
         return tuple(sample for sample in self.samples if not sample.error)

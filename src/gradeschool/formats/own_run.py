@@ -21,6 +21,7 @@ from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches, read_rows
 from gradeschool.masking import masked
+from gradeschool.percentages import count
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
@@ -106,8 +107,7 @@ def scorer_of(manifest: Mapping[str, Any]) -> str | None:
 
 def planned_samples(manifest: Mapping[str, Any]) -> int:
     """Return the number of samples in the complete run, 0 if run.json does not record it."""
-    counts = (manifest.get("problems"), manifest.get("samples"))
-    problems, samples = (count if type(count) is int else 0 for count in counts)
+    problems, samples = (_count(manifest.get(name)) or 0 for name in ("problems", "samples"))
     return problems * samples
 
 
@@ -122,8 +122,8 @@ def missing_samples(path: Path, manifest: Mapping[str, Any], stored: int) -> str
         return ""
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     return (
-        f"{missing:,} of {planned:,} samples {verb} missing; repeat the run's command to request "
-        f"{them}"
+        f"{missing:,} of {count(planned, 'sample')} {verb} missing; repeat the run's command to "
+        f"request {them}"
     )
 
 
@@ -204,6 +204,14 @@ def is_changed(line: bytes, fields: Mapping[str, Any]) -> bool:
     return end != _end_of(row) if seal else fields.get("schema") != 1
 
 
+def changed_words(number: int) -> str:
+    """Return a number of changed rows in words."""
+    return (
+        f"{count(number, 'row was changed after it was', 'rows were changed after they were')} "
+        "stored"
+    )
+
+
 def changed_rows(path: Path) -> int:
     """Return how many rows of a completions.jsonl were changed after they were stored.
 
@@ -247,7 +255,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
 
 
 def _count(value: object) -> int | None:
-    """Return a number of tokens, None for any other value."""
+    """Return a number of tokens or samples, None for any other value."""
     return value if type(value) is int and 0 <= value < 2**31 else None
 
 

@@ -67,9 +67,7 @@ def _percent(share: Share) -> str:
     return percent(share.accuracy) if share.judged else "–"  # nothing was judged
 
 
-def _differences(
-    runs: Sequence[Judged], scorer: Scorer
-) -> tuple[Mapping[int, Comparison], str]:
+def _differences(runs: Sequence[Judged], scorer: Scorer) -> tuple[Mapping[int, Comparison], str]:
     """Return the comparisons with the first run, or why there are none."""
     try:
         outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]

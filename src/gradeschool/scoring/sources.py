@@ -19,6 +19,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     changed_rows,
+    changed_words,
     completions_file,
     dataset_of,
     manifest_of,
@@ -216,9 +217,20 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
         sample for part in source.parts for sample in read_samples(part, source.run, examine)
     )
     runs = collect(samples, matcher, source.name, warn)
+    if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
+        for run in runs:
+            _arrange(run, matcher.index)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
+
+
+def _arrange(run: Run, places: Mapping[str, int]) -> None:
+    """Put the samples of a run folder, which are stored as they arrive, in the dataset's order."""
+    last = len(places)
+    run.samples.sort(
+        key=lambda sample: places.get(sample.problem.id, last) if sample.problem else last
+    )
 
 
 def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
@@ -301,9 +313,8 @@ def warn_of_folder(path: Path, stored: int, warn: Callable[[str], None]) -> None
     if missing := missing_samples(path, manifest_of(path), stored):
         warn(f"{str(path)!r}: {missing}")
     if changed := changed_rows(file):
-        rows = "1 row" if changed == 1 else f"{changed:,} rows"
-        was = "was changed after it was" if changed == 1 else "were changed after they were"
-        warn(f"{rows} of {str(path)!r} {was} stored; see `gradeschool runs verify {file.parent}`")
+        words = changed_words(changed)
+        warn(f"{str(path)!r}: {words}; see `gradeschool runs verify {file.parent}`")
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:

@@ -56,8 +56,8 @@ class PageRun:
     """One run of a page: its completions, the run's JSON files, and disputed labels by id.
 
     valued: a verifier's values of completions, by the index of the entry. dataset: its name.
-    missing: a sentence on the samples that a run folder lacks, "" for none. prompts: sent prompts by
-    problem id; only those verified by the keys of a run folder.
+    missing: a sentence on the samples that a run folder lacks, "" for none. prompts: sent prompts
+    by problem id; only those verified by the keys of a run folder.
     """
 
     name: str

@@ -8,7 +8,7 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
-from gradeschool.percentages import points
+from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
@@ -18,7 +18,6 @@ from gradeschool.reports.page.markup import (
     PlotPoint,
     axis_over,
     bar_strip,
-    count,
     curve_figure,
     dot_strip,
     el,
@@ -53,13 +52,13 @@ def headline(
 
     guesses: see `guess_sentence`.
     """
-    missing = el("p", f"{judged.run.missing}.", class_="note advice") if judged.run.missing else None
+    missing = (
+        el("p", f"{judged.run.missing}.", class_="note advice") if judged.run.missing else None
+    )
     if not share.judged:
         lead = el("p", "No completion of this run could be judged.", class_="lead missing")
         return join(lead, missing)
-    samples = (
-        "" if share.judged == share.problems else f", {count(share.judged, 'completion')}"
-    )
+    samples = "" if share.judged == share.problems else f", {count(share.judged, 'completion')}"
     facts = join(
         el("span", f"{share.correct:,} of {share.judged:,}", class_="nowrap"),
         f" correct over {count(share.problems, 'problem')}{samples}, read by ",
