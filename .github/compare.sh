@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The script of action.yml: compare two runs, write the summary of the job, end with the status of
-# the comparison: 0 passed, 1 worse by more than the margin, 2 bad input.
+# the comparison: 0 passed, 1 not passed (a loss of more than the margin is not excluded), 2 bad input.
 set -uo pipefail
 
 options=()
@@ -8,13 +8,39 @@ options=()
 [ -n "${DATASET:-}" ] && options+=(--dataset "$DATASET")
 report=$(mktemp --suffix=.md)
 trap 'rm -f "$report"' EXIT
+comparison=(gradeschool compare "$NEW" --not-worse-than "$OLD" --margin "$MARGIN" "${options[@]}")
 
-text=$(gradeschool compare "$NEW" --not-worse-than "$OLD" --margin "$MARGIN" "${options[@]}" 2>&1)
+# Succeeds where a run that missed the threshold has an interval that lies below 0 as a whole.
+is_worse() {
+  local found
+  found=$("${comparison[@]}" --json 2> /dev/null)
+  printf '%s' "$found" | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+pairs = zip(found["comparisons"], found["thresholds"])
+sys.exit(not any(each["ci95"][1] < 0 and not threshold["met"] for each, threshold in pairs))
+' 2> /dev/null
+}
+
+text=$("${comparison[@]}" 2>&1)
 code=$?
 case $code in
-  0) status=passed ;;
-  1) status=worse ;;
-  *) status=error ;;
+  0)
+    status=passed
+    reason="The 95 % interval of the difference excludes a loss of more than the margin ($MARGIN)."
+    ;;
+  1)
+    status="not shown"
+    reason="The 95 % interval of the difference neither excludes a loss of more than the margin ($MARGIN) nor shows a loss."
+    if is_worse; then
+      status=worse
+      reason="The whole 95 % interval of the difference lies below 0."
+    fi
+    ;;
+  *)
+    status=error
+    reason="The runs could not be compared."
+    ;;
 esac
 
 {
@@ -24,6 +50,8 @@ esac
     cat "$report"
     echo
   fi
+  echo "$reason"
+  echo
   echo '````text'
   printf '%s\n' "$text"
   echo '````'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -46,14 +47,33 @@ def test_a_checkpoint_that_is_not_worse_passes(runs: Path, tmp_path: Path) -> No
     assert (code, outputs) == (0, "status=passed\n")
     assert "met: recorded-handwritten/chat" in shown
     assert summary.startswith("### gradeschool: passed\n\n| run | accuracy |")
+    assert "difference excludes a loss of more than the margin (20)." in summary
     assert "recorded-handwritten" in summary
     assert "met: recorded-handwritten/chat" in summary
 
 
-def test_a_checkpoint_that_may_be_worse_fails_the_job(runs: Path, tmp_path: Path) -> None:
-    code, _, summary, outputs = job(runs, tmp_path, NEW="cot", OLD="chat")
+@pytest.mark.parametrize(("new", "old"), [("cot", "chat"), ("chat", "cot")])
+def test_a_margin_that_is_not_excluded_fails_the_job_and_is_no_loss(
+    runs: Path, tmp_path: Path, new: str, old: str
+) -> None:
+    """48 problems exclude no loss of 1 point, whichever run has the higher accuracy."""
+    code, _, summary, outputs = job(runs, tmp_path, NEW=new, OLD=old)
+    assert (code, outputs) == (1, "status=not shown\n")
+    assert summary.startswith("### gradeschool: not shown\n\n| run | accuracy |")
+    assert "neither excludes a loss of more than the margin (1) nor shows a loss" in summary
+
+
+def test_a_run_is_worse_where_the_whole_interval_lies_below_0(runs: Path, tmp_path: Path) -> None:
+    rows = map(json.loads, (runs / "chat" / "completions.jsonl").read_text().splitlines())
+    answers = tmp_path / "wrong.jsonl"
+    answers.write_text("".join(
+        json.dumps({"id": row["problem_id"], "completion": "#### 987654321"}) + "\n" for row in rows
+    ))  # fmt: skip
+    inputs = {"NEW": str(answers), "DATASET": "sample", "SCORER": "gradeschool/reader"}
+    code, _, summary, outputs = job(runs, tmp_path, **inputs)
     assert (code, outputs) == (1, "status=worse\n")
     assert summary.startswith("### gradeschool: worse\n\n| run | accuracy |")
+    assert "The whole 95 % interval of the difference lies below 0" in summary
 
 
 def test_bad_input_is_an_error_and_nothing_is_run_by_a_name(runs: Path, tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
-"""Shares of 1 as text: percentages, intervals, differences in points."""
+"""Shares of 1 as text (percentages, intervals, differences in points), and counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+
+def count(number: int, item: str, many: str = "") -> str:
+    """Return a count with its noun; many: the plural if it is not formed by an s."""
+    return f"{number:,} {item if number == 1 else many or item + 's'}"
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -6,6 +6,8 @@ import html
 import http.client
 import json
 import signal
+import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -84,6 +86,21 @@ def test_the_state_is_the_leaderboard(view: View) -> None:
     }
     assert rows["chat"]["accuracy"] == pytest.approx(43 / 48)
     assert rows["cot"]["protocol"] == "zero-shot/chat"
+
+
+def test_a_browser_that_closes_a_page_while_it_loads_is_no_error(view: View) -> None:
+    """The fixture checks that nothing else than "stopped" is on stderr."""
+    parts = urlsplit(view.address)
+    for path in ("", "run?run=chat", "state"):
+        with socket.create_connection((parts.hostname, parts.port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request = f"GET {parts.path}{path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
+            connection.sendall(request.encode())
+    assert view.get("state")[0] == 200
+
+
+def test_the_list_says_that_it_loads(view: View) -> None:
+    assert '<p id="status" role="status" class="tally">Loading</p>' in view.get("")[1]
 
 
 @pytest.mark.parametrize("query", ["", "?run=absent", "?run=../runs/chat", "?run=chat&run=absent"])

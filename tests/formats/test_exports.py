@@ -214,7 +214,7 @@ def test_words_for_what_cannot_be_exported(
     for spec, target, output in (
         (several, out, f"'{several}#a', '{several}#b'"),
         (answers, tmp_path / "out.json", "give -o"),
-        (failed, out, "1 samples have no completion"),
+        (failed, out, "1 sample has no completion"),
         (tmp_path / "none", out, "does not exist"),
     ):
         result = gradeschool("export", spec, "--to", "inspect", "-d", "sample", "-o", target)

@@ -59,6 +59,7 @@ def test_lm_eval_has_a_row_for_each_document_and_filter(
     assert figures["exact_match,openai/2021"] == means[1] == 0.5
     (config,) = results["configs"].values()
     assert config["metadata"]["gradeschool"]["left_out"] == 1
+    assert config["metadata"]["gradeschool"]["protocol"] is None  # the file records none
     assert results["model_name"] == "org/model-7b"
 
 
@@ -101,6 +102,8 @@ def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) ->
     assert (missed["value"], missed["answer"]) == ("N", None)
     header = fields["header.json"]
     assert header["eval"]["config"]["epochs"] == len(HOSTILE) + 1
+    assert header["eval"]["task_args"] == {"dataset": "sample"}
+    assert header["eval"]["metadata"]["protocol"] is None
     assert header["results"]["total_samples"] == len(HOSTILE) + 3
     assert header["results"]["completed_samples"] == len(HOSTILE) + 2
     assert len(fields["summaries.json"]) == len(HOSTILE) + 3
@@ -153,6 +156,7 @@ def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) ->
     (samples,) = folder.glob("data/sample/org/model-7b/*_samples.jsonl")
     assert uuid.UUID(aggregate.stem).version == 4
     whole = json.loads(aggregate.read_text())
+    assert whole["eval_library"]["additional_details"]["protocol"] == "not stated"
     details = whole["detailed_evaluation_results"]
     assert folder / details["file_path"] == samples
     assert details["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
@@ -186,6 +190,7 @@ def test_parquet(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     assert rows[2]["gradeschool/reader"] == "correct"
     assert "lone \ufffd surrogate #### 5" in {row["completion"] for row in rows}
     about = json.loads(table.schema.metadata[b"gradeschool"])
+    assert about["protocol"] is None
     assert about["surrogates"] == "lone surrogates are written as U+FFFD"
 
 
@@ -199,6 +204,7 @@ def test_a_leaderboard_takes_whole_runs_of_gsm8k_alone(
             result = gradeschool("export", spec, "--to", name, "-o", tmp_path / target, *dataset)
             assert result.status == 2
             assert "is not a result for openai/gsm8k" in result.err
+            assert result.err.endswith("the test split of GSM8K; export to another format\n")
             assert not (tmp_path / target).exists()
 
 
@@ -227,10 +233,11 @@ def test_hub_files(gradeschool: Command, tmp_path: Path, data: Path) -> None:
     results = loaded.data.eval_results
     assert [result.metric_value for result in results] == [entry.value] * 2
     assert {result.dataset_type for result in results} == {"openai/gsm8k"}
+    assert "protocol" not in card.read_text()
     some = tmp_path / "some.jsonl"
     some.write_text("".join(json.dumps(row) + "\n" for row in rows[:100]))
     ended = gradeschool("export", some, "--to", "eval-results", "-o", tmp_path / "b.yaml")
-    assert "it has answers to 100 of 1,319 problems" in ended.err
+    assert "it has answers to 100 of 1,319 problems; finish it, or export" in ended.err
 
 
 def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_path: Path) -> None:
@@ -257,3 +264,15 @@ def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_pa
     table = parquet.read_table(export(gradeschool, run, "parquet", tmp_path)).to_pylist()
     assert [table[0][f"{side}_tokens"] for side in ("prompt", "completion")] == [7, 5]
     assert table[1]["prompt_tokens"] is None
+
+
+def test_the_failed_samples_that_lm_eval_leaves_out_are_counted(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    words = ("--to", "lm-eval", "-d", "sample", "-o", tmp_path / "lm")
+    total = len(HOSTILE) + 3
+    assert f"; 1 of {total} is left out\n" in gradeschool("export", answers, *words).err
+    one = tmp_path / "one.jsonl"
+    one.write_text('{"index": 0, "completion": "#### 600"}\n')
+    shown = gradeschool("export", one, *words, "--force").out
+    assert "1 completion, " in shown

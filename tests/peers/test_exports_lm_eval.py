@@ -154,7 +154,7 @@ def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
     result = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
                       tmp_path / "ours", *scorers)  # fmt: skip
     assert result.status == 0, result.err
-    assert "1 of 26 are left out" in result.err
+    assert "1 of 26 is left out" in result.err
     read = run_python("lm_eval", tmp_path, READERS)
     assert read.returncode == 0, read.stderr[-3000:]
     read_back = json.loads(read.stdout.splitlines()[-1])

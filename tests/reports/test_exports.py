@@ -116,3 +116,27 @@ def test_another_ending_is_refused(gradeschool: Command, answers: Path, tmp_path
     result = gradeschool("report", answers, "-o", tmp_path / "a.docx")
     assert result.status == 2
     assert ".html, .md, .csv, .xml" in result.err
+
+
+def test_markdown_names_the_test_and_its_correction(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    text = exported(gradeschool, tmp_path / "a.md", f"{answers}#old", f"{answers}#new|`x`")
+    assert "; p: exact McNemar test; interval: score interval (Tango).\n" in text
+    third = tmp_path / "third.jsonl"
+    third.write_text(
+        "".join(json.dumps({"index": n, "completion": "#### 1"}) + "\n" for n in (0, 29))
+    )
+    runs = (f"{answers}#old", f"{answers}#new|`x`", third)
+    text = exported(gradeschool, tmp_path / "b.md", *runs)
+    assert "; p: exact McNemar test, corrected for 2 comparisons (Holm); interval: " in text
+
+
+def test_markdown_says_why_runs_are_not_compared(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"index": 3, "completion": "<b>1"}\n')
+    text = exported(gradeschool, tmp_path / "a.md", f"{answers}#old", other)
+    shown = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<p>The runs are not compared: the runs judge different problems: 2 only in" in shown

@@ -44,7 +44,7 @@ def series(name: str, *shares: float, baseline: bool = False) -> Series:
 
 
 def share(correct: int, n: int = 100) -> Share:
-    return Share(correct, n, correct / n, wilson(correct, n))
+    return Share(correct, n, correct / n, wilson(correct, n), n)
 
 
 def texts_of(draw: Callable[[Any], None]) -> list[str]:
@@ -222,3 +222,21 @@ def test_nothing_imports_matplotlib_before_a_figure_is_drawn() -> None:
         "import gradeschool.reports.figures.run_figures; assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_run_of_errors_has_no_figure_of_accuracies(gradeschool: Command, tmp_path: Path) -> None:
+    """Nor a dot among other runs; the command says so."""
+    failed: list[dict[str, object]] = [
+        {"index": index, "completion": None, "error": "boom"} for index in range(5)
+    ]
+    answers = rows(tmp_path / "failed.jsonl", failed)
+    good = rows(tmp_path / "good.jsonl", [{"index": 0, "completion": "#### 600"}])
+    for files, names in (((answers,), {"causes.svg"}), ((answers, answers), {"causes.svg"}),
+                         ((good, answers), {"runs.svg", "1-good-scorers.svg"})):  # fmt: skip
+        folder = tmp_path / f"figures-{len(names)}-{len(files)}"
+        result = gradeschool("report", *files, "-d", "sample", "--figures", folder, "--format",
+                             "svg")  # fmt: skip
+        assert result.status == 0, result.err
+        assert names <= {path.name for path in folder.iterdir()}
+        assert "failed-slices" not in "".join(path.name for path in folder.iterdir())
+        assert "failed has no figure of accuracies: no completion could be judged" in result.out

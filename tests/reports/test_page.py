@@ -374,3 +374,80 @@ def test_the_answer_of_a_completion_is_extracted_once(tmp_path: Path) -> None:
     extract_final_answer.cache_clear()  # type: ignore[attr-defined]
     judge_run(run, scorers, 0)
     assert extract_final_answer.cache_info().misses == len(rows)  # type: ignore[attr-defined]
+
+
+def figures_of(page: str, title: str) -> list[list[str]]:
+    """Return the cells of a table below "Where it is right", as text."""
+    table = page.partition(f"<figcaption>{title}<")[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2])
+    return [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in rows
+    ]
+
+
+def written(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_errors_are_no_accuracy_of_0_and_count_no_problem(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Golds 600 (right), 13 and 5 (no completion)."""
+    failed = [{"index": index, "error": "http 500"} for index in (29, 1)]
+    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"}, *failed)
+    page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample")
+    assert "1 of 1</span> correct over 1 problem, read by" in page
+    shown = figures_of(page, "Size of the answer")
+    assert ["100 to 999", "", "100.0", "1"] in shown
+    assert [row[2:] for row in shown if row[0] != "100 to 999"] == [["–", "0"]]
+    sizes = page.partition("<figcaption>Size of the answer<")[2].partition("</figure>")[0]
+    assert sizes.count("<circle") == 1
+    both = report(gradeschool, tmp_path / "both.html", answers,
+                  written(tmp_path / "b.jsonl", *failed), "-d", "sample")  # fmt: skip
+    table = both.partition('class="rows runs"')[2].partition("</table>")[0]
+    assert table.count("<circle") == 1
+    assert ">Errors<" in table
+
+
+def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for number, file in enumerate(files):
+        rows = ({"question": f"{n} + {number}?", "gold": f"{n + number}", "id": f"{n}",
+                 "completion": "1"} for n in range(5))  # fmt: skip
+        written(file, *rows)
+    page = report(gradeschool, tmp_path / "page.html", *files)
+    assert "2 runs over 10 problems, read by" in page
+    assert len(json.loads(blocks(page)["problems"])["problems"]) == 10
+
+
+def test_unequal_numbers_of_samples_have_a_curve_and_are_named(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    rows = [{"index": 0, "sample": sample, "completion": "#### 600"} for sample in range(4)]
+    rows += [{"index": index, "completion": "#### 1"} for index in range(1, 9)]
+    page = report(
+        gradeschool, tmp_path / "page.html", written(tmp_path / "a.jsonl", *rows), "-d", "sample"
+    )
+    assert "<dt>Samples a problem</dt><dd>1 to 4: accuracy is the mean" in page
+    assert 'class="curve maj"' in page
+
+
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_an_unfinished_run_says_so(
+    gradeschool: Command, run_folder: Path, tmp_path: Path, ending: str
+) -> None:
+    stored = run_folder / "completions.jsonl"
+    stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[:-1]))
+    page = report(gradeschool, tmp_path / f"page.{ending}", run_folder)
+    assert "1 of 48 samples is missing; repeat the run" in page
+
+
+def test_scorers_that_agree_have_no_distance(gradeschool: Command, tmp_path: Path) -> None:
+    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"})
+    page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample",
+                  "--scorer", "gradeschool/reader", "--scorer", "openai/2021")  # fmt: skip
+    assert "They come to the same verdicts." in page
+    result = gradeschool("report", answers, "-d", "sample", "-o", tmp_path / "page.md")
+    assert result.out.startswith("1 completion in ")

@@ -240,11 +240,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a text was changed, as its row says": (
         lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
-        "1 rows were changed after they were stored: 1",
+        "1 row was changed after it was stored: 1",
     ),
     "a digest was taken off": (
         lambda run: rewritten(run, lambda rows: [rows[0].rpartition(SEAL)[0] + b"}\n", *rows[1:]]),
-        "1 rows were changed after they were stored: 1",
+        "1 row was changed after it was stored: 1",
     ),
     "a row was removed": (
         lambda run: rewritten(run, lambda rows: rows[1:]),
@@ -252,32 +252,32 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a torn tail": (
         lambda run: rewritten(run, lambda rows: [*rows, rows[0][:40]]),
-        "1 rows are incomplete: 49",
+        "1 row is incomplete: 49",
     ),
     "zeros at the end": (
         lambda run: rewritten(run, lambda rows: [*rows, b"\0" * 64]),
-        "1 rows are incomplete: 49",
+        "1 row is incomplete: 49",
     ),
     "a key of another request": (
         lambda run: rewritten(
             run,
             lambda rows: [first_row(run, b'"sample": 0', b'"sample": 1'), *rows[1:]],
         ),
-        "1 rows have a key that does not match their request: problem 0 sample 1",
+        "1 row has a key that does not match its request: problem 0 sample 1",
     ),
     "a problem of another dataset": (
         lambda run: rewritten(
             run,
             lambda rows: [first_row(run, b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
         ),
-        "1 rows belong to no problem of the dataset: x",
+        "1 row belongs to no problem of the dataset: x",
     ),
     "two answers for one key": (
         lambda run: rewritten(
             run,
             lambda rows: [*rows, first_row(run, b'"completion": "', b'"completion": "other ')],
         ),
-        "1 samples have several texts",
+        "1 sample has several texts",
     ),
     "another model": (
         lambda run: manifest(run, "handwritten/chat", "handwritten/cot"),
@@ -333,7 +333,7 @@ def test_verify_finds_damage_says_what_and_exits_with_1(
     [
         (
             lambda rows: [rows[0].replace(b'"completion": "', b'"completion": "x'), *rows[1:]],
-            "1 rows were changed",
+            "1 row was changed",
             1,
         ),
         (lambda rows: rows[2:], "rows that results.json counted were removed or moved", 2),

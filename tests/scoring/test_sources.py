@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.scoring.sources import parted
+from gradeschool.scoring.sources import load_runs, parted
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -153,3 +153,63 @@ def test_a_folder_with_tables_of_several_kinds_is_refused(
     assert refused.status == 2
     assert "tables of several kinds, such as 'a.parquet' and 'b.jsonl'" in refused.err
     assert "*.parquet'" in refused.err
+
+
+@pytest.fixture
+def run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run of 20 samples, of which 14 are stored, the last ones first."""
+    folder = tmp_path / "run"
+    words = ("eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample", "-n", 20)
+    assert gradeschool(*words, "-o", folder, "--quiet").status == 0
+    stored = folder / "completions.jsonl"
+    stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[13::-1]))
+    return folder
+
+
+VERBS = [("score",), ("compare", "--at-least", "0"), ("report", "-o", "report.md", "--force")]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_unfinished_run_is_said_once(
+    gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(run.parent)
+    said = "'run': 6 of 20 samples are missing; repeat the run's command to request them\n"
+    for name in ("run", "run/completions.jsonl"):
+        result = gradeschool(verb[0], name, *verb[1:])
+        assert (result.status, result.err) == (0, f"gradeschool: {said}".replace("run", name, 1))
+    (run / "run.json").rename(run / "run.txt")
+    assert gradeschool(verb[0], "run", "-d", "sample", *verb[1:]).err == ""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_rows_that_were_changed_are_counted_in_a_warning(
+    gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    """Torn rows and rows without a digest are no changed ones: the former are errors already."""
+    monkeypatch.chdir(run.parent)
+    stored = run / "completions.jsonl"
+    lines = stored.read_bytes().splitlines(keepends=True)
+    changed = [line.replace(b'"completion": "', b'"completion": "#### 5 ') for line in lines[:3]]
+    stored.write_bytes(b"".join([*changed, *lines[3:]]))
+    said = "'run': 3 rows were changed after they were stored; see `gradeschool runs verify run`\n"
+    assert said in gradeschool(verb[0], "run", *verb[1:]).err
+    assert "3 rows were changed after they were" in gradeschool("runs", "verify", "run").out
+    stored.write_bytes(b"".join([changed[0], *lines[1:], lines[0][:40]]))
+    assert (
+        "'run': 1 row was changed after it was stored" in gradeschool(verb[0], "run", *verb[1:]).err
+    )
+    plain = [json.dumps({"index": n, "completion": "5", "key": "k"}) + "\n" for n in range(9)]
+    stored.write_text("".join(plain))
+    assert "changed" not in gradeschool(verb[0], "run", *verb[1:]).err
+
+
+def test_a_run_folder_is_read_in_the_order_of_the_dataset(run: Path) -> None:
+    """Completions are stored as they arrive; other files keep their order."""
+    [loaded] = load_runs(run, None, lambda _: None)
+    ids = [problem.id for problem in loaded.problems() if problem]
+    assert ids == [str(number) for number in range(14)]
+    copy = run.parent / "copy.jsonl"
+    copy.write_bytes((run / "completions.jsonl").read_bytes())
+    [loaded] = load_runs(copy, "sample", lambda _: None)
+    assert [problem.id for problem in loaded.problems() if problem] == ids[::-1]

@@ -21,6 +21,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ def command(
     _print_written(run, [str(output / file.path) for file in files], size, address, as_json)
     failed = len(run.samples) - len(run.answered())
     if failed and name == "lm-eval":
-        warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} are "
-             "left out")  # fmt: skip
+        warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
+             f"{'is' if failed == 1 else 'are'} left out")  # fmt: skip
     warn_of_faults(run.faults)
 
 
@@ -164,7 +165,7 @@ def _print_written(
                     **({"commit": address} if address else {})})  # fmt: skip
         return
     say("\n".join([*files, *([address] if address else [])]))
-    say(f"{answered:,} completions, {size_in_words(size)}, scored by {', '.join(scorers)}")
+    say(f"{count(answered, 'completion')}, {size_in_words(size)}, scored by {', '.join(scorers)}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def _write(
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the requested files; return a description of them as JSON values, and as lines."""
     from gradeschool.reports.exports import write_report
+    from gradeschool.reports.page.verdicts import share_of
 
     written: dict[str, Any] = {}
     lines = []
@@ -111,13 +113,19 @@ def _write(
         size = write_report(judged, scorers, output)
         completions = sum(len(each.run.entries) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
-        lines.append(f"{completions:,} completions in {output}, {size_in_words(size)}")
+        counted = count(completions, "completion")
+        lines.append(f"{counted} in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
         drawn = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
         written["figures"] = [str(path) for path in drawn]
-        lines.append(f"{len(drawn)} files of figures in {figures}")
+        lines.append(f"{count(len(drawn), 'file')} of figures in {figures}")
+        lines += [
+            f"{each.run.name} has no figure of accuracies: no completion could be judged"
+            for each in judged
+            if not share_of(each, each.headline).judged
+        ]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.page.write import save_page

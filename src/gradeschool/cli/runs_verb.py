@@ -20,6 +20,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 FOLDER = click.Path(path_type=Path)
@@ -119,9 +120,11 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
         from gradeschool.reports.terminal import score_table
 
         score_table([merged.results.score], stdout_console())
-        say(f"{merged.kept} samples in {output}; {merged.dropped} duplicate rows dropped")
+        kept, dropped = count(merged.kept, "sample"), count(merged.dropped, "duplicate row")
+        say(f"{kept} in {output}; {dropped} dropped")
     if merged.torn:
-        warn(f"{merged.torn} incomplete rows are not merged; `gradeschool runs verify` shows them")
+        torn = count(merged.torn, "incomplete row is", "incomplete rows are")
+        warn(f"{torn} not merged; `gradeschool runs verify` shows the row numbers")
 
 
 @command.command("curve", cls=FileVerb)

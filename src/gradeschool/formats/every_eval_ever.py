@@ -178,7 +178,7 @@ def _aggregate(run: ExportedRun, model: str) -> dict[str, Any]:
             "name": "gradeschool",
             "version": str(run.manifest.get("gradeschool") or __version__),
             "additional_details": {
-                "protocol": run.task,
+                "protocol": run.protocol or NOT_STATED,
                 "protocol_digest": str(run.facts("protocol").get("digest") or NOT_STATED),
                 "protocol_source": str(run.facts("protocol").get("source") or NOT_STATED),
             },

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import NO_USAGE, Completion, Prompt
+from gradeschool.formats.own_run import planned_samples
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Verdict
@@ -93,15 +94,19 @@ class ExportedRun:
         value = self.manifest.get(name)
         return value if isinstance(value, Mapping) else {}
 
+    @property
+    def protocol(self) -> str | None:
+        """Return the name of the protocol, None if it is not recorded."""
+        name = self.facts("protocol").get("name")
+        return None if name is None else str(name)
+
     def answered(self) -> tuple[ExportedSample, ...]:
         """Return the samples that have a completion."""
         return tuple(sample for sample in self.samples if not sample.error)
 
     def is_whole(self) -> bool:
         """Return whether every sample of the run is stored, failed ones included."""
-        planned = (self.manifest.get("problems"), self.manifest.get("samples"))
-        counts = [count for count in planned if isinstance(count, int)]
-        return len(counts) < 2 or len(self.samples) >= counts[0] * counts[1]
+        return len(self.samples) >= planned_samples(self.manifest)
 
 
 class ExportedFile(NamedTuple):

@@ -48,7 +48,7 @@ def model_index_files(run: ExportedRun) -> list[ExportedFile]:
                 "value": _percent(run, score),
                 "name": f"accuracy ({score.scorer.name})",
                 "args": {
-                    "protocol": run.task,
+                    **({"protocol": run.protocol} if run.protocol else {}),
                     "scorer": score.scorer.name,
                     "temperature": decoding.get("temperature"),
                     "ci95": [round(100 * bound, 2) for bound in score.interval],
@@ -68,19 +68,19 @@ def _percent(run: ExportedRun, score: ExportedScore) -> float:
 
 def _require_whole(run: ExportedRun) -> None:
     """Raise InputError unless the run may enter a GSM8K leaderboard."""
-    reason = ""
+    reason, advice = "", "finish it, or export to another format"
     problems = {sample.problem.id for sample in run.answered()}
     failed = len(run.samples) - len(run.answered()) + run.faults
     if run.dataset != DATASET:
         reason = f"its dataset is {run.dataset!r}, and the benchmark is the test split of GSM8K"
+        advice = "export to another format"
     elif len(problems) < run.size:
         reason = f"it has answers to {len(problems):,} of {run.size:,} problems"
     elif failed:
-        reason = f"{failed} of its samples have no completion"
+        reason = f"{failed} of its samples {'has' if failed == 1 else 'have'} no completion"
     if reason:
         raise InputError(
-            f"the run {run.model!r} is not a result for {REPOSITORY}: {reason}; "
-            "finish it, or export to another format"
+            f"the run {run.model!r} is not a result for {REPOSITORY}: {reason}; {advice}"
         )
 
 

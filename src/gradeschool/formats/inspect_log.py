@@ -348,7 +348,10 @@ def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
         "task_id": _id(run, "task"),
         "task_display_name": run.task,
         "task_version": str(protocol.get("digest") or 0),
-        "task_args": {"protocol": run.task, "dataset": run.dataset},
+        "task_args": {
+            **({"protocol": run.protocol} if run.protocol else {}),
+            "dataset": run.dataset,
+        },
         "dataset": {
             "name": run.dataset,
             "samples": len(ids),
@@ -360,7 +363,7 @@ def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
         "packages": {"gradeschool": str(run.manifest.get("gradeschool") or __version__)},
         "metadata": {
             "exported_by": f"gradeschool {__version__}",
-            "protocol": run.task,
+            "protocol": run.protocol,
             "protocol_digest": protocol.get("digest"),
             "dataset_sha256": dataset.get("sha256"),
         },

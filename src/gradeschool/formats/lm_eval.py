@@ -319,7 +319,7 @@ def _origin(run: ExportedRun) -> dict[str, Any]:
     """Return the facts that lm-eval has no field for."""
     return {
         "version": __version__,
-        "protocol": run.task,
+        "protocol": run.protocol,
         "dataset": run.dataset,
         "left_out": len(run.samples) - len(run.answered()) + run.faults,
         "accuracy": {

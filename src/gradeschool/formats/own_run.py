@@ -19,8 +19,9 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.tables import Row, parse_line, read_rows
+from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches, read_rows
 from gradeschool.masking import masked
+from gradeschool.percentages import count
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
@@ -104,6 +105,28 @@ def scorer_of(manifest: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def planned_samples(manifest: Mapping[str, Any]) -> int:
+    """Return the number of samples in the complete run, 0 if run.json does not record it."""
+    problems, samples = (_count(manifest.get(name)) or 0 for name in ("problems", "samples"))
+    return problems * samples
+
+
+def missing_samples(path: Path, manifest: Mapping[str, Any], stored: int) -> str:
+    """Return a sentence on the samples that a run folder lacks, "" for none and for other files.
+
+    path: the run folder or its completions.jsonl. stored: its samples, failed ones included.
+    """
+    planned = planned_samples(manifest)
+    missing = planned - stored
+    if missing <= 0 or completions_file(path).name != COMPLETIONS_FILE:
+        return ""
+    verb, them = ("is", "it") if missing == 1 else ("are", "them")
+    return (
+        f"{missing:,} of {count(planned, 'sample')} {verb} missing; repeat the run's command to "
+        f"request {them}"
+    )
+
+
 def other_models(identity: str, answered_by: Any) -> str:
     """Return other models that answered according to the server, "" for none.
 
@@ -167,14 +190,42 @@ def to_line(completion: Completion, question: str) -> bytes:
 
 def sealed(row: bytes) -> bytes:
     """Return a JSON object as a line that ends with its digest."""
-    digest = hashlib.sha256(row[:-1]).hexdigest()[:SEAL_LENGTH]
-    return b'%b%b%b"}\n' % (row[:-1], SEAL, digest.encode())
+    return row[:-1] + SEAL + _end_of(row[:-1])
+
+
+def _end_of(row: bytes) -> bytes:
+    """Return what follows SEAL in a line: the digest of what is before it."""
+    return b'%b"}\n' % hashlib.sha256(row).hexdigest()[:SEAL_LENGTH].encode()
 
 
 def is_changed(line: bytes, fields: Mapping[str, Any]) -> bool:
     """Return whether a row was changed after it was stored."""
-    row, seal, _ = line.rpartition(SEAL)
-    return line != sealed(row + b"}") if seal else fields.get("schema") != 1
+    row, seal, end = line.rpartition(SEAL)
+    return end != _end_of(row) if seal else fields.get("schema") != 1
+
+
+def changed_words(number: int) -> str:
+    """Return a number of changed rows in words."""
+    return (
+        f"{count(number, 'row was changed after it was', 'rows were changed after they were')} "
+        "stored"
+    )
+
+
+def changed_rows(path: Path) -> int:
+    """Return how many rows of a completions.jsonl were changed after they were stored.
+
+    Takes a few microseconds per row: only rows whose digest does not match are parsed. Torn rows
+    and rows of other formats are not counted. Raises InputError if the file cannot be read.
+    """
+    changed = 0
+    for batch in read_batches(path):
+        for _, line in batch.numbered if isinstance(batch, LineBatch) else ():
+            if not is_changed(line, {}):
+                continue
+            fields, fault = parse_line(line)
+            changed += not fault and is_own(fields) and is_changed(line, fields)
+    return changed
 
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
@@ -204,7 +255,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
 
 
 def _count(value: object) -> int | None:
-    """Return a number of tokens, None for any other value."""
+    """Return a number of tokens or samples, None for any other value."""
     return value if type(value) is int and 0 <= value < 2**31 else None
 
 

@@ -52,7 +52,7 @@ def _write(run: ExportedRun, file: BinaryIO) -> None:
 def _about(run: ExportedRun) -> dict[str, Any]:
     return {
         "version": __version__,
-        "protocol": run.task,
+        "protocol": run.protocol,
         "dataset": run.dataset,
         "created": run.begun.isoformat(),
         "surrogates": "lone surrogates are written as U+FFFD",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from gradeschool.percentages import bounds, percent, point_bounds, points
+from gradeschool.errors import InputError
+from gradeschool.percentages import bounds, count, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
@@ -40,22 +41,6 @@ UNEVEN = (
 )
 
 
-def basis_of(comparisons: Iterable[Comparison]) -> str:
-    """Return sentences on what separates differences from those of the accuracies; "" if nothing.
-
-    For pages that do not print the remarks of `print_comparison`.
-    """
-    comparisons = list(comparisons)
-    left_out = {id for comparison in comparisons for id in comparison.left_out}
-    sentences = [UNEVEN] if any(not comparison.is_even for comparison in comparisons) else []
-    if left_out:
-        problems = "1 problem is" if len(left_out) == 1 else f"{len(left_out)} problems are"
-        sentences.append(
-            f"{problems} left out of the differences, without a completion in one of two runs"
-        )
-    return "".join(f"{sentence}. " for sentence in sentences).strip()
-
-
 def name(run: str) -> str:
     """Return a run's name for the terminal, escaped and shortened."""
     return clip(printable(run, keep=""), NAME_WIDTH)
@@ -66,6 +51,34 @@ def p_value(p: float) -> str:
     if p < 1e-12:
         return "<1e-12"
     return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def methods_of(comparisons: Sequence[Comparison]) -> str:
+    """Describe the differences from the first run: interval, test, correction, what they leave out.
+
+    For pages, which do not print the remarks of `print_comparison`.
+    """
+    intervals = " and ".join(dict.fromkeys(each.ci_method for each in comparisons))
+    tests = " and ".join(dict.fromkeys(each.p_method for each in comparisons))
+    several = len(comparisons) > 1
+    corrected = f", corrected for {len(comparisons)} comparisons (Holm)" if several else ""
+    sentences = [
+        "Differences are from the first run, in points, on the same problems; "
+        f"p: {tests}{corrected}; interval: {intervals}."
+    ]
+    if any(not comparison.is_even for comparison in comparisons):
+        sentences.append(f"{UNEVEN}.")
+    if left_out := {id for comparison in comparisons for id in comparison.left_out}:
+        sentences.append(
+            f"{count(len(left_out), 'problem is', 'problems are')} left out of the differences, "
+            "without a completion in one of two runs."
+        )
+    return " ".join(sentences)
+
+
+def not_compared(refusal: InputError) -> str:
+    """Return the sentence for runs that have no comparison."""
+    return f"The runs are not compared: {refusal}."
 
 
 def _table(title: str | None = None) -> Table:

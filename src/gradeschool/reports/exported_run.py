@@ -18,6 +18,7 @@ from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.formats.lm_eval import lm_eval_files
 from gradeschool.formats.own_run import completions_by_row, completions_file
 from gradeschool.formats.parquet import parquet_files
+from gradeschool.percentages import count
 from gradeschool.reports.page.gather import PageRun, gather
 from gradeschool.reports.page.verdicts import share_of_clusters
 from gradeschool.runs.plan import prompts_of
@@ -56,8 +57,8 @@ def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
             f"{spec!r} contains {len(runs)} runs, but an export takes one; give {names}{more}"
         )
     if all(entry.error for entry in runs[0].entries):
-        count = len(runs[0].entries)
-        raise InputError(f"{spec!r} has nothing to export: its {count} samples have no completion")
+        samples = count(len(runs[0].entries), "sample has", "samples have")
+        raise InputError(f"{spec!r} has nothing to export: its {samples} no completion")
     return runs[0]
 
 

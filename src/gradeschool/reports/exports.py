@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, percent
-from gradeschool.reports.comparison import basis_of, p_value
+from gradeschool.reports.comparison import methods_of, not_compared, p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, save_page
@@ -35,7 +35,7 @@ LONGEST_CELL = 200
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     headline = scorers[runs[0].headline]
-    differences = _differences(runs, headline)
+    differences, refusal = _differences(runs, headline)
     lines = [
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
         "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
@@ -51,8 +51,12 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         )
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", f"Read by {_cell(headline.name)}.", ""]
-    lines += [basis, ""] if (basis := basis_of(differences.values())) else []
+    if len(runs) > 1:
+        words = _escaped(refusal) if refusal else methods_of(list(differences.values()))
+        lines += [words, ""]
     for judged in runs:
+        missing = judged.run.missing
+        lines += [f"{_cell(judged.run.name)}: {missing}.", ""] if missing else []
         guesses = guess_sentence(judged, headline, share_of(judged, judged.headline))
         lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
     lines += _by_scorer(runs, scorers)
@@ -63,12 +67,13 @@ def _percent(share: Share) -> str:
     return percent(share.accuracy) if share.judged else "–"  # nothing was judged
 
 
-def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
+def _differences(runs: Sequence[Judged], scorer: Scorer) -> tuple[Mapping[int, Comparison], str]:
+    """Return the comparisons with the first run, or why there are none."""
     try:
         outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
-        return dict(enumerate(compare(outcomes), start=1))
-    except InputError:  # other problems: the table has only accuracies
-        return {}
+        return dict(enumerate(compare(outcomes), start=1)), ""
+    except InputError as refusal:  # other problems: the table has only accuracies
+        return {}, not_compared(refusal)
 
 
 def _difference(comparison: Comparison | None) -> tuple[str, str]:
@@ -90,7 +95,11 @@ def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[st
 
 
 def _cell(text: str) -> str:
-    return MARKS.sub(r"\\\1", printable(clip(text, LONGEST_CELL), keep=""))
+    return _escaped(clip(text, LONGEST_CELL))
+
+
+def _escaped(text: str) -> str:
+    return MARKS.sub(r"\\\1", printable(text, keep=""))
 
 
 def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:

@@ -12,8 +12,9 @@ from statistics import median
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.page.gather import Entry, TokenValues, pieces
-from gradeschool.reports.page.markup import Html, count, el, join
+from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.verdicts import Judged
 from gradeschool.reports.page.write import document
 from gradeschool.scoring.table import CORRECT, ERROR

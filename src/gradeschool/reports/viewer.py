@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -78,7 +79,7 @@ class RunViewer:
         main = join(
             el("p", "Select runs to see them side by side.", class_="note", id="hint"),
             el("div", id="board", aria_live="off"),
-            el("p", "", id="status", role="status", class_="tally"),
+            el("p", "Loading", id="status", role="status", class_="tally"),
         )
         title = f"All runs in {self.folder.resolve().name}/"
         return document(title, main, Html(""), Html(""), "gradeschool view", SCRIPTS, live=True)
@@ -176,6 +177,11 @@ class PageHandler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.NOT_FOUND, "text/plain", "Page not found.\n")
         except GradeschoolError as error:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{error}\n")
+
+    def handle(self) -> None:
+        """Answer the requests of a connection, which the browser may close at any time."""
+        with suppress(ConnectionError):
+            super().handle()
 
     def _is_local(self) -> bool:
         """Return whether the request names this server, not a name that resolves to it."""

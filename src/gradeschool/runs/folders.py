@@ -13,6 +13,7 @@ from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     MANIFEST_FILE,
     RESULTS_FILE,
+    changed_words,
     fingerprint,
     latest,
     read_completions,
@@ -20,6 +21,7 @@ from gradeschool.formats.own_run import (
     read_manifest,
 )
 from gradeschool.formats.tables import parse_line
+from gradeschool.percentages import count
 from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, plan_of, request_key
 from gradeschool.runs.results import WrittenResults, run_for_scoring, scorers_of, write_results
 from gradeschool.runs.store import QUARANTINE_FILE, RunStore
@@ -72,9 +74,11 @@ def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[RunFinding]:
     changed = [number for number, _ in bad if number not in torn]
     mending = "eval moves them to quarantine and requests them again"
     if torn:
-        yield RunFinding(True, f"{len(torn)} rows are incomplete: {_some(torn)}; {mending}")
+        yield RunFinding(
+            True, f"{count(len(torn), 'row is', 'rows are')} incomplete: {_some(torn)}; {mending}"
+        )
     if changed:
-        text = f"{len(changed)} rows were changed after they were stored: {_some(changed)}"
+        text = f"{changed_words(len(changed))}: {_some(changed)}"
         yield RunFinding(True, f"{text}; {mending}")
 
 
@@ -89,13 +93,16 @@ def _answers(completions: list[Completion]) -> Iterator[RunFinding]:
     different = [key[:12] for key, counts in texts.items() if len(counts) > 1]
     repeated = sum(counts.total() > 1 for counts in texts.values()) - len(different)
     lasting = len(failed.keys() - texts.keys())
-    yield RunFinding(False, f"{len(texts)} samples answered, {lasting} failed")
+    yield RunFinding(False, f"{count(len(texts), 'sample')} answered, {lasting} failed")
     if different:
         yield RunFinding(
-            True, f"{len(different)} samples have several texts: keys {_some(different)}"
+            True,
+            f"{count(len(different), 'sample has', 'samples have')} several texts: keys "
+            f"{_some(different)}",
         )
     if repeated:
-        yield RunFinding(False, f"{repeated} samples are stored more than once, with the same text")
+        samples = count(repeated, "sample is", "samples are")
+        yield RunFinding(False, f"{samples} stored more than once, with the same text")
 
 
 def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterator[RunFinding]:
@@ -116,7 +123,9 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
     planned = len(plan.problems) * plan.samples
     answered = len({row.key for row in completions if not row.error})
     if answered < planned:
-        yield RunFinding(False, f"{planned - answered} of {planned} samples are not answered")
+        verb = "is" if planned - answered == 1 else "are"
+        unanswered = f"{planned - answered} of {count(planned, 'sample')} {verb} not answered"
+        yield RunFinding(False, unanswered)
 
 
 def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterator[RunFinding]:
@@ -135,13 +144,18 @@ def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterat
         and request_key(identity, prompt, plan.decoding, row.sample) != row.key
     ]
     if unknown:
-        yield RunFinding(True, f"{len(unknown)} rows belong to no problem of the dataset: "
-                            f"{_some(list(dict.fromkeys(unknown)))}")  # fmt: skip
+        rows = count(len(unknown), "row belongs", "rows belong")
+        ids = _some(list(dict.fromkeys(unknown)))
+        yield RunFinding(True, f"{rows} to no problem of the dataset: {ids}")
     if wrong:
-        yield RunFinding(True, f"{len(wrong)} rows have a key that does not match their request: "
-                            f"{_some(wrong)}")  # fmt: skip
+        text = count(
+            len(wrong),
+            "row has a key that does not match its request",
+            "rows have a key that does not match their request",
+        )
+        yield RunFinding(True, f"{text}: {_some(wrong)}")
     if not unknown and not wrong:
-        yield RunFinding(False, f"{len(completions)} keys recomputed, all match")
+        yield RunFinding(False, f"{count(len(completions), 'key')} recomputed, all match")
 
 
 def _results(
@@ -162,7 +176,9 @@ def _results(
         yield RunFinding(False, "rows were added since results.json was written; "
                              "the command of the run brings it up to date")  # fmt: skip
     else:
-        yield RunFinding(False, f"results.json covers these {len(completions)} rows (SHA-256)")
+        covered = count(len(completions), "row")
+        covered = f"{'this' if len(completions) == 1 else 'these'} {covered}"
+        yield RunFinding(False, f"results.json covers {covered} (SHA-256)")
         yield from _scores(manifest, results, completions)
 
 
@@ -218,8 +234,8 @@ def _differing_field(written: Any, score: Mapping[str, Any]) -> str:
 def _quarantine(folder: Path) -> Iterator[RunFinding]:
     path = folder / QUARANTINE_FILE
     if path.is_file():
-        count = path.read_bytes().count(b"\n")
-        yield RunFinding(False, f"{count} rows that were torn or changed are in {QUARANTINE_FILE}")
+        rows = count(path.read_bytes().count(b"\n"), "torn or changed row")
+        yield RunFinding(False, f"{rows} in {QUARANTINE_FILE}")
 
 
 def _repairs(manifest: Mapping[str, Any]) -> Iterator[RunFinding]:
@@ -261,7 +277,7 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
                 f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
                 f"{before} and {after}; merge runs with the same settings"
             )
-    rows, count, torn = _rows(folders)
+    rows, total, torn = _rows(folders)
     fields = _joined(manifests)
     plan = plan_of(fields)
     requests = plan.requests(str(fields["model"]))
@@ -270,23 +286,23 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
         store.write_json(MANIFEST_FILE, fields)
         store.append([line for line, _ in rows.values()], [row for _, row in rows.values()])
         results = write_results(plan, name, store, requests, scorers_of(plan))
-    return MergedRun(len(rows), count - len(rows), torn, results)
+    return MergedRun(len(rows), total - len(rows), torn, results)
 
 
 def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]], int, int]:
     """Return the row to keep for each key, and the numbers of all rows and of torn rows."""
     kept: dict[str, tuple[bytes, Completion]] = {}
-    count = torn = 0
+    total = torn = 0
     for folder in folders:
         for line, completion in read_completions(folder / COMPLETIONS_FILE):
             if completion is None:
                 torn += 1
                 continue
-            count += 1
+            total += 1
             earlier = kept.get(completion.key)
             if earlier is None or (earlier[1].error and not completion.error):
                 kept[completion.key] = line, completion
-    return kept, count, torn
+    return kept, total, torn
 
 
 def _count(fields: dict[str, Any], name: str) -> int:

@@ -22,6 +22,7 @@ from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     RESULTS_FILE,
     SEAL,
+    changed_words,
     fingerprint,
     latest,
     read_completions,
@@ -174,7 +175,7 @@ class RunStore:
             )
         torn = sum(not line.endswith(b"\n") for line in bad)
         if len(bad) > torn:
-            self._repaired(f"{len(bad) - torn} rows were changed after they were stored")
+            self._repaired(changed_words(len(bad) - torn))
         elif removed and not bad:
             self._repaired("rows that results.json counted were removed or moved")
         if torn:

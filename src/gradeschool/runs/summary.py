@@ -13,6 +13,7 @@ from gradeschool.formats.own_run import (
     MANIFEST_FILE,
     RESULTS_FILE,
     other_models,
+    planned_samples,
     read_completions,
     read_json,
     read_manifest,
@@ -38,9 +39,7 @@ class RunSummary:
     @property
     def planned(self) -> int:
         """Return the number of samples in the complete run, 0 if run.json is damaged."""
-        counts = (self.manifest.get("problems"), self.manifest.get("samples"))
-        problems, samples = (count if type(count) is int else 0 for count in counts)
-        return problems * samples
+        return planned_samples(self.manifest)
 
     @property
     def figures(self) -> dict[str, Mapping[str, Any]]:

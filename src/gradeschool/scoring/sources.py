@@ -16,7 +16,16 @@ from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, manifest_of, scorer_of
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    changed_rows,
+    changed_words,
+    completions_file,
+    dataset_of,
+    manifest_of,
+    missing_samples,
+    scorer_of,
+)
 from gradeschool.formats.read import (
     name_of,
     read_samples,
@@ -217,9 +226,20 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
         sample for part in source.parts for sample in read_samples(part, source.run, examine)
     )
     runs = collect(samples, matcher, source.name, warn)
+    if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
+        for run in runs:
+            _arrange(run, matcher.index)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
+
+
+def _arrange(run: Run, places: Mapping[str, int]) -> None:
+    """Put the samples of a run folder, which are stored as they arrive, in the dataset's order."""
+    last = len(places)
+    run.samples.sort(
+        key=lambda sample: places.get(sample.problem.id, last) if sample.problem else last
+    )
 
 
 def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
@@ -278,6 +298,8 @@ def choose_runs(
         path = Path(file)
         if path not in loaded:
             loaded[path] = load_runs(path, dataset, warn)
+            stored = sum(len(run.samples) - run.faults for run in loaded[path])
+            warn_of_folder(path, stored, warn)
         runs = [run for run in loaded[path] if not name or run.name == name]
         if not runs:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
@@ -287,6 +309,21 @@ def choose_runs(
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
+
+
+def warn_of_folder(path: Path, stored: int, warn: Callable[[str], None]) -> None:
+    """Warn about a run folder with samples missing or rows changed; other files are left alone.
+
+    stored: the number of its samples, failed ones included.
+    """
+    file = completions_file(path)
+    if file.name != COMPLETIONS_FILE or not file.is_file():
+        return
+    if missing := missing_samples(path, manifest_of(path), stored):
+        warn(f"{str(path)!r}: {missing}")
+    if changed := changed_rows(file):
+        words = changed_words(changed)
+        warn(f"{str(path)!r}: {words}; see `gradeschool runs verify {file.parent}`")
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:

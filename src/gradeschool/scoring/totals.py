@@ -20,7 +20,13 @@ from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
 from gradeschool.scoring.score import RunScore, score_noted
 from gradeschool.scoring.shards import Shard, VerdictWriter, join_tables, verdict_table
-from gradeschool.scoring.sources import no_such_run, parted, sources, unnamed_run
+from gradeschool.scoring.sources import (
+    no_such_run,
+    parted,
+    sources,
+    unnamed_run,
+    warn_of_folder,
+)
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import ScoredRow
 
@@ -131,7 +137,9 @@ class Totals:
 
     def add(self, tally: FileTally, scorers: Sequence[str], warn: Warn) -> None:
         """Add the runs of a source; see `FileTally.runs`."""
-        for run in tally.runs(warn):
+        runs = tally.runs(warn)
+        warn_of_folder(Path(parted(tally.source)[0]), sum(run.n - run.faults for run in runs), warn)
+        for run in runs:
             name = f"{run.name} ({tally.source})" if run.name in self.origins else run.name
             self.origins[name] = RunOrigin(tally.source, run.name)
             self.faults += run.faults

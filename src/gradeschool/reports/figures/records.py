@@ -99,7 +99,7 @@ def scorer_rows(judged: Judged) -> list[ScorerRow]:
     """Return the sets of scorers that agree, by accuracy, highest first.
 
     Scorers that find no answer in most completions, or nothing correct, are left out. The headline
-    scorer's set is always included, under its name.
+    scorer's set is always included, under its name, if it has a verdict at all.
     """
     groups: dict[bytes, list[int]] = {}
     for index in range(len(judged.scorers)):
@@ -110,17 +110,20 @@ def scorer_rows(judged: Judged) -> list[ScorerRow]:
         result = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
         if own or (CORRECT in column and result > column.count(NO_ANSWER)):
             name = judged.scorers[judged.headline if own else places[0]]
-            rows.append(ScorerRow(name, len(places) - 1, share_of(judged, places[0]), own))
+            share = share_of(judged, places[0])
+            rows += [ScorerRow(name, len(places) - 1, share, own)] if share.judged else []
     rows.sort(key=lambda row: (-row.share.accuracy, row.name))
     own_first = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
     return [row for row in rows if row in own_first]
 
 
 def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
-    """Return the runs under their headline scorer, as rows like scorers', highest first."""
-    rows = [
-        ScorerRow(judged.run.name, 0, share_of(judged, judged.headline), False) for judged in runs
-    ]
+    """Return the runs under their headline scorer, as rows like scorers', highest first.
+
+    Runs without a judged completion are left out.
+    """
+    shares = {judged.run.name: share_of(judged, judged.headline) for judged in runs}
+    rows = [ScorerRow(name, 0, share, False) for name, share in shares.items() if share.judged]
     return sorted(rows, key=lambda row: (-row.share.accuracy, row.name))
 
 
@@ -151,18 +154,25 @@ def cause_rows(judged: Judged) -> list[CauseRow]:
 
 
 def slices(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps, answer size and question length, as far as there are classes."""
-    return [way for way in slices_of(judged) if len(way.classes) > 1]
+    """Return accuracy by steps, answer size and question length, as far as there are classes.
+
+    Without a judged completion, there are none.
+    """
+    ways = [way for way in slices_of(judged) if len(way.classes) > 1]
+    return ways if share_of(judged, judged.headline).judged else []
 
 
 def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
     """Return maj@k and pass@k of the runs with several samples; None if there are no such runs."""
-    sampled = [judged for judged in runs if samples_of(judged) > 1]
+    sampled = [
+        (judged, points)
+        for judged in runs
+        if samples_of(judged)[1] > 1 and (points := curve(judged.ballots()))
+    ]
     if not sampled:
         return None
     maj, any_of = [], []
-    for judged in sampled:
-        result = curve(judged.ballots())
+    for judged, result in sampled:
         maj.append(
             Series(
                 judged.run.name,

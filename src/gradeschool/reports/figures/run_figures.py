@@ -57,8 +57,8 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
                 path = folder / f"{prefix}{sized.name}{ending}"
                 curves.save_figure(sized.draw, path, sized.width, sized.height)
                 written.append(path)
-    for ending in endings if len(runs) > 1 else ():
-        rows = run_rows(runs)
+    rows = run_rows(runs) if len(runs) > 1 else []
+    for ending in endings if rows else ():
         path = folder / f"runs{ending}"
         curves.save_figure(partial(draw_scorers, rows), path, curves.COLUMN, 0.45 + ROW * len(rows))
         written.append(path)

@@ -111,10 +111,12 @@ def _decoding(decoding: Mapping[str, Any]) -> str | None:
     return f"{how}, top-p {decoding.get('top_p')}, {'no seed' if seed is None else f'seed {seed}'}"
 
 
-def _samples(samples: int) -> str:
-    if samples == 1:
+def _samples(samples: tuple[int, int]) -> str:
+    fewest, most = samples
+    if most == 1:
         return "1"
-    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k are reported separately"
+    number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"{number}: accuracy is the mean over samples, maj@k and pass@k are reported separately"
 
 
 def _limits(decoding: Mapping[str, Any]) -> str | None:

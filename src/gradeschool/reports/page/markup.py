@@ -73,11 +73,6 @@ def span(interval: Interval) -> str:
     return bounds(interval, between=" – ")
 
 
-def count(number: int, item: str, many: str = "") -> str:
-    """Write a count with its noun."""
-    return f"{number:,} {item if number == 1 else many or item + 's'}"
-
-
 def scrolled(table: Html, label: str) -> Html:
     """Return a wide table in a region that scrolls sideways, by keyboard too."""
     return el("div", table, class_="scroll", tabindex="0", role="group", aria_label=label)

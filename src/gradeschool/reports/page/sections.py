@@ -8,8 +8,8 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
-from gradeschool.percentages import points
-from gradeschool.reports.comparison import basis_of, p_value, verdict_of
+from gradeschool.percentages import count, points
+from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
@@ -18,7 +18,6 @@ from gradeschool.reports.page.markup import (
     PlotPoint,
     axis_over,
     bar_strip,
-    count,
     curve_figure,
     dot_strip,
     el,
@@ -53,13 +52,16 @@ def headline(
 
     guesses: see `guess_sentence`.
     """
+    missing = (
+        el("p", f"{judged.run.missing}.", class_="note advice") if judged.run.missing else None
+    )
     if not share.judged:
-        return el("p", "No completion of this run could be judged.", class_="lead missing")
-    problems = len({entry.problem.id for entry in judged.run.entries})
-    samples = "" if share.judged == problems else f", {count(share.judged, 'completion')}"
+        lead = el("p", "No completion of this run could be judged.", class_="lead missing")
+        return join(lead, missing)
+    samples = "" if share.judged == share.problems else f", {count(share.judged, 'completion')}"
     facts = join(
         el("span", f"{share.correct:,} of {share.judged:,}", class_="nowrap"),
-        f" correct over {count(problems, 'problem')}{samples}, read by ",
+        f" correct over {count(share.problems, 'problem')}{samples}, read by ",
         el("code", judged.scorers[judged.headline]),
     )
     figure = el(
@@ -72,6 +74,7 @@ def headline(
     return join(
         figure,
         el("p", facts, ".", class_="lead"),
+        missing,
         el("p", guesses, class_="note") if guesses else None,
         _settings(judged, rates),
         _platinum(platinum),
@@ -116,8 +119,9 @@ def _platinum(platinum: Platinum | None) -> Html | None:
         "p",
         "Under the labels of GSM8K-Platinum ",
         el("strong", f"{share_text(share)} %"),
-        f" ({span(share.interval)}): {platinum.removed:,} completions of problems that it removed "
-        f"are out, {platinum.revised:,} are scored by a revised answer.",
+        f" ({span(share.interval)}): {count(platinum.removed, 'completion')} of problems that it "
+        f"removed {'is' if platinum.removed == 1 else 'are'} out, {platinum.revised:,} "
+        f"{'is' if platinum.revised == 1 else 'are'} scored by a revised answer.",
         class_="note",
     )
 
@@ -170,24 +174,28 @@ def slices_section(judged: Judged) -> Html:
     axis = axis_over(
         division.share.interval for way in ways for division in way.classes if division.share.judged
     )
-    mark = share_of(judged, judged.headline).accuracy
+    whole = share_of(judged, judged.headline)
+    if not whole.judged:
+        return el("p", "No completion could be judged.")
+    mark = whole.accuracy
     return el("div", *(_slices_figure(way, axis, mark) for way in ways), class_="multiples")
+
+
+def _dot(axis: Axis, share: Share, mark: float | None = None) -> Html | None:
+    """Return an accuracy as a dot on its interval, None without judged completions."""
+    return dot_strip(axis, share.accuracy, share.interval, mark) if share.judged else None
 
 
 def _slices_figure(way: Slices, axis: Axis, mark: float) -> Html:
     rows = [
         el(
             "tr",
-            el("th", division.label, scope="row"),
-            el(
-                "td",
-                dot_strip(axis, division.share.accuracy, division.share.interval, mark),
-                class_="wide",
-            ),
-            el("td", f"{100 * division.share.accuracy:.1f}", class_="number"),
-            el("td", f"{division.problems:,}", class_="number faint"),
+            el("th", label, scope="row"),
+            el("td", _dot(axis, share, mark), class_="wide"),
+            el("td", f"{100 * share.accuracy:.1f}" if share.judged else "–", class_="number"),
+            el("td", f"{share.problems:,}", class_="number faint"),
         )
-        for division in way.classes
+        for label, share in way.classes
     ]
     head = el(
         "tr",
@@ -253,10 +261,14 @@ def scorers_section(judged: Judged) -> Html:
     spread = 100 * (max(reading) - min(reading))
     others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
     apart = "those that find answers" if mute else "they"
+    sets = (
+        f"{len(groups)} different sets of verdicts; {apart} are {spread:.1f} points apart"
+        if len(groups) > 1
+        else "the same verdicts"
+    )
     lead = (
         f"{count(len(judged.scorers), 'scorer')} read the same completions{others}. They "
-        f"come to {count(len(groups), 'different set')} of verdicts; {apart} are "
-        f"{spread:.1f} points apart. Gained and lost are completions that a scorer calls "
+        f"come to {sets}. Gained and lost are completions that a scorer calls "
         "correct and the headline scorer does not, and the reverse."
     )
     return join(el("p", lead), _rows_table(axis, rows))
@@ -303,12 +315,12 @@ def _silent(judged: Judged, scorer: int) -> int:
     return sum(codes[scorer] == NO_ANSWER for codes in judged.codes)
 
 
-def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
+def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html | None:
     """Return a scorer's strip, or words if it calls almost nothing correct."""
     if share.interval.high < axis.low:
         result = f"no answer found in {silent:,} of {share.judged:,}"
         return el("p", result if silent else "reads something else in nearly all", class_="off")
-    return dot_strip(axis, share.accuracy, share.interval, mark)
+    return _dot(axis, share, mark)
 
 
 def _scorer_row(
@@ -316,7 +328,7 @@ def _scorer_row(
     group: Sequence[int],
     share: Share,
     moved: tuple[int, int],
-    strip: Html,
+    strip: Html | None,
     most: int,
 ) -> Html:
     name = judged.scorers[group[0]]
@@ -356,7 +368,7 @@ def runs_section(
     scorer: Scorer,
 ) -> Html:
     """Return one row per run, with its paired difference from the first if that is defined."""
-    axis = axis_over(share.interval for share in shares)
+    axis = axis_over(share.interval for share in shares if share.judged)
     comparisons, pairs, refusal = _compared(runs, scorer)
     rows = [
         _row(
@@ -366,13 +378,12 @@ def runs_section(
             rates[index],
             platinum[index],
             comparisons.get(index),
-            axis_at,
+            _dot(axis, share),
         )
-        for index, axis_at in enumerate(
-            dot_strip(axis, share.accuracy, share.interval) for share in shares
-        )
+        for index, share in enumerate(shares)
     ]
-    names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "From the first", "p")
+    names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "Errors",
+             "From the first", "p")  # fmt: skip
     head = el(
         "tr",
         *(
@@ -383,20 +394,19 @@ def runs_section(
     )  # fmt: skip
     table = el("table", el("thead", head), el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
-    problems = len({entry.problem.id for judged in runs for entry in judged.run.entries})
-    lead = el(
-        "p", f"{len(runs)} runs over {problems:,} problems, read by ", el("code", scorer.name)
-    )
-    words = (
-        refusal
-        or (
-            "Differences are in points, on the same problems: exact McNemar test, by problem where "
-            "there are several samples; p is corrected for the number of comparisons (Holm). "
-            f"{basis_of(comparisons.values())}"
-        ).strip()
-    )
+    problems = len({
+        (entry.problem.id, entry.problem.question)
+        for judged in runs for entry in judged.run.entries
+    })  # fmt: skip
+    lead = el("p", f"{len(runs)} runs over {count(problems, 'problem')}, read by ",
+              el("code", scorer.name))  # fmt: skip
+    missing = (
+        el("p", el("code", judged.run.name), f": {judged.run.missing}.", class_="note advice")
+        for judged in runs if judged.run.missing
+    )  # fmt: skip
+    words = refusal or methods_of(list(comparisons.values()))
     every = _pairs_table(runs, pairs) if pairs else None
-    return join(lead, scroll, el("p", words, class_="note"), every)
+    return join(lead, scroll, *missing, el("p", words, class_="note"), every)
 
 
 Pairs = Mapping[tuple[int, int], Comparison]
@@ -412,7 +422,7 @@ def _compared(
         pairs = all_pairs(outcomes) if several else {}
         return dict(enumerate(compare(outcomes), start=1)), pairs, ""
     except InputError as refusal:
-        return {}, {}, f"The runs are not compared: {refusal}"
+        return {}, {}, not_compared(refusal)
 
 
 def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
@@ -451,7 +461,7 @@ def _row(
     rates: Rates,
     platinum: Platinum | None,
     comparison: Comparison | None,
-    strip: Html,
+    strip: Html | None,
 ) -> Html:
     difference = p = Html("")
     if comparison is not None:
@@ -464,6 +474,7 @@ def _row(
         share_text(platinum.share) if platinum else "–",
         f"{rates.truncated + rates.empty:,}",
         f"{rates.run_on:,}",
+        f"{rates.errors:,}",
         difference,
         p,
     )
@@ -493,11 +504,11 @@ def curves_section(curve: Sequence[AtK]) -> Html:
     labels = [(place(point.k), str(point.k)) for point in curve]
     head = el("tr", *(el("th", name, scope="col", class_="number") for name in
                       ("k", "maj@k, %", "95 % interval", "pass@k, %", "95 % interval",
-                       "tied votes, %")))  # fmt: skip
+                       "problems", "tied votes, %")))  # fmt: skip
     rows = [
         el("tr", *(el("td", cell, class_="number") for cell in (
             str(point.k), percent(point.maj), span(point.maj_ci95), percent(point.pass_any),
-            span(point.pass_ci95), f"{100 * point.ties:.1f}")))
+            span(point.pass_ci95), f"{point.problems:,}", f"{100 * point.ties:.1f}")))
         for point in curve
     ]  # fmt: skip
     key = el(

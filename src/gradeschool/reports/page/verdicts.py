@@ -63,12 +63,16 @@ class Judged:
 
 
 class Share(NamedTuple):
-    """A count, the total, and the share with its 95 % interval clustered by problem."""
+    """A count, the total, and the share with its 95 % interval clustered by problem.
+
+    problems: number of problems with a judged completion.
+    """
 
     correct: int
     judged: int
     accuracy: float
     interval: Interval
+    problems: int
 
 
 def share_text(share: Share) -> str:
@@ -104,7 +108,7 @@ def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> 
 def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:
     """Return the share of (right, n) by problem."""
     right, n = sum(right for right, _ in clusters), sum(n for _, n in clusters)
-    return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters))
+    return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters), len(clusters))
 
 
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
@@ -167,7 +171,6 @@ class Slice(NamedTuple):
     """The completions whose problem falls into one class."""
 
     label: str
-    problems: int
     share: Share
 
 
@@ -203,11 +206,7 @@ def _divided(judged: Judged, key: Callable[[Problem], tuple[int, str] | None]) -
         if result is not None:
             classes.setdefault(result, []).append(index)
     return tuple(
-        Slice(
-            label,
-            len({judged.run.entries[place].problem.id for place in places}),
-            share_of(judged, judged.headline, places),
-        )
+        Slice(label, share_of(judged, judged.headline, places))
         for (_, label), places in sorted(classes.items())
     )
 
@@ -270,7 +269,7 @@ def platinum_of(
     return Platinum(share, removed, len(revised))
 
 
-def samples_of(judged: Judged) -> int:
-    """Return the most common number of samples per problem."""
-    counts = Counter(entry.problem.id for entry in judged.run.entries)
-    return Counter(counts.values()).most_common(1)[0][0] if counts else 0
+def samples_of(judged: Judged) -> tuple[int, int]:
+    """Return the fewest and the most samples of a problem, (0, 0) without completions."""
+    counts = Counter(entry.problem.id for entry in judged.run.entries).values()
+    return min(counts, default=0), max(counts, default=0)

@@ -109,8 +109,8 @@ def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
         _section(f"slices{suffix}", "Where it is right", sections.slices_section(judged),
                  level=level),
     ]  # fmt: skip
-    if samples_of(judged) > 1:
-        points = curve(judged.ballots())
+    points = curve(judged.ballots()) if samples_of(judged)[1] > 1 else []
+    if points:
         results.append(_section(f"k{suffix}", "Over several samples",
                               curves_section(points), level=level))  # fmt: skip
     results.append(_section(f"tokens{suffix}", "Length, tokens, cost",
