@@ -487,6 +487,18 @@ def test_no_output_makes_the_evaluation_raise(benchmark: GSM8KBenchmark, output:
     assert benchmark.evaluate("0000", output).score == 0.0
 
 
+def test_what_was_thought_before_the_reply_is_not_the_answer(benchmark: GSM8KBenchmark) -> None:
+    for reply in ("\nThe answer is 1.", "1", " I don't know"):
+        assert benchmark.evaluate("0000", f"<think>Maybe #### 18? no.</think>{reply}").score == 0.0
+    assert benchmark.evaluate("0000", "<think>#### 1</think>\n#### 18").score == 1.0
+    assert benchmark.evaluate("0000", "<think>9 * 2\n#### 18</think>\n").score == 1.0  # no reply
+
+
+def test_a_word_that_multiplies_the_number_counts(benchmark: GSM8KBenchmark) -> None:
+    assert benchmark.evaluate("0000", "#### 18 thousand").score == 0.0
+    assert benchmark.evaluate("0000", "#### 0.018 thousand").score == 1.0
+
+
 def test_a_run_on_question_does_not_change_the_score(benchmark: GSM8KBenchmark) -> None:
     output = "#### 18\n\nQuestion: A train has 3 cars.\nAnswer: 3*20=60\n#### 60"
     assert benchmark.evaluate("0000", output).score == 1.0

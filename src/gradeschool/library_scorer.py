@@ -33,10 +33,10 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
     """
     from gradeschool.worker import WorkerFailure
 
-    answer = _answer(function, row)
-    if isinstance(answer, WorkerFailure):
-        raise ScorerFailure(str(answer))
-    return answer
+    try:
+        return _answer(function, row)
+    except WorkerFailure as failure:
+        raise ScorerFailure(str(failure)) from failure
 
 
 def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]]) -> list[Result]:
@@ -54,9 +54,13 @@ def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]])
 
 @lru_cache(1024)
 def _answer(function: str, row: tuple[str, str]) -> Any:
-    from gradeschool.worker import answers
+    """Return the result for a row; raises WorkerFailure, which may pass and is not remembered."""
+    from gradeschool.worker import WorkerFailure, answers
 
-    return answers(function, [row])[0]
+    answer = answers(function, [row])[0]
+    if isinstance(answer, WorkerFailure):
+        raise answer
+    return answer
 
 
 def library_scorer(

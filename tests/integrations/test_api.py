@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,7 +19,14 @@ from gradeschool.errors import InputError
 from gradeschool.integrations import pytest_plugin
 from gradeschool.integrations.callables import function_input
 from gradeschool.integrations.lm_eval_tasks import filters
-from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
+from gradeschool.integrations.verifiers import (
+    exact_match,
+    load_environment,
+    reader,
+    reply,
+    rows,
+    sampling,
+)
 from gradeschool.scorer import DEFAULT_SCORER
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -62,6 +72,14 @@ def test_many_misses_are_counted_not_listed() -> None:
     assert shown.endswith("and 4 more")
 
 
+def test_score_takes_the_question_of_a_row() -> None:
+    row = {"question": "How many minutes does she need?", "answer": "#### 120"}
+    text = "She needs 2 hours (120 minutes)."
+    assert package.score([text], [row]).correct == 1
+    assert package.score([{"completion": text, "gold": row}]).correct == 1
+    assert package.score([text], ["120"]).correct == 0
+
+
 @pytest.mark.parametrize(
     ("texts", "golds", "scorer", "said"),
     [
@@ -105,6 +123,15 @@ def test_evaluate_asks_a_function_under_a_protocol(protocol: str) -> None:
     assert [normalize(v.answer.value) for v in scores.verdicts[:4] if v.answer] == [
         normalize(problem.gold) for problem in problems[:4]
     ]
+
+
+def test_an_object_with_an_async_call_is_a_model() -> None:
+    class Model:
+        async def __call__(self, messages: object) -> str:
+            await asyncio.sleep(0)
+            return "#### 600"
+
+    assert package.evaluate(Model(), dataset="sample", limit=2).correct == 1
 
 
 def test_evaluate_runs_where_a_loop_is_running() -> None:
@@ -203,6 +230,19 @@ def test_its_reward_is_the_last_number(said: str, answer: str, value: float) -> 
     assert exact_match([{"role": "assistant", "content": said}], answer, state={}) == value
 
 
+def test_no_reply_earns_nothing() -> None:
+    assert (exact_match(None, "18"), reader(None, "18"), reply(None)) == (0.0, 0.0, "")
+
+
+def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("verifiers", "datasets"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules["verifiers"], "__version__", "0.4.0", raising=False)
+    monkeypatch.setattr(sys.modules["datasets"], "Dataset", object, raising=False)
+    with pytest.raises(InputError, match=r"0\.4\.0 .* pip install 'verifiers<0\.4'"):
+        load_environment(dataset="sample")
+
+
 def test_its_metric_beside_is_the_reader() -> None:
     assert (exact_match("18.00", "18"), reader("18.00", "18")) == (0.0, 1.0)
     assert reply("a</think>b</think> c ") == "c"
@@ -216,6 +256,29 @@ def test_a_filter_gives_a_text_for_each_document() -> None:
     resps = [["#### 1250.00", "ignored"], ["ANSWER: 711"], ["no idea"]]
     assert filters.reader(resps, docs) == ["1,250", "711", "[invalid]"]
     assert filters.numeric_equality(resps, docs) == ["1,250", "711", "[invalid]"]
+
+
+@pytest.mark.parametrize(
+    "answer", ["18", 18, "####18", "x = 18\n####18", "#### 18 ", "#### 18\n", "$18", "+18"]
+)
+def test_a_right_answer_is_the_gold_as_exact_match_compares_it(answer: object) -> None:
+    (filtered,) = filters.reader([["#### 18.0"]], [{"answer": answer}])
+    assert compared(filtered) == compared(str(answer))
+    (wrong,) = filters.reader([["#### 19"]], [{"question": "?", "answer": answer}])
+    assert compared(wrong) != compared(str(answer))
+
+
+def compared(text: str) -> str:
+    """What exact_match leaves of a text: `regexes_to_ignore` of the task."""
+    for pattern in (",", r"\$", "(?s).*#### ", r"\.$"):
+        text = re.sub(pattern, "", text)
+    return text
+
+
+@pytest.mark.parametrize("doc", [{"answer": "eighteen"}, {"answer": None}, {}, {"answer": "####"}])
+def test_a_document_without_a_gold_is_invalid(doc: dict[str, object]) -> None:
+    with pytest.warns(UserWarning, match="1 documents score 0: the gold"):
+        assert filters.reader([["#### 18"]], [doc]) == ["[invalid]"]
 
 
 # The verb

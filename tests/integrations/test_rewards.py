@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -145,9 +147,79 @@ def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) 
     assert Grader(partial_credit=0.25).grade(text, "18").value == value
 
 
+@pytest.mark.parametrize("working", ["", "1 + 1 = 3\n"])
+@pytest.mark.parametrize(
+    ("answer", "gold", "near"),
+    [
+        *(("1800", "18", True), ("18,000", "18", True), ("0.18", "18", True), ("18", "-18", True)),
+        *(("250", "250,000", True), ("180", "18", False), ("1.8", "18", False)),
+        *(("180000", "18", False), ("18000000000", "18", False), ("-1800", "18", False)),
+        *(
+            ("1", "100", False),
+            ("1", "1000", False),
+            ("1", "1000000", False),
+            ("-1", "-100", False),
+        ),
+    ],
+)
+def test_near_is_a_sign_or_a_factor_of_100_or_1000(
+    working: str, answer: str, gold: str, near: bool
+) -> None:
+    earned = Grader(partial_credit=0.25).grade(f"{working}#### {answer}", gold)
+    assert earned.value == (0.25 if near else 0.0)
+
+
+def test_near_is_what_the_scorer_reads() -> None:
+    text = "#### -18\nThat is 7 days."
+    assert Grader(partial_credit=0.25).grade(text, "18").value == 0.25
+    assert Grader("lm-eval/gsm8k/flexible-extract", partial_credit=0.25).grade(text, 18).value == 0
+    assert Grader("openai/2021", partial_credit=0.25).grade("so -18", "18").value == 0
+
+
+@pytest.mark.parametrize("text", ["<think>{} so the total is 18", "{} <think> the total is 18"])
+def test_a_long_completion_is_thinking_if_all_of_it_is(text: str) -> None:
+    short, long = text.format("word"), text.format("word " * LONGEST)
+    assert GRADER.grade(long, "18").outcome is GRADER.grade(short, "18").outcome
+    closed = long.replace("word word", "word</think>", 1)
+    assert GRADER.grade(closed, "18").value == 1.0
+
+
+@pytest.mark.parametrize("gold", [Decimal("18"), "+18", 18.0, Fraction(18)])
+def test_a_gold_may_be_any_number(gold: object) -> None:
+    assert GRADER.grade("#### 18", gold).value == 1.0
+
+
+def test_a_small_gold_is_not_zero() -> None:
+    assert GRADER.grade("#### 0", 1e-7).value == 0.0
+    assert GRADER.grade("#### 0.123457", 0.1234567).value == 0.0
+    assert GRADER.grade("#### 0.1234567", 0.1234567).value == 1.0
+
+
+MINUTES = "How many minutes does she need?"
+HOURS = "She needs 2 hours (120 minutes)."
+
+
+def test_the_question_of_a_row_counts() -> None:
+    assert GRADER.grade(HOURS, {"question": MINUTES, "answer": "#### 120"}).value == 1.0
+    assert GRADER.grade(HOURS, {"question": None, "answer": "#### 120"}).value == 0.0
+    assert reward([HOURS], question=[MINUTES], answer=["120"]) == [1.0]
+    assert verl.compute_score("", HOURS, "120", {"question": MINUTES})["score"] == 1.0
+    rows = verl.compute_scores([""] * 2, [HOURS] * 2, ["120"] * 2, [{"question": MINUTES}, None])
+    assert [row["score"] for row in rows] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["reasoning", "thinking", "tool_use"])
+def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
+    parts = [{"type": kind, "text": "#### 18"}, {"type": "text", "text": "#### 19"}]
+    assert text_of(chat(parts)) == "#### 19"
+    assert text_of(chat(parts[:1])) == ""
+
+
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
+        ({"scorer": None}, InputError, "None"),
+        ({"scorer": ["openai/2021"]}, InputError, "openai/2021"),
         ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
         ({"format": "json"}, InputError, "'json'"),
         ({"format_credit": float("inf")}, InputError, "inf"),
@@ -183,6 +255,13 @@ def test_a_batch_needs_as_many_golds() -> None:
         GRADER.grade_all(["a", "b"], ["1"])
 
 
+def test_a_text_is_not_a_batch() -> None:
+    with pytest.raises(InputError, match="golds are the text '18'"):
+        GRADER.grade_all(["#### 1", "#### 8"], "18")
+    with pytest.raises(InputError, match="completions are the text"):
+        GRADER.grade_all("18", ["1", "8"])
+
+
 def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     later = [*chat("first"), {"role": "tool", "content": "9"}]
     assert text_of(later) == "first"
@@ -213,7 +292,34 @@ def test_trl_is_told_which_column_is_missing() -> None:
     assert RewardFunction(column="label")(["#### 1"], label=["1"]) == [1.0]
 
 
+def test_trl_columns_are_lists() -> None:
+    with pytest.raises(InputError, match="column 'answer' is the text '18'"):
+        reward(["#### 1", "#### 8"], answer="18")
+    with pytest.raises(InputError, match="2 completions but 1 values in the column 'answer'"):
+        reward(["#### 1", "#### 8"], answer=["18"])
+
+
+def test_trl_takes_the_first_gold_of_each_row() -> None:
+    texts, golds = ["#### 1", "#### 2", "#### 3"], [None, "2", None]
+    assert reward(texts, gold=golds, answer=["1", "9", None]) == [1.0, 1.0, None]
+    assert RewardFunction(column="gold")(texts, gold=golds, answer=["1"] * 3) == [None, 1.0, None]
+
+
 # verl
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"format_credits": 0.1}, "did you mean format_credit"),
+        ({"partial": 0.1}, "did you mean partial_credit"),
+        ({"format_credit": [0.1]}, r"format_credit is \[0.1\]"),
+        ({"scorer": ["openai/2021"]}, "the scorer is"),
+    ],
+)
+def test_verl_options_that_cannot_be_used_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        verl.compute_score("", "#### 18", "18", **options)
 
 
 def test_verl_gets_a_score_with_reasons_by_keyword() -> None:
@@ -249,12 +355,26 @@ def test_verl_batches_have_the_same_keys_in_every_row() -> None:
         ("Q: 1?\nA: one", "Q: 1?\nA:", " one"),
         ("Q A 18<|im_end|>\n</s><pad><pad>", "Q A", " 18"),
         ("<s> Q: 1?\nA: 5 <|eot_id|>", "Q: 1?\nA:", " 5"),
-        ("something else", "Q: 1?", "something else"),
+        ("something else", "Q: 1?", None),
         ("</s></s>", "", ""),
+        ("Q: 1 + 1?\n#### 2\nQ: 9 * 2?\nA:</s>", "Q: 1+1?\n#### 2\n\nQ: 9 * 2 ?\nA: ", ""),
+        ("<s>Q: 9 * 2?\nA:  #### 18", "Q: 9 * 2 ?\nA: ", "  #### 18"),
+        ("<s>" + 90 * "go on\n" + "18", 90 * "go on\n", "18"),
+        ("<s>" + 90 * "go on\n" + "18", 90 * "go  on\n", "\n18"),
+        (80 * "go on\n" + "18", 90 * "go on\n", None),
+        (" ".join(map(str, range(5, 199))) + " so 18", " ".join(map(str, range(199))), " so 18"),
     ],
 )
-def test_openrlhf_reads_the_response_alone(query: str, prompt: str, text: str) -> None:
+def test_openrlhf_reads_the_response_alone(query: str, prompt: str, text: str | None) -> None:
     assert openrlhf.response(query, prompt) == text
+
+
+@pytest.mark.slow
+def test_openrlhf_gives_nothing_for_a_query_without_its_prompt() -> None:
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    with pytest.warns(UserWarning, match="does not contain its prompt"):
+        results = openrlhf.reward_func(["Q: 1?\n#### 18"], ["another prompt"], ["18"])
+    assert results["rewards"].tolist() == [0.0]
 
 
 def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:

@@ -25,7 +25,7 @@ def scored(name, text, gold, stop, metadata=None):
                       metadata=metadata or {})
     state.output = ModelOutput.from_content("none", text, stop_reason=stop)
     scorer = registry_create("scorer", name)
-    score = asyncio.run(scorer(state, Target([gold])))
+    score = asyncio.run(scorer(state, Target(gold)))
     return {"value": str(score.value), "answer": score.answer, "metadata": score.metadata,
             "reason": getattr(score, "reason", None), "explanation": score.explanation}
 """
@@ -43,6 +43,11 @@ ROWS = [
     ("reader", "#### -11", "11", "stop", "I", "sign lost"),
     ("inspect/match-numeric:<=0_3_220", "ANSWER: 711", "11", "stop", "C", None),
     ("inspect/match-numeric:>=0_3_253", "ANSWER: 711", "11", "stop", "I", "wrong value"),
+    ("reader", "#### 19", ["18", "19"], "stop", "C", None),
+    ("numeric_equality", "ANSWER: 19", ["18", "19"], "stop", "C", None),
+    ("numeric_equality", "ANSWER: 1819", ["18", "19"], "stop", "I", "wrong value"),
+    ("reader", "#### 11", "eleven", "stop", "nan", "scoring_failed"),
+    ("numeric_equality", "ANSWER: 11", "eleven", "stop", "nan", "scoring_failed"),
     ("verl/gsm8k/strict", "#### 11", "eleven", "stop", "nan", "scoring_failed"),
 ]
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_scorers, get_scorer, judge
+from gradeschool import Problem, all_scorers, get_scorer, judge, worker
 from gradeschool.errors import MissingExtraError
-from gradeschool.library_scorer import LibraryAnswer
+from gradeschool.library_scorer import LibraryAnswer, call_library
 from gradeschool.protocols import registry
+from gradeschool.scorer import ScorerFailure
 from gradeschool.scoring.sources import choose_scorers
 from gradeschool.verdict import Outcome
+from gradeschool.worker import ProcessLost
 from tests.peers.views import missing_extra
 from tests.protocols.test_outcome_counts import FORMS
 from tests.support.command import Command
@@ -129,6 +131,16 @@ def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
     ]
     assert right[0] == right[1]
     assert right[0].count(False) == 22
+
+
+def test_a_failure_that_passes_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = iter([ProcessLost("no answer within 60 s"), ["18", True]])
+    monkeypatch.setattr(worker, "answers", lambda function, rows: [next(results)])
+    row = ("#### 18", "the gold of this test alone")
+    with pytest.raises(ScorerFailure, match="no answer within 60 s"):
+        call_library("module:function", row)
+    assert call_library("module:function", row) == ["18", True]
+    assert call_library("module:function", row) == ["18", True]  # remembered
 
 
 def test_every_library_scorer_says_what_it_needs() -> None:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.numbers import normalize
+from gradeschool.answers.numbers import normalize, parse_decimal, plain
 from gradeschool.answers.search import (
     END,
     GROWTH,
@@ -42,10 +42,12 @@ ANSWER_COLON = compiled_later(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER}
 ANY_NUMBER = compiled_later(NUMBER)
 # The 2 of "386 m^2" and of "10^{-2}" is not a number that a text ends with.
 LOOSE_NUMBER = compiled_later(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
-# After the number of a marker: "= N" ends an equation; "/ N" and ":NN" change the value.
+# After the number of a marker: "= N" ends an equation; "/ N", ":NN" and "thousand" change it.
 RESULT = compiled_later(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
 CLOCK = re.compile(r":\d\d(?!\d)")
+SCALE = re.compile(r"(k)\b|[ \t]{1,4}(thousand|million|billion|trillion)s?\b", re.I | re.A)
+POWERS = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: not answers.
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
 BOLD = re.compile(r"\*\*((?:[^*\n]|\*(?!\*))++)\*\*")
@@ -99,8 +101,9 @@ def parse_gsm8k_answer(text: str) -> str | None:
     "Answer: N", a bold number on the last line, the last number in the text. Text before
     "</think>", and text after a run-on "Question:" or "Q:", counts only if the rest contains no
     number. Keeps the sign; drops currency, commas, trailing periods and zero decimals. If an
-    equation follows the marker, its result is returned. A fraction that is not a whole number and a
-    time of day stay as text ("8/3", "2:30"). Linear in the length of the text; never raises.
+    equation follows the marker, its result is returned; "thousand" multiplies the number. A
+    fraction that is not a whole number and a time of day stay as text ("8/3", "2:30"). Linear in
+    the length of the text; never raises.
     """
     read = read_answer(text)
     return None if read is None else read.value
@@ -143,6 +146,12 @@ def answer_part(text: str) -> str:
     return text[start:end]
 
 
+def without_thinking(text: str) -> str:
+    """Return the text after "</think>", all of it where nothing follows."""
+    after = text.rpartition(THOUGHT_END)[2]
+    return after if after.strip() else text
+
+
 def majority_vote(answers: Sequence[str | None]) -> str | None:
     """Return the most frequent answer; None counts as no vote; in a tie, the first answer wins.
 
@@ -179,6 +188,9 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
         return ParsedAnswer(_ratio(number, over.group(1)), start, over.end(), how)
     if clock := CLOCK.match(text, end):
         return ParsedAnswer(number + clock.group(), start, clock.end(), how)
+    if scale := SCALE.match(text, end):
+        value = _scaled(number, scale[1] or scale[2])
+        return ParsedAnswer(value, start, scale.end(), how)
     return ParsedAnswer(number, start, end, how)
 
 
@@ -275,6 +287,12 @@ def _ends(text: str) -> Iterator[int]:
         yield start
         length = GROWTH * (len(text) - start)
     yield 0
+
+
+def _scaled(number: str, scale: str) -> str:
+    """Return a number multiplied by the word after it, of any length: "1.5 thousand" is 1500."""
+    product = parse_decimal(f"{number}e{POWERS[scale.lower()]}")
+    return number if product is None else plain(product, len(number)) or number
 
 
 def _ratio(number: str, divisor: str) -> str:

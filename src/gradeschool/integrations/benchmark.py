@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradeschool.answers.numbers import normalize, parse_decimal
-from gradeschool.answers.parse import answer_part, hashed_answer
+from gradeschool.answers.parse import answer_part, hashed_answer, without_thinking
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import UnknownNameError
 from gradeschool.problem import Problem
@@ -70,8 +70,8 @@ class GSM8KBenchmark:
         """Return 1.0 if the last "#### N" of an output is the gold, else 0.0.
 
         The comparison is exact: commas, "$", a trailing period and zero decimals do not matter, the
-        sign does. Without "#### N", the whole output is the answer. Never raises because of the
-        output.
+        sign does. Text before "</think>" counts only if no text follows it. Without "#### N", the
+        whole output is the answer. Never raises because of the output.
         """
         gold = normalize(self._problem(task_id).gold)
         marked = _last_marked(str(output))
@@ -91,7 +91,8 @@ class GSM8KBenchmark:
 
 def _last_marked(output: str) -> str | None:
     """Return the text after the last "####" before a run-on question, else before the end."""
-    marked = hashed_answer(answer_part(output)) or hashed_answer(output)
+    reply = without_thinking(output)
+    marked = hashed_answer(answer_part(reply)) or hashed_answer(reply)
     return None if marked is None else marked.value
 
 

@@ -55,8 +55,10 @@ class CallableModel:
         try:
             if inspect.iscoroutinefunction(self.function):
                 text = await self.function(function_input(request.prompt))
-            else:
+            else:  # an object with an async `__call__` returns what is to be awaited
                 text = await asyncio.to_thread(self.function, function_input(request.prompt))
+                if inspect.isawaitable(text):
+                    text = await text
         except OSError as error:
             raise TransientError("connection", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):

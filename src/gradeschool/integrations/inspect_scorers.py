@@ -26,9 +26,10 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.answers.numbers import parse_decimal
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
 NUMERIC_EQUALITY = "numeric-equality"
@@ -39,6 +40,8 @@ VALUES = {
     Outcome.NO_ANSWER: NOANSWER,
     Outcome.ERROR: float("nan"),
 }
+# Of the verdicts on several targets, the first of these counts.
+PREFERENCE = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 # inspect's own words where it has them (inspect_ai.scorer.ScoreReason); other causes are ours.
 REASONS = {
     Failure.NO_RESPONSE: "no_response",
@@ -57,14 +60,17 @@ def scorer_name(name: str) -> str:
 def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     """Return a scorer's verdict on a sample as inspect's score.
 
-    It is correct, incorrect or NOANSWER; a scorer failure leaves the sample unscored (NaN). The
-    reason is the cause of a miss; the explanation says what was extracted and where.
+    It is correct if it is correct for any of the targets, else incorrect or NOANSWER; a scorer
+    failure, or no target that can be read, leaves the sample unscored (NaN). The reason is the
+    cause of a miss; the explanation says what was extracted and where.
     """
-    text, gold = state.output.completion, target.text
-    verdict = scorer.judge(text, problem_of(state, gold))
+    text = state.output.completion
+    judged = [_judge(scorer, text, problem_of(state, gold)) for gold in list(target) or [""]]
+    verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
     cause = None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
-        cause = detect_answer_failure(text, gold, FINISHES.get(state.output.stop_reason))
+        finish = FINISHES.get(state.output.stop_reason)
+        cause = detect_answer_failure(text, problem.gold, finish, problem.question)
     return Score(
         value=VALUES[verdict.outcome],
         answer=verdict.answer.value if verdict.answer else None,
@@ -72,6 +78,13 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
         metadata={"scorer": scorer.name, "outcome": verdict.outcome.value, **_span(verdict)},
         **_reason(verdict, cause),
     )
+
+
+def _judge(scorer: Scorer, text: str, problem: Problem) -> tuple[Verdict, Problem]:
+    if scorer.name == NUMERIC_EQUALITY and parse_decimal(scorer.reference(problem)) is None:
+        reason = f"the gold cannot be read: {clip(problem.gold)!r} is not a number"
+        return Verdict(scorer.name, Outcome.ERROR, None, reason), problem
+    return scorer.judge(text, problem), problem
 
 
 def problem_of(state: TaskState, gold: str) -> Problem:

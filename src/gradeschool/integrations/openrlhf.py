@@ -7,6 +7,7 @@ of prompt and response together, decoded with special tokens, and returns a dict
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,19 +16,26 @@ from gradeschool.integrations.rewards import Grader
 # Special tokens that decoding leaves at the end of a response.
 SPECIAL_TOKEN = re.compile(r"(?:<\|[\w-]{1,40}\|>|</s>|<eos>|<pad>|<end_of_turn>)\Z")
 LONGEST_TOKEN = 48
-# If decoding changed the prompt's beginning, the prompt's end says where the response begins.
+# If decoding changed the prompt's beginning, its last characters say where the response begins.
 PROMPT_END = 200
+NO_PROMPT = "a query does not contain its prompt; its reward is 0"
 GRADER = Grader()
 
 
 def reward_func(
     queries: Sequence[str], prompts: Sequence[str], labels: Sequence[object], **_: Any
 ) -> dict[str, Any]:
-    """Return {"rewards", "scores", "extra_logs"}; labels are the golds."""
+    """Return {"rewards", "scores", "extra_logs"}; labels are the golds.
+
+    A query in which its prompt is not found has the reward 0, with a warning: the response cannot
+    be told from the prompt, which may state an answer.
+    """
     import torch
 
     answers = [response(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
-    rewards = GRADER.grade_all(answers, labels)
+    if None in answers:
+        warnings.warn(NO_PROMPT, stacklevel=2)
+    rewards = GRADER.grade_all([answer or "" for answer in answers], labels)
     values = torch.tensor([reward.value or 0.0 for reward in rewards])
     correct = torch.tensor([float(reward.correct) for reward in rewards])
     read = torch.tensor([float(bool(reward.answer)) for reward in rewards])
@@ -38,14 +46,29 @@ def reward_func(
     }
 
 
-def response(query: str, prompt: str) -> str:
-    """Return the text of a query after its prompt, without special tokens at its end."""
-    start = len(prompt) if query.startswith(prompt) else 0
-    if not start and prompt:
-        tail = prompt[-PROMPT_END:]
-        index = query.find(tail)
-        start = 0 if index < 0 else index + len(tail)
-    return query[start : _end(query)]
+def response(query: str, prompt: str) -> str | None:
+    """Return the text of a query after its prompt, without special tokens at its end.
+
+    None if the query does not contain the prompt, even if white space is ignored.
+    """
+    start = _start(query, prompt)
+    return None if start is None else query[start : _end(query)]
+
+
+def _start(query: str, prompt: str) -> int | None:
+    """Return where the response begins: behind the first place of the prompt."""
+    if (index := query.find(prompt)) >= 0:
+        return index + len(prompt)
+    squeezed, wanted = "".join(query.split()), "".join(prompt.split())
+    index = squeezed.find(wanted)
+    if index < 0:
+        whole, wanted = wanted, wanted[-PROMPT_END:]
+        is_unique = whole.find(wanted) == len(whole) - len(wanted)  # else any place may be the end
+        index = squeezed.find(wanted) if is_unique else -1
+    if index < 0:
+        return None
+    places = [place for place, character in enumerate(query) if not character.isspace()]
+    return places[index + len(wanted) - 1] + 1 if wanted else 0
 
 
 def _end(text: str) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import lru_cache
-from math import isfinite
 from typing import Any, NamedTuple
 
-from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.answers.failures import Near, near, scale_of
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
+from gradeschool.answers.regions import CLOSING, OPENING
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.integrations import renamed
@@ -21,14 +21,18 @@ from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
+from gradeschool.scoring.judge import gold_of, problem_of
 from gradeschool.verdict import Outcome, Verdict
 
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
+LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
 LONGEST_GOLD = 20_000
 BOXED = "boxed"
 FORMATS = (MARKER, BOXED)
-NEAR = (Failure.SIGN_LOST, Failure.SCALE)
+SCALES = ("x100", "/100", "x1000", "/1000")
+# Types of a content part that is the reply; others are thinking, images or calls of tools.
+TEXT_PARTS = (None, "text", "output_text")
 
 
 class Reward(NamedTuple):
@@ -55,8 +59,9 @@ class Grader:
 
     scorer: a name from `gradeschool protocols list`. format_credit: added if the text ends in the
     form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
-    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000. rule: the old
-    name of `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
+    partial_credit: for a wrong answer of the scorer that lost its sign or is off by a factor of 100
+    or 1,000, whatever working the text shows; a bare 1 is no such answer. rule: the old name of
+    `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
     same settings compare equal, and can be pickled.
     """
 
@@ -69,6 +74,8 @@ class Grader:
     def __post_init__(self, rule: str) -> None:
         if rule:
             object.__setattr__(self, "scorer", renamed(self.scorer, rule))
+        if not isinstance(self.scorer, str):
+            raise InputError(f"the scorer is {self.scorer!r}; give its name")
         get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
@@ -81,18 +88,21 @@ class Grader:
         """Return the reward of one completion against one gold.
 
         completion: a text, or the messages of a chat, of which the last is read; None is an empty
-        text. gold: the number, the whole solution ("... #### 18") or a GSM8K row.
+        text. gold: the number, the whole solution ("... #### 18") or a GSM8K row, whose question
+        helps to tell units apart.
         """
         text = text_of(completion)
         if text is None:
             return _none(f"the completion is a {type(completion).__name__}, not a text or messages")
-        problem = _problem_of(gold_of(gold))
+        read = gold_of(gold)
+        problem = _problem_of(*read) if read and len(read[0]) <= LONGEST_GOLD else None
         if problem is None:
-            what = clip(gold) if isinstance(gold, str) else type(gold)
+            what = clip(read[0]) if read else type(gold)
             return _none(f"the gold cannot be read: {what!r}")
-        verdict = get_usable_scorer(self.scorer).judge(text[-LONGEST:], problem)
+        text = _end_of(text)
+        verdict = get_usable_scorer(self.scorer).judge(text, problem)
         return Reward(
-            self._value(verdict, text[-LONGEST:], problem.gold),
+            self._value(verdict, text, problem.gold),
             verdict.outcome,
             verdict.answer.value if verdict.answer else "",
             verdict.reason,
@@ -101,8 +111,12 @@ class Grader:
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
         """Return the rewards of a batch; a scorer that calls a library gets the whole batch.
 
-        Raises InputError if the numbers of golds and completions differ.
+        Raises InputError if the numbers of golds and completions differ, or for a text in the place
+        of either list.
         """
+        for name, values in (("completions", completions), ("golds", golds)):
+            if isinstance(values, str):
+                raise InputError(f"the {name} are the text {clip(values)!r}; give a list")
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
         rows = zip(completions, golds, strict=True)
@@ -114,12 +128,34 @@ class Grader:
         if verdict.outcome is Outcome.ERROR:
             return None
         value = float(verdict.correct)
-        if self.partial_credit and verdict.outcome is Outcome.WRONG:
-            cause = detect_answer_failure(text, gold)
-            value += self.partial_credit if cause in NEAR else 0.0
+        if self.partial_credit and verdict.outcome is Outcome.WRONG and verdict.answer:
+            value += self.partial_credit if is_near(verdict.answer.value, gold) else 0.0
         if self.format_credit and has_format(text, self.format):
             value += self.format_credit
         return value
+
+
+def is_near(value: str, gold: str) -> bool:
+    """Return whether a wrong value lost its sign, or is off by a factor of 100 or 1,000.
+
+    A scale counts only if the value has a digit of the gold: 1 would be near every power of ten.
+    """
+    if near(value, gold) is Near.SIGN:
+        return True
+    is_one = near(value, "1") in (Near.SAME, Near.SIGN)
+    return not is_one and scale_of(value, gold) in SCALES
+
+
+def _end_of(text: str) -> str:
+    """Return the part of a text that is read: it is in unfinished thinking if the whole text is."""
+    if len(text) <= LONGEST:
+        return text
+    end = text[-LONGEST:]
+    cut = len(text) - LONGEST
+    opened = OPENING.match(text, len(text) - len(text.lstrip()), cut)
+    if opened is None or CLOSING.search(text, opened.end(), min(len(text), cut + LONGEST_TAG)):
+        return end
+    return opened.group() + end
 
 
 def has_format(text: str, form: str) -> bool:
@@ -149,14 +185,14 @@ def text_of(completion: object) -> str | None:
 
 
 def _content(message: object) -> str | None:
-    """Return the text of a message: its content, or the texts of its content's parts."""
+    """Return the text of a message: its content, or the texts of its content's text parts."""
     if message is None:
         return ""
     content = _field(message, "content")
     if isinstance(content, str):
         return content
     if isinstance(content, list | tuple):
-        texts = (_field(part, "text") for part in content)
+        texts = (_field(part, "text") for part in content if _field(part, "type") in TEXT_PARTS)
         return "".join(text for text in texts if isinstance(text, str))
     return "" if content is None and _field(message, "role") is not None else None
 
@@ -168,32 +204,20 @@ def _field(message: object, name: str) -> object:
     return getattr(message, name, None)
 
 
-def gold_of(gold: object) -> str | None:
-    """Return a gold as text: of a number, a solution, a row ("answer") or a one-item list."""
-    if isinstance(gold, Mapping):
-        gold = gold.get("answer")
-    if isinstance(gold, list | tuple) and len(gold) == 1:
-        gold = gold[0]
-    if isinstance(gold, str):
-        return gold if len(gold) <= LONGEST_GOLD else None
-    if isinstance(gold, bool) or not isinstance(gold, int | float):
-        return None
-    if isinstance(gold, float):
-        return f"{gold:f}".rstrip("0").rstrip(".") if isfinite(gold) else None
-    return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
-
-
 def _none(reason: str) -> Reward:
     return Reward(None, Outcome.ERROR, "", reason)
 
 
+def row_of(gold: object, question: object) -> object:
+    """Return the row of a gold and its question; a gold that is a row has its own."""
+    return gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
+
+
 @lru_cache(4096)
-def _problem_of(gold: str | None) -> Problem | None:
+def _problem_of(gold: str, question: str) -> Problem | None:
     """Return a problem with this gold, None if the gold is not a number."""
-    if gold is None:
-        return None
     try:
-        problem = Problem.from_gold(gold)
+        problem = problem_of({"answer": gold, "question": question})
     except InputError:
         return None
     return problem if is_number(canonical_gold(problem.gold)) else None

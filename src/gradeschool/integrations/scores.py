@@ -11,12 +11,11 @@ from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.integrations import renamed
-from gradeschool.integrations.rewards import gold_of
 from gradeschool.percentages import bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
-from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.judge import gold_of, problem_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_runs
@@ -256,8 +255,6 @@ def _problem(gold: object, index: int) -> Problem:
     """Return a problem with this gold; its id is its index, so that all ids are distinct."""
     if isinstance(gold, Problem):
         return replace(gold, id=gold.id if gold.id != "?" else str(index))
-    text = gold_of(gold)
-    if text is None:
-        what = clip(gold) if isinstance(gold, str) else type(gold)
-        raise InputError(f"gold {index} is {what!r}; give a number, a solution or a row")
-    return replace(problem_of(text), id=str(index))
+    if gold_of(gold) is None:
+        raise InputError(f"gold {index} is {type(gold)!r}; give a number, a solution or a row")
+    return replace(problem_of(gold), id=str(index))

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations.rewards import Grader
+from gradeschool.integrations.rewards import Grader, row_of
+from gradeschool.scorer import clip
 
-# Columns that may contain the gold; the first that exists is used.
+# Columns that may contain the gold; in each row the first that is not empty (None) is used.
 GOLD_COLUMNS = ("gold", "answer", "solution", "ground_truth")
-
+QUESTION = "question"
 
 GRADER = Grader()
 
@@ -26,7 +27,8 @@ class RewardFunction:
     """A reward function for TRL; `__name__` is its name in TRL's logs.
 
     grader: gives the rewards. name: for the logs. column: the dataset column with the gold, "" for
-    the first of gold, answer, solution and ground_truth.
+    the first of gold, answer, solution and ground_truth that a row fills. A column `question` helps
+    to tell units apart.
     """
 
     grader: Grader = GRADER
@@ -48,24 +50,38 @@ class RewardFunction:
         """Return a reward for each completion; the reasons go into TRL's completions table.
 
         A reward is None, which TRL skips, if the gold cannot be read. Raises InputError, already in
-        the first step, if the dataset has no column with golds.
+        the first step, if the dataset has no column with golds, or a text in its place.
         """
-        rewards = self.grader.grade_all(completions, self._golds(columns))
+        golds: Sequence[object] = self._golds(columns, len(completions))
+        if columns.get(QUESTION) is not None:
+            questions = _column(columns, QUESTION, len(completions))
+            golds = [row_of(*pair) for pair in zip(golds, questions, strict=True)]
+        rewards = self.grader.grade_all(completions, golds)
         if log_extra is not None:
             log_extra(f"{self.name}_outcome", [reward.outcome.value for reward in rewards])
             log_extra(f"{self.name}_reason", [reward.reason for reward in rewards])
         return [reward.value for reward in rewards]
 
-    def _golds(self, columns: dict[str, Any]) -> Sequence[object]:
-        for name in (self.column,) if self.column else GOLD_COLUMNS:
-            if columns.get(name) is not None:
-                golds: Sequence[object] = columns[name]
-                return golds
+    def _golds(self, columns: dict[str, Any], count: int) -> list[object]:
+        names = (self.column,) if self.column else GOLD_COLUMNS
+        filled = [name for name in names if columns.get(name) is not None]
+        if filled:
+            golds = zip(*(_column(columns, name, count) for name in filled), strict=True)
+            return [next((gold for gold in row if gold is not None), None) for row in golds]
         target = repr(self.column) if self.column else " or ".join(map(repr, GOLD_COLUMNS))
         raise InputError(
             f"the dataset has no column {target} with the gold answers, only {sorted(columns)}; "
             "add one, or name yours: RewardFunction(column=...)"
         )
+
+
+def _column(columns: dict[str, Any], name: str, count: int) -> Sequence[object]:
+    values: Sequence[object] = columns[name]
+    if isinstance(values, str):
+        raise InputError(f"the column {name!r} is the text {clip(values)!r}; give a list")
+    if len(values) != count:
+        raise InputError(f"{count} completions but {len(values)} values in the column {name!r}")
+    return values
 
 
 reward = RewardFunction()

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import MissingExtraError
+from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.integrations.rewards import Grader, text_of
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.scorer import DEFAULT_SCORER
@@ -28,13 +28,19 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
     """Return the environment for `vf-eval gsm8k-olmes`.
 
     system_prompt: a system message before the examples; OLMES has none. dataset: a name or file, as
-    for `gradeschool eval -d`. Raises DataError if the problems or examples are not available.
+    for `gradeschool eval -d`. Raises DataError if the problems or examples are not available, and
+    InputError for verifiers 0.4 and later, whose environments are tasksets.
     """
     try:
         import verifiers as vf
         from datasets import Dataset
     except ImportError as error:
         raise MissingExtraError(f"the environment {ENVIRONMENT!r}", "verifiers") from error
+    if not hasattr(vf, "SingleTurnEnv"):
+        raise InputError(
+            f"verifiers {vf.__version__} has no load_environment; pip install 'verifiers<0.4', or "
+            "use the taskset of environments/gsm8k_olmes"
+        )
     return vf.SingleTurnEnv(
         eval_dataset=Dataset.from_list(rows(dataset, system_prompt)),
         parser=vf.MaybeThinkParser(),
@@ -69,19 +75,21 @@ def sampling() -> dict[str, Any]:
     }
 
 
-def exact_match(completion: Sequence[object] | str, answer: str, **_: object) -> float:
+def exact_match(completion: Sequence[object] | str | None, answer: str, **_: object) -> float:
     """Return 1.0 if the last number of the reply equals the gold, by OLMES's scorer."""
     return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
 
 
-def reader(completion: Sequence[object] | str, answer: str, **_: object) -> float:
+def reader(completion: Sequence[object] | str | None, answer: str, **_: object) -> float:
     """Return 1.0 if the answer extractor finds the gold; a metric without weight."""
     return float(_grader(DEFAULT_SCORER).grade(reply(completion), answer).correct)
 
 
-def reply(completion: Sequence[object] | str) -> str:
-    """Return a completion's text without its thinking."""
-    text = text_of(list(completion) if not isinstance(completion, str) else completion) or ""
+def reply(completion: Sequence[object] | str | None) -> str:
+    """Return a completion's text without its thinking; None has no text."""
+    if completion is not None and not isinstance(completion, str):
+        completion = list(completion)
+    text = text_of(completion) or ""
     return text.rpartition(THOUGHT_END)[2].strip()
 
 

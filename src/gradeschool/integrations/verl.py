@@ -8,10 +8,13 @@ a thread, and `compute_scores` for BatchRewardManager. Options come from `reward
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from difflib import get_close_matches
 from typing import Any
 
-from gradeschool.integrations.rewards import Grader, Reward, extras
+from gradeschool.errors import InputError
+from gradeschool.integrations.rewards import Grader, Reward, extras, row_of
+
+MISSPELT = 0.6  # similarity to an option; that of what verl adds is below 0.5
 
 
 def compute_score(
@@ -23,10 +26,11 @@ def compute_score(
 ) -> dict[str, Any]:
     """Return {"score", "acc", "pred", "outcome", "reason"} for one response.
 
-    options: the fields of `Grader`; others, which verl adds, are ignored. An unreadable gold scores
-    0, with the outcome "error" to filter by.
+    extra_info: its "question" helps to tell units apart. options: the fields of `Grader`; others,
+    which verl adds, are ignored, but for misspelt ones: InputError. An unreadable gold scores 0,
+    with the outcome "error" to filter by.
     """
-    return _row(_grader(options).grade(solution_str, ground_truth))
+    return _row(_grader(options).grade(solution_str, _gold(ground_truth, extra_info)))
 
 
 def compute_scores(
@@ -37,7 +41,16 @@ def compute_scores(
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Return the results of `compute_score` for a batch."""
-    return [_row(reward) for reward in _grader(options).grade_all(solution_strs, ground_truths)]
+    golds: Sequence[object] = ground_truths
+    if extra_infos is not None and len(extra_infos) == len(ground_truths):
+        golds = list(map(_gold, ground_truths, extra_infos))
+    return [_row(reward) for reward in _grader(options).grade_all(solution_strs, golds)]
+
+
+def _gold(gold: object, extra_info: object) -> object:
+    """Return a gold with the question of the row, as verl's own GSM8K data have it."""
+    question = extra_info.get("question") if isinstance(extra_info, Mapping) else None
+    return gold if question is None else row_of(gold, question)
 
 
 def _row(reward: Reward) -> dict[str, Any]:
@@ -53,11 +66,7 @@ def _row(reward: Reward) -> dict[str, Any]:
 
 def _grader(options: Mapping[str, Any]) -> Grader:
     fields = Grader.__dataclass_fields__
-    return _cached_grader(
-        tuple(sorted((key, value) for key, value in options.items() if key in fields))
-    )
-
-
-@lru_cache(64)
-def _cached_grader(options: tuple[tuple[str, Any], ...]) -> Grader:
-    return Grader(**dict(options))
+    for name in options:
+        if name not in fields and (close := get_close_matches(name, fields, 1, MISSPELT)):
+            raise InputError(f"no option is called {name!r}; did you mean {close[0]}?")
+    return Grader(**{name: value for name, value in options.items() if name in fields})

@@ -6,15 +6,19 @@ document and returns one text for each. It needs no `take_first` after it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
-from gradeschool.problem import Problem
+from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER
+from gradeschool.scoring.judge import problem_of
+from gradeschool.verdict import Outcome, Verdict
 
 INVALID = "[invalid]"  # lm-eval's name for no answer
+REMOVED = "#### "  # exact_match removes a gold up to this mark, and nothing without the space
 Responses = Sequence[Sequence[str]]
-Documents = Sequence[Mapping[str, str]]
+Documents = Sequence[Mapping[str, object]]
 
 
 def reader(resps: Responses, docs: Documents) -> list[str]:
@@ -30,15 +34,23 @@ def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
 def _read(scorer_name: str, resps: Responses, docs: Documents) -> list[str]:
     """Return a scorer's extracted answers, or the gold if its verdict is correct ("18.0", "18").
 
-    This makes lm-eval's exact_match equal to the scorer's verdict.
+    This makes lm-eval's exact_match equal to the scorer's verdict. The gold is a document's
+    "answer", a solution or a number; for a gold that cannot be read, the answer is INVALID,
+    with a warning.
     """
     scorer = get_usable_scorer(scorer_name)
-    answers = []
+    answers, unread = [], []
     for responses, doc in zip(resps, docs, strict=True):
-        problem = Problem.from_row("?", doc["question"], doc["answer"])
-        verdict = scorer.judge(responses[0], problem)
+        try:
+            verdict = scorer.judge(responses[0], problem_of(doc))
+        except InputError as error:
+            verdict = Verdict(scorer.name, Outcome.ERROR, None, str(error))
+        if verdict.outcome is Outcome.ERROR:
+            unread.append(verdict.reason)
         if verdict.correct:
-            answers.append(problem.gold)
+            answers.append(str(doc["answer"]).rpartition(REMOVED)[2])
         else:
             answers.append(verdict.answer.value if verdict.answer else INVALID)
+    if unread:
+        warnings.warn(f"{len(unread)} documents score 0: {unread[0]}", stacklevel=3)
     return answers

@@ -1,0 +1,61 @@
+"""judge: what a gold may be."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from gradeschool import Problem, judge
+from gradeschool.errors import InputError
+from gradeschool.scoring.judge import gold_of
+
+ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
+HOURS = "She needs 2 hours (120 minutes)."
+
+
+def test_the_question_of_a_row_counts_as_that_of_a_problem_does() -> None:
+    assert judge(HOURS, Problem.from_row("1", ROW["question"], ROW["answer"])).correct
+    assert judge(HOURS, ROW).correct
+    assert not judge(HOURS, ROW["answer"]).correct
+
+
+@pytest.mark.parametrize("answer", [18, 18.0, "18", ["18"]])
+def test_the_answer_of_a_row_may_be_a_number(answer: Any) -> None:
+    assert judge("#### 18", {"question": "", "answer": answer}).correct
+
+
+class Float32(float):
+    """A number of another library: it prints fewer digits than Python's float of the same value."""
+
+    def __str__(self) -> str:
+        return f"{float(self):.7g}"
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        *((18, "18"), (18.0, "18"), (Decimal("18"), "18"), (Decimal("1.50"), "1.5")),
+        *((1e-7, "0.0000001"), (0.1234567, "0.1234567"), (1e22, "1" + 22 * "0"), (-0.0, "0")),
+        *((Float32(0.10000000149), "0.1"), (Fraction(1, 3), "1/3"), (Fraction(18), "18")),
+        *(("+18", "18"), (" +$18", "$18"), ("+", "+"), ("so\n#### 18", "so\n#### 18")),
+    ],
+)
+def test_a_number_is_written_exactly(gold: object, text: str) -> None:
+    assert gold_of(gold) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        *(True, None, b"18", 18 + 0j, float("nan"), float("inf"), Decimal("inf"), [18, 19]),
+        *({"gold": "18"}, {"answer": None}, 10**5000, Decimal("1e999999")),
+    ],
+    ids=lambda gold: type(gold).__name__,
+)
+def test_what_is_no_gold_is_refused(gold: Any) -> None:
+    assert gold_of(gold) is None
+    with pytest.raises(InputError):
+        judge("#### 18", gold)
