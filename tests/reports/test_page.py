@@ -412,12 +412,16 @@ def test_errors_are_no_accuracy_of_0_and_count_no_problem(
 
 
 def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
-    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
-    for number, file in enumerate(files):
-        rows = ({"question": f"{n} + {number}?", "gold": f"{n + number}", "id": f"{n}",
-                 "completion": "1"} for n in range(5))  # fmt: skip
-        written(file, *rows)
-    page = report(gradeschool, tmp_path / "page.html", *files)
+    """They have the same ids, as the explorer knows."""
+    rows = ({"index": index, "completion": "#### 1"} for index in range(5))
+    model = f"recorded/{written(tmp_path / 'answers.jsonl', *rows)}"
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for number, run in enumerate(runs, start=1):
+        problems = ({"question": f"{n} + {number}?", "answer": f"#### {n}"} for n in range(5))
+        dataset = written(tmp_path / f"problems-{number}.jsonl", *problems)
+        words = ("eval", "-m", model, "-d", dataset, "-o", run, "--quiet")
+        assert gradeschool(*words).status == 0
+    page = report(gradeschool, tmp_path / "page.html", *runs)
     assert "2 runs over 10 problems, read by" in page
     assert len(json.loads(blocks(page)["problems"])["problems"]) == 10
 
