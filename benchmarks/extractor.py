@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gradeschool import Problem, all_scorers, load_gsm8k
 from gradeschool.answers import candidates
 from gradeschool.answers.extractor import Confidence, extract_final_answer
+from gradeschool.answers.features import features
 from gradeschool.answers.quantities import WrittenNumber, canonical_gold, same_answer, same_value
 from gradeschool.answers.regions import committed_region
 from gradeschool.answers.sentences import is_aside, last_sentences
@@ -281,7 +282,7 @@ def choice(source: str, text: str, question: str, answer: str) -> Choice | None:
         right = [same_answer(number.value, answer) for number in numbers]
         if not any(right) or all(right):
             return None
-        return Choice(source, candidates.features(*span, numbers, question), right)
+        return Choice(source, features(*span, numbers, question), right)
     return None
 
 

@@ -50,7 +50,7 @@ LAYERS = {
     "integrations": 8,
     "cli": 9,
 }
-LONGEST_FILE, LONGEST_FUNCTION = 600, 60
+LONGEST_FUNCTION = 60  # lines
 MOST_MILLISECONDS = 50
 
 
@@ -249,9 +249,7 @@ def test_every_class_has_a_name_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_files_and_functions_are_short(name: str) -> None:
-    lines = MODULES[name].read_text(encoding="utf-8").count("\n")
-    assert lines <= LONGEST_FILE, f"{name} has {lines} lines"
+def test_functions_are_short(name: str) -> None:
     for node in ast.walk(TREES[name]):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1

@@ -10,10 +10,10 @@ from gradeschool import Problem
 from gradeschool.answers.candidates import (
     UNRESOLVED,
     WEIGHTS,
-    features,
     sentence_numbers,
     stated_number,
 )
+from gradeschool.answers.features import features
 
 MONEY = "A pen costs $2. How much do 6 pens cost?"
 # Each: sentence, question, value.

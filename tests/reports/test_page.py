@@ -448,6 +448,18 @@ def test_an_unfinished_run_says_so(
     assert "1 of 48 samples is missing; repeat the run" in page
 
 
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_a_run_with_a_changed_row_says_so(
+    gradeschool: Command, run_folder: Path, tmp_path: Path, ending: str
+) -> None:
+    stored = run_folder / "completions.jsonl"
+    rows = stored.read_bytes().splitlines(keepends=True)
+    rows[0] = rows[0].replace(b'"completion": "', b'"completion": "Or: ')
+    stored.write_bytes(b"".join(rows))
+    page = report(gradeschool, tmp_path / f"page.{ending}", run_folder)
+    assert "1 row was changed after it was stored" in page
+
+
 def test_scorers_that_agree_have_no_distance(gradeschool: Command, tmp_path: Path) -> None:
     answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"})
     page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample",

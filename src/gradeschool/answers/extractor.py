@@ -11,17 +11,14 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.candidates import (
-    BULLET,
     EQUALS,
     UNRESOLVED,
     has_equals,
-    has_unit,
-    is_given,
     offers_value,
     sentence_numbers,
-    skip_lead,
     stated_number,
 )
+from gradeschool.answers.features import has_unit, is_given, skip_lead
 from gradeschool.answers.quantities import (
     KILOS,
     WrittenNumber,
@@ -92,6 +89,7 @@ HYPOTHESIS_ASKED = compiled_later(r"(?i)\b(?:would|could|if|suppose|assuming)\b"
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
+BULLET = compiled_later(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 PLAIN_BULLET = compiled_later(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
 LABELLED = compiled_later(
     r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"

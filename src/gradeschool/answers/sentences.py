@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradeschool.answers.candidates import SETTING, has_unit
+from gradeschool.answers.features import SETTING, has_unit
 from gradeschool.answers.quantities import WrittenNumber
 from gradeschool.answers.question import restates_question
 from gradeschool.answers.search import compiled_later

@@ -10,11 +10,10 @@ from typing import NamedTuple
 from gradeschool.answers.candidates import (
     best_number,
     has_equals,
-    has_unit,
     sentence_numbers,
-    skip_lead,
     stated_number,
 )
+from gradeschool.answers.features import has_unit, skip_lead
 from gradeschool.answers.quantities import (
     CHINESE_NUMBER,
     WORD_NUMBER,

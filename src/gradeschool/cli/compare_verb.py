@@ -94,9 +94,8 @@ def command(
     )
     from gradeschool.scoring.table import scored_table
 
-    first = _reference(common, unpaired, reference, good)
+    given = (*_reference(common, unpaired, reference, good), *runs)
     check_scorers(scorer)
-    given = runs if first is None else (first, *runs)
     chosen = _chosen(given, dataset, at_least is not None, good is not None)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
@@ -163,13 +162,16 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     return scorer
 
 
-def _reference(common: bool, unpaired: bool, reference: str | None, good: str | None) -> str | None:
-    """Return the run to compare with; raises InputError if options exclude it."""
+def _reference(
+    common: bool, unpaired: bool, reference: str | None, good: str | None
+) -> tuple[str, ...]:
+    """Return the run that an option names, if any; raises InputError if options exclude it."""
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
-    return reference or good
+    run = reference or good
+    return () if run is None else (run,)
 
 
 def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:

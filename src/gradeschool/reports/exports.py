@@ -55,8 +55,8 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         words = _escaped(refusal) if refusal else methods_of(list(differences.values()))
         lines += [words, ""]
     for judged in runs:
-        missing = judged.run.missing
-        lines += [f"{_cell(judged.run.name)}: {missing}.", ""] if missing else []
+        for note in judged.run.chosen.notes:
+            lines += [f"{_cell(judged.run.name)}: {note}.", ""]
         guesses = guess_sentence(judged, headline, share_of(judged, judged.headline))
         lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
     lines += _by_scorer(runs, scorers)

@@ -270,11 +270,15 @@ def common_dataset(files: Sequence[str], dataset: str | None) -> str | None:
 
 
 class SourceRun(NamedTuple):
-    """A run with its file or folder, and the content of its run.json, {} if there is none."""
+    """A run with its file or folder, and the content of its run.json, {} if there is none.
+
+    notes: what `folder_notes` says about its folder.
+    """
 
     run: Run
     path: Path
     manifest: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def choose_runs(
@@ -292,6 +296,7 @@ def choose_runs(
     specs = once_each(specs)
     check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
+    notes: dict[Path, tuple[str, ...]] = {}
     chosen: list[SourceRun] = []
     for spec in specs:
         file, name = parted(spec)
@@ -299,31 +304,34 @@ def choose_runs(
         if path not in loaded:
             loaded[path] = load_runs(path, dataset, warn)
             stored = sum(len(run.samples) - run.faults for run in loaded[path])
-            warn_of_folder(path, stored, warn)
+            notes[path] = folder_notes(path, stored, warn)
         runs = [run for run in loaded[path] if not name or run.name == name]
         if not runs:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [SourceRun(run, path, manifest) for run in runs]
+        chosen += [SourceRun(run, path, manifest, notes[path]) for run in runs]
     if check_runs:
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def warn_of_folder(path: Path, stored: int, warn: Callable[[str], None]) -> None:
-    """Warn about a run folder with samples missing or rows changed; other files are left alone.
+def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[str, ...]:
+    """Return sentences on the missing samples and changed rows of a run folder, and warn of them.
 
-    stored: the number of its samples, failed ones included.
+    stored: the number of its samples, failed ones included. There are none for other files.
     """
     file = completions_file(path)
     if file.name != COMPLETIONS_FILE or not file.is_file():
-        return
+        return ()
+    notes = []
     if missing := missing_samples(path, manifest_of(path), stored):
+        notes.append(missing)
         warn(f"{str(path)!r}: {missing}")
     if changed := changed_rows(file):
-        words = changed_words(changed)
-        warn(f"{str(path)!r}: {words}; see `gradeschool runs verify {file.parent}`")
+        notes.append(changed_words(changed))
+        warn(f"{str(path)!r}: {notes[-1]}; see `gradeschool runs verify {file.parent}`")
+    return tuple(notes)
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:

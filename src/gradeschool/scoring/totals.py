@@ -21,11 +21,11 @@ from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_pla
 from gradeschool.scoring.score import RunScore, score_noted
 from gradeschool.scoring.shards import Shard, VerdictWriter, join_tables, verdict_table
 from gradeschool.scoring.sources import (
+    folder_notes,
     no_such_run,
     parted,
     sources,
     unnamed_run,
-    warn_of_folder,
 )
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import ScoredRow
@@ -138,7 +138,7 @@ class Totals:
     def add(self, tally: FileTally, scorers: Sequence[str], warn: Warn) -> None:
         """Add the runs of a source; see `FileTally.runs`."""
         runs = tally.runs(warn)
-        warn_of_folder(Path(parted(tally.source)[0]), sum(run.n - run.faults for run in runs), warn)
+        folder_notes(Path(parted(tally.source)[0]), sum(run.n - run.faults for run in runs), warn)
         for run in runs:
             name = f"{run.name} ({tally.source})" if run.name in self.origins else run.name
             self.origins[name] = RunOrigin(tally.source, run.name)

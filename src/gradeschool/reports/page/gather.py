@@ -17,7 +17,6 @@ from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     completions_by_row,
     completions_file,
-    missing_samples,
     results_of,
 )
 from gradeschool.formats.read import read_samples
@@ -56,8 +55,7 @@ class PageRun:
     """One run of a page: its completions, the run's JSON files, and disputed labels by id.
 
     valued: a verifier's values of completions, by the index of the entry. dataset: its name.
-    missing: a sentence on the samples that a run folder lacks, "" for none. prompts: sent prompts
-    by problem id; only those verified by the keys of a run folder.
+    prompts: sent prompts by problem id; only those verified by the keys of a run folder.
     """
 
     name: str
@@ -70,7 +68,6 @@ class PageRun:
     disputed: Mapping[str, Problem | None]
     valued: Mapping[int, TokenValues] = field(default_factory=dict)
     dataset: str = ""
-    missing: str = ""
     prompts: Mapping[str, Prompt] = field(default_factory=dict)
 
 
@@ -113,7 +110,6 @@ def _page_run(
         disputed=_disputed(chosen.run),
         valued=_valued(entries, valued) if valued else {},
         dataset=chosen.run.dataset,
-        missing=missing_samples(chosen.path, chosen.manifest, len(entries)) if stored else "",
         prompts=_prompts(chosen.manifest, entries),
     )
 

@@ -52,12 +52,10 @@ def headline(
 
     guesses: see `guess_sentence`.
     """
-    missing = (
-        el("p", f"{judged.run.missing}.", class_="note advice") if judged.run.missing else None
-    )
+    notes = [el("p", f"{note}.", class_="note advice") for note in judged.run.chosen.notes]
     if not share.judged:
         lead = el("p", "No completion of this run could be judged.", class_="lead missing")
-        return join(lead, missing)
+        return join(lead, *notes)
     samples = "" if share.judged == share.problems else f", {count(share.judged, 'completion')}"
     facts = join(
         el("span", f"{share.correct:,} of {share.judged:,}", class_="nowrap"),
@@ -74,7 +72,7 @@ def headline(
     return join(
         figure,
         el("p", facts, ".", class_="lead"),
-        missing,
+        *notes,
         el("p", guesses, class_="note") if guesses else None,
         _settings(judged, rates),
         _platinum(platinum),
@@ -400,13 +398,13 @@ def runs_section(
     })  # fmt: skip
     lead = el("p", f"{len(runs)} runs over {count(problems, 'problem')}, read by ",
               el("code", scorer.name))  # fmt: skip
-    missing = (
-        el("p", el("code", judged.run.name), f": {judged.run.missing}.", class_="note advice")
-        for judged in runs if judged.run.missing
+    notes = (
+        el("p", el("code", judged.run.name), f": {note}.", class_="note advice")
+        for judged in runs for note in judged.run.chosen.notes
     )  # fmt: skip
     words = refusal or methods_of(list(comparisons.values()))
     every = _pairs_table(runs, pairs) if pairs else None
-    return join(lead, scroll, *missing, el("p", words, class_="note"), every)
+    return join(lead, scroll, *notes, el("p", words, class_="note"), every)
 
 
 Pairs = Mapping[tuple[int, int], Comparison]
