@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The script of action.yml: compare two runs, write the summary of the job, end with the status of
-# the comparison: 0 passed, 1 not passed (a loss of more than the margin is not excluded), 2 bad input.
+# the comparison: 0 passed, 1 not passed (a loss of more than the margin is not excluded), 2 bad input,
+# 3 passed but for problems that were left out.
 set -uo pipefail
 
 options=()
@@ -36,6 +37,10 @@ case $code in
       status=worse
       reason="The whole 95 % interval of the difference lies below 0."
     fi
+    ;;
+  3)
+    status=incomplete
+    reason="The 95 % interval of the difference excludes a loss of more than the margin ($MARGIN), without the problems of which one run has no completion."
     ;;
   *)
     status=error

@@ -76,6 +76,21 @@ def test_a_run_is_worse_where_the_whole_interval_lies_below_0(runs: Path, tmp_pa
     assert "The whole 95 % interval of the difference lies below 0" in summary
 
 
+def test_problems_without_a_completion_make_a_passed_job_incomplete(
+    runs: Path, tmp_path: Path
+) -> None:
+    rows = list(map(json.loads, (runs / "chat" / "completions.jsonl").read_text().splitlines()))
+    first, *others = [{"id": row["problem_id"], "completion": row["completion"]} for row in rows]
+    failed = {"id": first["id"], "error": "http 500"}
+    answers = tmp_path / "failed.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in (failed, *others)))
+    inputs = {"NEW": str(answers), "DATASET": "sample", "SCORER": "gradeschool/reader"}
+    code, shown, summary, outputs = job(runs, tmp_path, **inputs, MARGIN="30")
+    assert (code, outputs) == (3, "status=incomplete\n")
+    assert "1 problem left out" in shown
+    assert "without the problems of which one run has no completion" in summary
+
+
 def test_bad_input_is_an_error_and_nothing_is_run_by_a_name(runs: Path, tmp_path: Path) -> None:
     code, shown, summary, outputs = job(runs, tmp_path, NEW="$(touch owned)", DATASET="sample")
     assert (code, outputs) == (2, "status=error\n")

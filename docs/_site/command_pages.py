@@ -22,7 +22,7 @@ Data goes to standard output, progress to standard error; `--json` gives listing
 | 0 | done |
 | 1 | a threshold was missed, or something was found that counts |
 | 2 | bad input: the message says what was wrong and what to do |
-| 3 | finished, but some samples failed; the same command asks for those again |
+| 3 | finished, but some samples failed; `eval` and `sample` ask for those again if repeated |
 | 130 | interrupted; the same command goes on |
 
 {help}

@@ -216,8 +216,9 @@ def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: P
     words = f"-d {DATASET} --columns response=completion"
     alone = gradeschool("why", path, "--expected", EXPECTED, *asked).out
     assert f"-> gradeschool explain {path} {words} --scorer openai/2021" in alone
-    beside = gradeschool("why", other, "--expected-run", path, *asked[:-1], "gradeschool/reader")
-    assert f"-> gradeschool diff {other} {path} {words} --scorer-a gradeschool/reader" in beside.out
+    scorer = "inspect/match-numeric@>=0.3.253"  # a shell would write a file
+    beside = gradeschool("why", other, "--expected-run", path, *asked[:-1], scorer)
+    assert f"-> gradeschool diff {other} {path} {words} --scorer-a '{scorer}'" in beside.out
 
 
 def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: Path) -> None:
@@ -233,6 +234,10 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     beside = gradeschool("why", failed, "--expected-run", good, "-d", DATASET)
     assert beside.status == 2
     assert "the run 'failed' contains no completion" in beside.err
+    rows = [{"id": p.id, "question": p.question, "completion": "3"} for p in PROBLEMS[:5]]
+    unreadable = jsonl(tmp_path / "unread.jsonl", [{**row, "gold": "4 to 8"} for row in rows])
+    beside = gradeschool("why", unreadable, "--expected-run", failed, "-d", DATASET)
+    assert (beside.status, beside.out) == (2, "")
     curve = gradeschool("runs", "curve", failed, "-d", DATASET)
     assert (curve.status, curve.out) == (2, "")
     assert "contains no completion" in curve.err

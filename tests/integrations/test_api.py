@@ -277,8 +277,13 @@ def compared(text: str) -> str:
 
 @pytest.mark.parametrize("doc", [{"answer": "eighteen"}, {"answer": None}, {}, {"answer": "####"}])
 def test_a_document_without_a_gold_is_invalid(doc: dict[str, object]) -> None:
-    with pytest.warns(UserWarning, match="1 documents score 0: the gold"):
+    with pytest.warns(UserWarning, match="1 document scores 0: the gold"):
         assert filters.reader([["#### 18"]], [doc]) == ["[invalid]"]
+
+
+def test_numeric_equality_reads_no_part_of_a_gold() -> None:
+    with pytest.warns(UserWarning, match="the gold cannot be read: '1,8xx' is not a number"):
+        assert filters.numeric_equality([["#### 18"]], [{"answer": "#### 1,8xx"}]) == ["[invalid]"]
 
 
 # The verb

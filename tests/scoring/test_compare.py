@@ -131,7 +131,7 @@ def test_errors_are_left_out_and_never_wrong(
     assert [run["errors"] for run in result.json()["runs"]] == [0, 1]
     (comparison,) = result.json()["comparisons"]
     assert (comparison["n"], comparison["difference"]) == (PROBLEMS - 1, 0)
-    message = "1 problem left out: no completion in 'b' (3)"
+    message = "1 problem left out: no completion in 'b' that can be judged (3)"
     assert (message in result.err) is (status == 3)
     assert comparison["left_out"] == (["3"] if status == 3 else [])
 
@@ -144,7 +144,7 @@ def test_a_failed_sample_does_not_hide_a_missed_threshold(
         asked = ("compare", b, "--not-worse-than", a, "--margin", margin, "-d", dataset)
         result = gradeschool(*asked)
         assert result.status == status
-        assert "no completion in 'b' (3)" in result.err
+        assert "no completion in 'b' that can be judged (3)" in result.err
 
 
 def test_the_refusal_separates_absent_problems_from_failed_ones(
@@ -153,7 +153,9 @@ def test_the_refusal_separates_absent_problems_from_failed_ones(
     result = gradeschool("compare", failed[1], write("c", rights()[:30]), "-d", dataset)
     assert result.status == 2
     assert "10 only in 'b' (30, 31, 32, 33, 34, ...); 1 problem left out" in result.err
-    assert "no completion in 'b' (3); give --common to compare the 29" in result.err
+    assert (
+        "no completion in 'b' that can be judged (3); give --common to compare the 29" in result.err
+    )
 
 
 def test_reports_of_a_failed_sample_have_the_difference(
@@ -162,8 +164,31 @@ def test_reports_of_a_failed_sample_have_the_difference(
     for ending in ("md", "html"):
         path = tmp_path / f"report.{ending}"
         assert gradeschool("report", *failed, "-d", dataset, "-o", path).status == 0
-        words = "1 problem is left out of the differences, without a completion in one of two runs"
+        words = "1 problem is left out of the differences, without a judged completion in one of"
         assert words in path.read_text("utf-8")
+
+
+def test_a_problem_that_no_run_answers_is_not_left_out(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
+) -> None:
+    """Nothing of it could have been compared: the exit status is 0."""
+    both = tmp_path / "c.jsonl"
+    both.write_bytes(failed[1].read_bytes())
+    result = gradeschool("compare", failed[1], both, "-d", dataset, "--json")
+    assert (result.status, result.err) == (0, "")
+    (comparison,) = result.json()["comparisons"]
+    assert (comparison["n"], comparison["left_out"]) == (PROBLEMS - 1, [])
+
+
+def test_a_page_of_runs_that_are_not_compared_names_no_option_of_compare(
+    gradeschool: Command, write: Write, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.md"
+    other = write("c", rights()[:30])
+    assert gradeschool("report", failed[1], other, "-d", dataset, "-o", path).status == 0
+    text = path.read_text("utf-8")
+    assert "The runs are not compared\\: the runs judge different problems" in text
+    assert "common" not in text
 
 
 def test_unequal_numbers_of_samples_have_one_accuracy(
@@ -371,11 +396,19 @@ def test_one_file_twice_is_named_so(
 ) -> None:
     """Whatever the path: a run is not compared with itself."""
     path = write("a", rights())
-    other = tmp_path / "." / "x" / ".." / path.name
-    (tmp_path / "x").mkdir()
-    result = gradeschool("compare", path, other, "-d", dataset)
-    assert result.status == 2
-    assert f"the same file is given twice: '{path}', " in result.err
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "completions.jsonl").write_bytes(path.read_bytes())
+    for one, other in (
+        (path, folder / ".." / path.name),
+        (folder, folder / "completions.jsonl"),
+    ):
+        result = gradeschool("compare", one, other, "-d", dataset)
+        assert result.status == 2
+        assert f"the same file is given twice: '{one}', " in result.err
+    run = gradeschool("compare", path, f"{path}#a", "-d", dataset)
+    assert run.status == 2
+    assert f"the same file is given twice: '{path}', '{path}#a'" in run.err
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def command(
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples and compares the others
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
-    is_less = bool(comparisons) and not (shared or unpaired) and _says_left_out(outcomes)
+    is_less = not shared and _says_left_out(outcomes, comparisons)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
@@ -132,14 +132,15 @@ def _chosen(
     return chosen
 
 
-def _says_left_out(outcomes: Sequence[Outcomes]) -> bool:
+def _says_left_out(outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison]) -> bool:
     """Warn about problems that are left out of the differences; return whether there are any."""
     from gradeschool.scoring.compare import left_out_text
 
-    texts = [text for run in outcomes if (text := left_out_text(run))]
-    for text in texts:
-        warn(text)
-    return bool(texts)
+    left_out = {id for comparison in comparisons for id in comparison.left_out}
+    for run in outcomes:
+        if ids := [id for id in run.silent if id in left_out]:
+            warn(left_out_text(run.run, ids))
+    return bool(left_out)
 
 
 def _check_two(runs: Sequence[str], given: Sequence[str]) -> None:

@@ -111,7 +111,7 @@ def _beside(
     difference, faults = compared(run, other, (scorer, scorer), dataset)
     command = f"gradeschool diff {quoted(run)} {quoted(other)}{reading_words(dataset)}"
     if scorer is not None:
-        command += f" --scorer-a {scorer} --scorer-b {scorer}"
+        command += f" --scorer-a {quoted(scorer)} --scorer-b {quoted(scorer)}"
     return account_of_difference(difference, command), faults
 
 

@@ -26,10 +26,9 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
-from gradeschool.answers.numbers import parse_decimal
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.verdict import Outcome, Verdict
 
 NUMERIC_EQUALITY = "numeric-equality"
@@ -65,7 +64,8 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     cause of a miss; the explanation says what was extracted and where.
     """
     text = state.output.completion
-    judged = [_judge(scorer, text, problem_of(state, gold)) for gold in list(target) or [""]]
+    problems = [problem_of(state, gold) for gold in list(target) or [""]]
+    judged = [(scorer.judge(text, problem), problem) for problem in problems]
     verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
     cause = None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
@@ -78,13 +78,6 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
         metadata={"scorer": scorer.name, "outcome": verdict.outcome.value, **_span(verdict)},
         **_reason(verdict, cause),
     )
-
-
-def _judge(scorer: Scorer, text: str, problem: Problem) -> tuple[Verdict, Problem]:
-    if scorer.name == NUMERIC_EQUALITY and parse_decimal(scorer.reference(problem)) is None:
-        reason = f"the gold cannot be read: {clip(problem.gold)!r} is not a number"
-        return Verdict(scorer.name, Outcome.ERROR, None, reason), problem
-    return scorer.judge(text, problem), problem
 
 
 def problem_of(state: TaskState, gold: str) -> Problem:

@@ -71,14 +71,15 @@ def methods_of(comparisons: Sequence[Comparison]) -> str:
     if left_out := {id for comparison in comparisons for id in comparison.left_out}:
         sentences.append(
             f"{count(len(left_out), 'problem is', 'problems are')} left out of the differences, "
-            "without a completion in one of two runs."
+            "without a judged completion in one of two runs."
         )
     return " ".join(sentences)
 
 
 def not_compared(refusal: InputError) -> str:
-    """Return the sentence for runs that have no comparison."""
-    return f"The runs are not compared: {refusal}."
+    """Return the sentence for runs that have no comparison, without the options of `compare`."""
+    reason = str(refusal)
+    return f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
 
 
 def _table(title: str | None = None) -> Table:

@@ -20,7 +20,7 @@ from gradeschool.formats.own_run import completions_by_row, completions_file
 from gradeschool.formats.parquet import parquet_files
 from gradeschool.percentages import count
 from gradeschool.reports.page.gather import PageRun, gather
-from gradeschool.reports.page.verdicts import share_of_clusters
+from gradeschool.reports.page.verdicts import clustered_share
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
@@ -133,7 +133,7 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
     )
     problems = tally_by_problem(outcomes)
     clusters = list(problems.values())
-    share = share_of_clusters(clusters)
+    share = clustered_share(clusters)
     shares = [correct / judged for correct, judged in problems.values()]
     mean = sum(shares) / len(shares) if shares else 0.0
     stderr = standard_error(shares) if len(shares) > 1 else None

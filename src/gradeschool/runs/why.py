@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from statistics import median
 from typing import Any
 
@@ -19,6 +20,7 @@ from gradeschool.answers.regions import form_of, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.formats.settings import mapping
+from gradeschool.percentages import count
 from gradeschool.problem import MARKER
 from gradeschool.protocol import Protocol
 from gradeschool.runs.diff import steps as diff_steps
@@ -180,8 +182,9 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
     if run_on:
         named.append(GapCause(
             RUN_ON, facts.points(run_on),
-            f"{run_on:,} completions state the right answer and run on into another question, "
-            f"where {facts.scorer.name} reads",
+            f"{count(run_on, 'completion states', 'completions state')} the right answer and "
+            f"{'runs' if run_on == 1 else 'run'} on into another question, where "
+            f"{facts.scorer.name} reads",
             "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
         ))  # fmt: skip
     if unread:
@@ -189,9 +192,11 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
                         if side is Side.MISSED and f is not Failure.RUN_ON)  # fmt: skip
         named.append(GapCause(
             EXTRACTION, facts.points(unread),
-            f"{unread:,} completions state the right answer and {facts.scorer.name} does not read "
-            f"it: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common(3))}",
-            f"gradeschool explain {facts.place} --scorer {facts.scorer.name} gradeschool/reader",
+            f"{count(unread, 'completion states', 'completions state')} the right answer and "
+            f"{facts.scorer.name} does not read it: "
+            f"{', '.join(f'{n} {kind}' for kind, n in kinds.most_common(3))}",
+            f"gradeschool explain {facts.place} --scorer {quote(facts.scorer.name)} "
+            "gradeschool/reader",
         ))  # fmt: skip
     cut = [sample for sample, cause in facts.missed
            if (cause is None or cause[0] is Side.TEXT) and _is_cut(sample)]  # fmt: skip
@@ -201,14 +206,15 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
     if len(cut) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             TRUNCATED, facts.points(len(cut) * share),
-            f"{len(cut):,} misses were cut before their answer; as many may be right as among the "
-            "others", "evaluate again with a larger --max-tokens", most=True,
+            f"{count(len(cut), 'miss was', 'misses were')} cut before the answer; as many may be "
+            "right as among the others", "evaluate again with a larger --max-tokens", most=True,
         ))  # fmt: skip
     if len(empty) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             EMPTY, facts.points(len(empty) * share),
-            f"{len(empty):,} completions are empty: the server ends immediately, or keeps the "
-            "answer in another field", "gradeschool doctor URL -p PROTOCOL", most=True,
+            f"{count(len(empty), 'completion is', 'completions are')} empty: the server ends "
+            "immediately, or keeps the answer in another field",
+            "gradeschool doctor URL -p PROTOCOL", most=True,
         ))  # fmt: skip
     return [*named, *_of_forms(facts, share)]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import percent, points
+from gradeschool.percentages import count, percent, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
@@ -249,20 +249,17 @@ def _require_same_set(a: Outcomes, b: Outcomes) -> None:
     ]
     if not sides:
         return
-    failed = "".join(f"; {text}" for text in map(left_out_text, (a, b)) if text)
+    failed = "".join(f"; {left_out_text(side.run, side.silent)}" for side in (a, b) if side.silent)
     raise InputError(
         f"the runs judge different problems: {' and '.join(sides)}{failed}; give --common to "
         f"compare the {len(a.tallies.keys() & b.tallies.keys())} common ones, or --unpaired"
     )
 
 
-def left_out_text(run: Outcomes) -> str:
-    """Say which problems of a run no comparison uses, as they have no completion; "" for none."""
-    count = len(run.silent)
-    if not count:
-        return ""
-    problems = "1 problem" if count == 1 else f"{count} problems"
-    return f"{problems} left out: no completion in {run.run!r} ({_shown(run.silent)})"
+def left_out_text(run: str, ids: Sequence[str]) -> str:
+    """Say which problems a comparison does not use, as a run has no judged completion of them."""
+    problems = count(len(ids), "problem")
+    return f"{problems} left out: no completion in {run!r} that can be judged ({_shown(ids)})"
 
 
 def _shown(ids: Sequence[str]) -> str:
@@ -359,13 +356,13 @@ def score_delta(table: ScoredTable, before: int = 0, after: int = 1) -> ScoreDel
 
 def _scorer_pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
     """Return the samples of each problem under both scorers."""
-    counts: dict[str, list[int]] = {}
+    sums: dict[str, list[int]] = {}
     for problem, before, after in verdicts:
-        count = counts.setdefault(problem, [0, 0, 0])
-        count[0] += before
-        count[1] += after
-        count[2] += 1
-    return [Pair(before, n, after, n) for before, after, n in counts.values()]
+        each = sums.setdefault(problem, [0, 0, 0])
+        each[0] += before
+        each[1] += after
+        each[2] += 1
+    return [Pair(before, n, after, n) for before, after, n in sums.values()]
 
 
 class Threshold(NamedTuple):

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
@@ -152,7 +153,7 @@ def once_each(specs: Iterable[str]) -> list[str]:
     named: dict[tuple[str, str], str] = {}
     for spec in specs:
         file, run = parted(spec)
-        named.setdefault((os.path.realpath(file), run), spec)
+        named.setdefault((os.path.realpath(completions_file(Path(file))), run), spec)
     return list(named.values())
 
 
@@ -308,6 +309,7 @@ def choose_runs(
         runs = [run for run in loaded[path] if not name or run.name == name]
         if not runs:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
+        runs = [run for run in runs if all(each.run is not run for each in chosen)]
         manifest = manifest_of(path)
         chosen += [SourceRun(run, path, manifest, notes[path]) for run in runs]
     if check_runs:
@@ -330,7 +332,7 @@ def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[
         warn(f"{str(path)!r}: {missing}")
     if changed := changed_rows(file):
         notes.append(changed_words(changed))
-        warn(f"{str(path)!r}: {notes[-1]}; see `gradeschool runs verify {file.parent}`")
+        warn(f"{str(path)!r}: {notes[-1]}; see `gradeschool runs verify {quote(str(file.parent))}`")
     return tuple(notes)
 
 

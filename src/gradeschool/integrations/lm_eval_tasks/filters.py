@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.scoring.judge import problem_of
@@ -52,5 +53,6 @@ def _read(scorer_name: str, resps: Responses, docs: Documents) -> list[str]:
         else:
             answers.append(verdict.answer.value if verdict.answer else INVALID)
     if unread:
-        warnings.warn(f"{len(unread)} documents score 0: {unread[0]}", stacklevel=3)
+        documents = count(len(unread), "document scores", "documents score")
+        warnings.warn(f"{documents} 0: {unread[0]}", stacklevel=3)
     return answers

@@ -13,13 +13,23 @@ from gradeschool.answers.extractions import (
     normalized,
     normalized_gold,
 )
-from gradeschool.scorer import Scorer, verbatim
+from gradeschool.answers.numbers import parse_decimal
+from gradeschool.problem import Problem
+from gradeschool.scorer import Scorer, ScorerFailure, clip, verbatim
 from gradeschool.verdict import Answer, answer_of
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
 LAST_ANSWER = "the last 'ANSWER: N'"
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 last_number_in = last_number(NUMBER, clean=normalized)
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold, normalised; raises ScorerFailure for a gold that is not a number."""
+    gold = normalized_gold(problem)
+    if parse_decimal(gold) is None:
+        raise ScorerFailure(f"{clip(problem.gold)!r} is not a number")
+    return gold
 
 
 def extract(text: str, reference: str) -> Answer | None:
@@ -35,7 +45,7 @@ NUMERIC_EQUALITY = Scorer(
     name="numeric-equality",
     summary="the number after 'ANSWER:', else the last number; equal once normalised",
     source="aisa-group/PostTrainBench #44 (SOURCE.md)",
-    reference=normalized_gold,
+    reference=reference,
     extract=extract,
     compare=verbatim,
 )

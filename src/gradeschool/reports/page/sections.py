@@ -394,7 +394,8 @@ def runs_section(
     scroll = scrolled(table, "Runs")
     problems = len({
         (entry.problem.id, entry.problem.question)
-        for judged in runs for entry in judged.run.entries
+        for judged in runs for entry, codes in zip(judged.run.entries, judged.codes, strict=True)
+        if codes[judged.headline] != ERROR
     })  # fmt: skip
     lead = el("p", f"{len(runs)} runs over {count(problems, 'problem')}, read by ",
               el("code", scorer.name))  # fmt: skip

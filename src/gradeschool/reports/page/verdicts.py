@@ -17,7 +17,7 @@ from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
-from gradeschool.scoring.statistics import Interval, clustered_wilson
+from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
 from gradeschool.scoring.table import (
     CORRECT,
     ERROR,
@@ -102,13 +102,14 @@ def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> 
         (entries[index].problem.id, judged.codes[index][scorer])
         for index in (range(len(entries)) if only is None else only)
     )
-    return share_of_clusters(list(tallies.values()))
+    return clustered_share(list(tallies.values()))
 
 
-def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:
+def clustered_share(clusters: Sequence[tuple[int, int]]) -> Share:
     """Return the share of (right, n) by problem."""
     right, n = sum(right for right, _ in clusters), sum(n for _, n in clusters)
-    return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters), len(clusters))
+    accuracy, interval = share_of_clusters(clusters), clustered_wilson(clusters)
+    return Share(right, n, accuracy, interval, len(clusters))
 
 
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
@@ -265,7 +266,7 @@ def platinum_of(
         revised, ScorerSet([scorer]).outcomes_of(revised), strict=True
     ):
         outcomes.append((problem.id, outcome))
-    share = share_of_clusters(list(tally_by_problem(outcomes).values()))
+    share = clustered_share(list(tally_by_problem(outcomes).values()))
     return Platinum(share, removed, len(revised))
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.completion import Finish
-from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.runs.diff.pairs import (
@@ -323,16 +322,11 @@ class RunDifference:
 
 
 def run_difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:
-    """Return the difference of two sides; raises InputError if they share no sample."""
+    """Return the difference of two sides.
+
+    Raises InputError if they share no sample, or one has none that its scorer can judge.
+    """
     samples = paired(a, b)
-    for side in (a, b):
-        if all(sample.error for sample in side.run.samples):
-            raise InputError(f"the run {side.run.name!r} contains no completion; give another")
-    if not samples.pairs:
-        raise InputError(
-            f"{a.run.name!r} and {b.run.name!r} have no sample of the same problem; give two "
-            "results of one dataset"
-        )
     account = account_of(a, b, samples, scorers)
     scorer_names = (scorers[0].name, scorers[1].name)
     fields = fields_of(a, b, samples, account, scorer_names)

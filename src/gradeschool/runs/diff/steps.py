@@ -12,12 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gradeschool.errors import InputError
 from gradeschool.formats.settings import LIMIT
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide, PairedSamples, SamplePair
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.statistics import share_of_clusters
-from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet, Tally, tally_by_problem
+from gradeschool.scoring.table import (
+    CORRECT,
+    ERROR,
+    ScorerSet,
+    Tally,
+    nothing_judged,
+    tally_by_problem,
+)
 
 SET, LABELS, SCORER = "problems, samples and errors on one side only", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
@@ -88,12 +96,24 @@ class SideScorers:
 def account_of(
     a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[Scorer, Scorer]
 ) -> DiffAccount:
-    """Return the steps of the difference of two sides, each under its own scorer."""
+    """Return the steps of the difference of two sides, each under its own scorer.
+
+    Raises InputError for a side without a sample that its scorer can judge, and for sides that
+    share no sample.
+    """
     judges = SideScorers(scorers)
+    tallies = [_tallies(side, judges, own) for own, side in enumerate((a, b))]
+    for side, judged, scorer in zip((a, b), tallies, scorers, strict=True):
+        if not judged:
+            raise nothing_judged(side.run.name, scorer.name)
+    if not paired.pairs:
+        raise InputError(
+            f"{a.run.name!r} and {b.run.name!r} have no sample of the same problem; give two "
+            "results of one dataset"
+        )
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
-    tallies = [_tallies(side, judges, own) for own, side in enumerate((a, b))]
     whole = [share_of_clusters(each) for each in tallies]
     n = len(kept)
     common = [sum(walk[end][0] == CORRECT for walk in kept) for end in (0, -1)]
