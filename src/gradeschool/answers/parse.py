@@ -100,10 +100,10 @@ def parse_gsm8k_answer(text: str) -> str | None:
     Tries in this order, each time taking the last match: `#### N`, `\boxed{N}`, "The answer is N",
     "Answer: N", a bold number on the last line, the last number in the text. Text before
     "</think>", and text after a run-on "Question:" or "Q:", counts only if the rest contains no
-    number. Keeps the sign; drops currency, commas, trailing periods and zero decimals. If an
-    equation follows the marker, its result is returned; "thousand" multiplies the number. A
-    fraction that is not a whole number and a time of day stay as text ("8/3", "2:30"). Linear in
-    the length of the text; never raises.
+    number. Keeps the sign; drops currency, commas, trailing periods and zero decimals. The result
+    of an equation after the marker is returned; "thousand" multiplies a number after "####" and
+    "answer". A fraction that is not a whole number and a time of day stay as text ("8/3", "2:30").
+    Linear in the length of the text; never raises.
     """
     read = read_answer(text)
     return None if read is None else read.value

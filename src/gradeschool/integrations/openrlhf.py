@@ -27,8 +27,8 @@ def reward_func(
 ) -> dict[str, Any]:
     """Return {"rewards", "scores", "extra_logs"}; labels are the golds.
 
-    A query in which its prompt is not found has the reward 0, with a warning: the response cannot
-    be told from the prompt, which may state an answer.
+    A query in which `response` does not find its prompt has the reward 0, with a warning: the
+    response cannot be told from the prompt, which may state an answer.
     """
     import torch
 
@@ -49,7 +49,8 @@ def reward_func(
 def response(query: str, prompt: str) -> str | None:
     """Return the text of a query after its prompt, without special tokens at its end.
 
-    None if the query does not contain the prompt, even if white space is ignored.
+    White space may differ, and the prompt's beginning too: its last 200 characters are enough. None
+    if the query does not contain them.
     """
     start = _start(query, prompt)
     return None if start is None else query[start : _end(query)]
