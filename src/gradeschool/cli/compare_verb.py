@@ -94,9 +94,9 @@ def command(
     )
     from gradeschool.scoring.table import scored_table
 
-    given = (*_reference(common, unpaired, reference, good), *runs)
+    specs = (*_reference(common, unpaired, reference, good), *runs)
     check_scorers(scorer)
-    chosen = _chosen(given, dataset, at_least is not None, good is not None)
+    chosen = _chosen(specs, dataset, at_least is not None, good is not None)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
@@ -119,16 +119,16 @@ def command(
 
 
 def _chosen(
-    given: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
+    specs: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
 ) -> list[SourceRun]:
     """Return the runs, each once; warn about shared seeds. Raises InputError for unsuitable."""
     from gradeschool.scoring.sources import choose_runs, once_each
 
-    check_two = None if one_is_enough else partial(_check_two, given=given)
-    chosen = choose_runs(given, dataset, warn, check_two)
+    check_two = None if one_is_enough else partial(_check_two, specs=specs)
+    chosen = choose_runs(specs, dataset, warn, check_two)
     _warn_of_seeds(chosen)
     if same_prompts:
-        _check_same_prompts(chosen, once_each(given))
+        _check_same_prompts(chosen, once_each(specs))
     return chosen
 
 
@@ -143,10 +143,10 @@ def _says_left_out(outcomes: Sequence[Outcomes], comparisons: Sequence[Compariso
     return bool(left_out)
 
 
-def _check_two(runs: Sequence[str], given: Sequence[str]) -> None:
-    if len(runs) < 2 and len(given) > 1:
-        times = "twice" if len(given) == 2 else f"{len(given)} times"
-        raise InputError(f"the same file is given {times}: {', '.join(map(repr, given))}; "
+def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
+    if len(runs) < 2 and len(specs) > 1:
+        times = "twice" if len(specs) == 2 else f"{len(specs)} times"
+        raise InputError(f"the same file is given {times}: {', '.join(map(repr, specs))}; "
                          "give another run, or --at-least")  # fmt: skip
     if len(runs) < 2:
         raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")

@@ -60,16 +60,16 @@ def _start(query: str, prompt: str) -> int | None:
     """Return where the response begins: behind the first place of the prompt."""
     if (index := query.find(prompt)) >= 0:
         return index + len(prompt)
-    squeezed, wanted = "".join(query.split()), "".join(prompt.split())
-    index = squeezed.find(wanted)
+    squeezed, before = "".join(query.split()), "".join(prompt.split())
+    index = squeezed.find(before)
     if index < 0:
-        whole, wanted = wanted, wanted[-PROMPT_END:]
-        is_unique = whole.find(wanted) == len(whole) - len(wanted)  # else any place may be the end
-        index = squeezed.find(wanted) if is_unique else -1
+        whole, before = before, before[-PROMPT_END:]
+        is_unique = whole.find(before) == len(whole) - len(before)  # else any place may be the end
+        index = squeezed.find(before) if is_unique else -1
     if index < 0:
         return None
     places = [place for place, character in enumerate(query) if not character.isspace()]
-    return places[index + len(wanted) - 1] + 1 if wanted else 0
+    return places[index + len(before) - 1] + 1 if before else 0
 
 
 def _end(text: str) -> int:
