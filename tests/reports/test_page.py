@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -278,7 +279,8 @@ def test_several_runs_stand_beside_each_other(
     gradeschool: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     """A table with the paired difference, a part for each run, names that differ."""
-    page = report(gradeschool, tmp_path / "page.html", run_folder, run_folder / "completions.jsonl")
+    again = shutil.copytree(run_folder, tmp_path / "again")
+    page = report(gradeschool, tmp_path / "page.html", run_folder, again)
     assert page.count('class="run"') == 2
     assert "exact McNemar test" in page
     assert "+0.00" in page

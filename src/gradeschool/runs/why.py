@@ -206,7 +206,8 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
     if len(cut) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             TRUNCATED, facts.points(len(cut) * share),
-            f"{count(len(cut), 'miss was', 'misses were')} cut before the answer; as many may be "
+            f"{count(len(cut), 'miss was', 'misses were')} cut before "
+            f"{'its' if len(cut) == 1 else 'their'} answer; as many may be "
             "right as among the others", "evaluate again with a larger --max-tokens", most=True,
         ))  # fmt: skip
     if len(empty) >= NOTABLE * len(facts.samples):
