@@ -10,18 +10,23 @@ from gradeschool.models.local import LARGE_WEIGHTS, precision_on, weights_of  # 
 
 
 @pytest.mark.parametrize(
-    ("device", "weights", "amx", "precision"),
+    ("device", "weights", "capabilities", "precision"),
     [
-        ("cuda", 1, False, "bfloat16"),
-        ("cpu", LARGE_WEIGHTS + 1, True, "bfloat16"),
-        ("cpu", LARGE_WEIGHTS + 1, False, "float32"),
-        ("cpu", LARGE_WEIGHTS, True, "float32"),
+        ("cuda", 1, {}, "bfloat16"),
+        ("cpu", LARGE_WEIGHTS + 1, {"amx_bf16": True, "avx512_bf16": True}, "bfloat16"),
+        ("cpu", LARGE_WEIGHTS + 1, {"amx_bf16": False, "avx512_bf16": True}, "bfloat16"),
+        ("cpu", LARGE_WEIGHTS + 1, {"amx_bf16": False, "avx512_f": True}, "float32"),
+        ("cpu", LARGE_WEIGHTS, {"amx_bf16": True, "avx512_bf16": True}, "float32"),
     ],
 )
 def test_bfloat16_is_for_gpus_and_for_large_models_on_cpus_with_matrix_units(
-    monkeypatch: pytest.MonkeyPatch, device: str, weights: int, amx: bool, precision: str
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    weights: int,
+    capabilities: dict[str, bool],
+    precision: str,
 ) -> None:
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": amx}, raising=False)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
     assert precision_on(device, weights) == precision
 
 

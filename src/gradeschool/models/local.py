@@ -26,6 +26,7 @@ UNFINISHED = "training"
 # Number of weights from which bfloat16 pays on a CPU with matrix units: smaller models fit into the
 # cache.
 LARGE_WEIGHTS = 1 << 26
+BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
 
 
 class SampleTask(NamedTuple):
@@ -151,8 +152,8 @@ class LocalModel:
 def precision_on(device: str, weights: int) -> str:
     """Return the precision for a model with this number of weights: "float32" or "bfloat16".
 
-    It is bfloat16 on a GPU, and for a large model on a CPU with AMX; other CPUs may be many times
-    slower in bfloat16.
+    It is bfloat16 on a GPU, and for a large model on a CPU that multiplies bfloat16 matrices (AMX,
+    or AVX-512 with BF16); other CPUs may be many times slower in bfloat16.
     """
     import torch
 
@@ -160,7 +161,8 @@ def precision_on(device: str, weights: int) -> str:
         return "bfloat16"
     capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     large = weights > LARGE_WEIGHTS
-    return "bfloat16" if large and capabilities.get("amx_bf16") else "float32"
+    multiplies = any(capabilities.get(name) for name in BFLOAT16_CAPABILITIES)
+    return "bfloat16" if large and multiplies else "float32"
 
 
 def weights_of(folder: Path) -> int:
