@@ -173,3 +173,15 @@ def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) ->
     for target in (path, tmp_path):
         [run] = gradeschool("score", target, "--json").json()["runs"]
         assert (run["run"], run["scorers"]["openai/2021"]["correct"]) == (tmp_path.name, 1)
+
+
+def test_the_suggested_explain_reads_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
+    """The options for reading the file are part of it, and it works as printed."""
+    rows = [{"n": i + 1, "said": text} for i, text in zip(INDEXES[:3], TEXTS[:3], strict=True)]
+    path = jsonl(tmp_path / "a b.jsonl", rows)
+    reading = ("--columns", "response=said,id=n", "--id-base", "1")
+    printed = gradeschool("score", path, *SAMPLE, *reading, *SCORERS).out
+    [line] = [line for line in printed.splitlines() if "gradeschool explain" in line]
+    words = shlex.split(line)
+    assert words[2:] == [str(path), *SAMPLE, *reading, "--scorer", *reversed(TWO)]
+    assert len(gradeschool(*words[1:], "--json").json()["differ"]) == 2

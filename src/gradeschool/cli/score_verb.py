@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     print_json,
+    reading_words,
     scorers_option,
     stdout_console,
     warn,
@@ -183,7 +184,7 @@ def _print(
     origins = {
         name: Origin(Path(origin.source), origin.run) for name, origin in totals.origins.items()
     }
-    for line in spread_lines(totals.scores, origins, dataset) if explains else ():
+    for line in spread_lines(totals.scores, origins, reading_words(dataset)) if explains else ():
         say(line)
     print_cause_counts(causes, stdout_console())
     if votes:

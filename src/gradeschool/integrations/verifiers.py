@@ -8,13 +8,13 @@ greedy; the last number of the reply (after "</think>", if any) must equal that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.integrations.rewards import Grader, text_of
+from gradeschool.integrations.rewards import Grader, row_of, text_of
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.scorer import DEFAULT_SCORER
 
@@ -50,7 +50,7 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
 
 
 def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[str, Any]]:
-    """Return one row per problem: prompt (messages), answer (the gold) and info (its id)."""
+    """Return one row per problem: prompt (messages), answer (the gold) and info (id, question)."""
     protocol, problems = get_protocol(PROTOCOL), load_dataset(dataset).problems
     system = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
     prompts = protocol.render(problems, load_dataset(protocol.shots).problems)
@@ -58,7 +58,7 @@ def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[
         {
             "prompt": [*system, *prompt.as_messages()],
             "answer": problem.gold,
-            "info": {"id": problem.id},
+            "info": {"id": problem.id, "question": problem.question},
         }
         for problem, prompt in zip(problems, prompts, strict=True)
     ]
@@ -80,9 +80,18 @@ def exact_match(completion: Sequence[object] | str | None, answer: str, **_: obj
     return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
 
 
-def reader(completion: Sequence[object] | str | None, answer: str, **_: object) -> float:
-    """Return 1.0 if the answer extractor finds the gold; a metric without weight."""
-    return float(_grader(DEFAULT_SCORER).grade(reply(completion), answer).correct)
+def reader(
+    completion: Sequence[object] | str | None,
+    answer: str,
+    info: Mapping[str, Any] | None = None,
+    **_: object,
+) -> float:
+    """Return 1.0 if the answer extractor finds the gold; a metric without weight.
+
+    info: of `rows`; the question tells which of several numbers is the answer.
+    """
+    gold = row_of(answer, (info or {}).get("question", ""))
+    return float(_grader(DEFAULT_SCORER).grade(reply(completion), gold).correct)
 
 
 def reply(completion: Sequence[object] | str | None) -> str:

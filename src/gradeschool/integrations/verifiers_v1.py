@@ -13,9 +13,10 @@ from gradeschool.integrations.verifiers import exact_match, reader, rows
 
 
 class Gsm8kOlmesData(TaskData):
-    """A problem: the gold, and the messages, of which the last begins the answer."""
+    """A problem: the gold, the question, and the messages; the last begins the answer."""
 
     answer: str
+    question: str = ""
 
 
 class Gsm8kOlmesConfig(TasksetConfig):
@@ -35,7 +36,7 @@ class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
     @metric
     async def reader(self, trace: Trace) -> float:
         """Return 1.0 if the answer extractor finds the gold."""
-        return reader(trace.last_reply, self.data.answer)
+        return reader(trace.last_reply, self.data.answer, {"question": self.data.question})
 
     async def validate(self, runtime: Runtime) -> bool | None:
         """Return whether the gold scores against itself."""
@@ -48,5 +49,5 @@ class Gsm8kOlmes(Taskset[Gsm8kOlmesTask, Gsm8kOlmesConfig]):
     def load(self) -> Iterator[Gsm8kOlmesTask]:
         """Yield a task for each problem, in order."""
         for row in rows(self.config.dataset):
-            data = Gsm8kOlmesData(prompt=row["prompt"], id=row["info"]["id"], answer=row["answer"])
+            data = Gsm8kOlmesData(prompt=row["prompt"], answer=row["answer"], **row["info"])
             yield Gsm8kOlmesTask(data, self.config.task)

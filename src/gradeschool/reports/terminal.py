@@ -199,12 +199,13 @@ class Origin(NamedTuple):
 
 
 def spread_lines(
-    scores: Sequence[RunScore], origins: Mapping[str, Origin], dataset: str | None = None
+    scores: Sequence[RunScore], origins: Mapping[str, Origin], reading: str
 ) -> list[str]:
     """Return the largest gap between scorers, and the command that explains it.
 
-    origins: the origin of each run, by its name in the scores. Scorers that find no answer in most
-    completions are ignored if two others remain: the table shows that they are far from all others.
+    origins: the origin of each run, by its name in the scores. reading: the command's options for
+    reading a file, as they follow it. Scorers that find no answer in most completions are ignored
+    if two others remain: the table shows that they are far from all others.
     """
     gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
@@ -216,12 +217,11 @@ def spread_lines(
     path, run = origins[gap.run]
     several = sum(origin.path == path for origin in origins.values()) > 1
     file = quoted(f"{path}#{run}" if several else str(path))
-    chosen = f" -d {quoted(dataset)}" if dataset else ""
     names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
     return [
         f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
         f"{accuracy_text(gap.high)}, {gap.low.scorer} {accuracy_text(gap.low)}. Why:",
-        f"  gradeschool explain {file}{chosen} --scorer {names}",
+        f"  gradeschool explain {file}{reading} --scorer {names}",
     ]
 
 

@@ -29,7 +29,6 @@ from gradeschool.verifier.selection import (
     BEST,
     MEAN,
     SCORES,
-    VOTERS,
     ProblemResult,
     SelectionSettings,
     pick,
@@ -189,8 +188,7 @@ def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
 
 
 def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
-    most = seeds[0].picked[0].ns[-1]
-    ks = sorted({k for k in VOTERS if k < most} | {most, SELECTION.voters})
+    ks = seeds[0].picked[0].voters
     base = _means(seeds, "majority", -1)
     rows = [[outcome.top[-1] for outcome in seed.picked] for seed in seeds]
     return [
