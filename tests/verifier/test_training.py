@@ -13,6 +13,7 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError, StoreError  # noqa: E402
 from gradeschool.models.workers import keep_freed_memory  # noqa: E402
+from gradeschool.verifier import training  # noqa: E402
 from gradeschool.verifier.base_model import RESIDUAL, drop_residuals  # noqa: E402
 from gradeschool.verifier.packing import (  # noqa: E402
     LANGUAGE,
@@ -20,7 +21,7 @@ from gradeschool.verifier.packing import (  # noqa: E402
     language_loss,
     take_packed,
 )
-from gradeschool.verifier.training import (  # noqa: E402  # noqa: E402  # noqa: E402
+from gradeschool.verifier.training import (  # noqa: E402
     CHECKPOINT,
     LOSSES,
     Optimizers,
@@ -209,6 +210,23 @@ def test_a_resumed_training_gives_the_bits_of_one_that_was_not_interrupted(
         for name in ("whole", "halves")
     ]
     assert logs[0] == logs[1]
+
+
+@pytest.mark.parametrize(("share", "updates"), [(0, 6), (1e9, 1)], ids=["fast", "slow"])
+def test_long_updates_are_saved_by_the_clock_unless_saving_takes_long(
+    share: float, updates: int, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "LOSABLE_SECONDS", 0.0)
+    monkeypatch.setattr(training, "TRAINED_PER_SAVED", share)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tokenizer, tmp_path / "halves", 6)
+    facts = checkpoint_facts(tmp_path / "halves" / CHECKPOINT)
+    assert facts is not None
+    assert facts["updates"] == updates
+    resumed, ended = trained(tokenizer, tmp_path / "halves")
+    assert ended.updates == UPDATES
+    whole, _ = trained(tokenizer, tmp_path / "whole")
+    assert same(weights(whole), weights(resumed))
 
 
 def test_a_training_in_bfloat16_resumes_to_its_bits_and_is_not_one_in_float32(

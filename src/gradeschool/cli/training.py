@@ -81,7 +81,7 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
                      help="Weight decay."),
         seed_option,
         click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
-                     help="Updates between checkpoints."),
+                     help="Updates between checkpoints; there is one every five minutes too."),
         click.option("--parallel", type=click.Choice(["ddp", "fsdp"]), default="ddp",
                      show_default=True, help="How torchrun's processes divide the work."),
         click.option("--processes", type=click.IntRange(min=1),

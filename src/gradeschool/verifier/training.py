@@ -33,6 +33,9 @@ BETAS = (0.9, 0.95)
 MOMENTUM = 0.95
 STATE = "optimizer"
 CHECKPOINT = "checkpoint.safetensors"
+# Seconds of training that a kill may lose, unless saving itself takes over a 20th of them.
+LOSABLE_SECONDS = 300.0
+TRAINED_PER_SAVED = 20
 HEAD = frozenset({"gain", "bias"})  # the parameters of a verifier's head
 MODEL, FACTS = "model", "facts"
 
@@ -160,11 +163,11 @@ def train(
 ) -> TrainingResult:
     """Train a model in place, from the checkpoint in the folder if there is one.
 
-    The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with
-    one row per update. `after` is called at the updates in `marks`, each followed by a checkpoint,
-    so that it is called only once for each. SIGINT or SIGTERM ends the training after the current
-    update, with a checkpoint. Raises InputError if a loss is not finite, StoreError if the folder
-    cannot be written.
+    The folder must exist; it gets a checkpoint every `save_every` updates and at least every five
+    minutes (less often if saving is slow), and losses.jsonl with one row per update. `after` is
+    called at the updates in `marks`, each followed by a checkpoint, so that it is called only once
+    for each. SIGINT or SIGTERM ends the training after the current update, with a checkpoint.
+    Raises InputError if a loss is not finite, StoreError if the folder cannot be written.
     """
     import torch
 
@@ -186,8 +189,8 @@ def train(
                     after(update.number, plain)
                     plain.train()
                 world.wait()
-            (stopped,) = world.any(stop.requested)
-            if stopped or marked or update.number % save_every == 0:
+            stopped, due = world.any(stop.requested, training.due)
+            if stopped or due or marked or update.number % save_every == 0:
                 training.save()
             if stopped:
                 break
@@ -222,6 +225,7 @@ class Training:
             "seconds": 0.0,
             "losses": {},
         }
+        self.saved, self.save_seconds = time.monotonic(), 0.0
         model.train()
         if settings.gradient_checkpointing:
             save_activations(model)
@@ -231,9 +235,18 @@ class Training:
         """The number of finished updates."""
         return int(self.facts["updates"])
 
+    @property
+    def due(self) -> bool:
+        """Whether a kill would lose more than `LOSABLE_SECONDS` of training."""
+        losable = max(LOSABLE_SECONDS, TRAINED_PER_SAVED * self.save_seconds)
+        return time.monotonic() - self.saved >= losable
+
     def save(self) -> None:
         """Write a checkpoint."""
+        began = time.monotonic()
         save_checkpoint(self.path, self.model, self.optimizers, self.facts, self.world)
+        self.saved = time.monotonic()
+        self.save_seconds = self.saved - began
 
     def plain(self) -> Any:
         """Return the model, whole in the first process; all processes must call it."""
