@@ -21,7 +21,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, linear
 from gradeschool.errors import InputError
 from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
 from gradeschool.verifier.examples import SolutionTokens
-from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutions, take_packed
+from gradeschool.verifier.packing import PackedRows, hidden_states, pack_texts, take_packed
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
@@ -370,14 +370,9 @@ def _each(
     most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
     values: dict[SolutionTokens, list[float]] = {}
     for batch in batches(list(dict.fromkeys(texts)), most):
-        numbers: dict[tuple[int, ...], int] = {}
-        for text in batch:
-            numbers.setdefault(text.question, len(numbers))
-        rows = pack_solutions(
-            list(numbers), [(numbers[text.question], text.solution) for text in batch]
-        )
+        rows = pack_texts(batch).to(device)
         with torch.inference_mode():
-            states = read(rows.to(device)).double().cpu().tolist()
+            states = read(rows).double().cpu().tolist()
         for text, row in zip(batch, states, strict=True):
             values[text] = row[: len(text.solution)]
     return values
