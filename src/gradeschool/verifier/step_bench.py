@@ -26,6 +26,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import read_rows
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
+from gradeschool.verifier.base_model import needs_training_packages
 from gradeschool.verifier.examples import SolutionTokens, encode_steps
 from gradeschool.verifier.rank import Bucket, auc, calibration
 from gradeschool.verifier.scorers import SolutionReader, load_reader
@@ -334,8 +335,6 @@ def _by_scores(
 
 
 def _by_reward_model(folder: Path, form: str | None) -> Measured:
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.reward_models import RewardForm, RewardModel
 

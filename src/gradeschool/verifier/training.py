@@ -395,7 +395,6 @@ class Optimizers:
         kind: Kind,
         lr: float,
         weight_decay: float = 0.0,
-        fused: bool = True,
         head_lr: float | None = None,
     ) -> None:
         from torch.optim import AdamW, Muon
@@ -418,7 +417,7 @@ class Optimizers:
             {"params": heads, "weight_decay": 0.0, "share": (head_lr or lr) / lr},
         ]
         self.each: list[Any] = [
-            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=fused)
+            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=True)
         ]
         if by_muon:
             self.each.append(
