@@ -40,10 +40,8 @@ class GenerationBatch:
         owners: Sequence[int],
         slots: NDArray[np.int64],
     ) -> None:
-        self.prefixes, self.suffixes = (
-            list(prefixes),
-            [empty_buffers(prefix, len(owners)) for prefix in prefixes],
-        )
+        self.prefixes = list(prefixes)
+        self.suffixes = [empty_buffers(prefix, len(owners)) for prefix in prefixes]
         device = prefixes[0].keys.device
         self.joined = joined(prefixes[0].keys)
         self.lengths = torch.tensor(lengths, device=device)
@@ -307,12 +305,7 @@ def scored(query: torch.Tensor, keys: torch.Tensor, added: torch.Tensor | None) 
 def stacked(first: KeyValues, second: KeyValues) -> KeyValues:
     """Stack prompts of two widths."""
     width = max(first.keys.shape[2], second.keys.shape[2])
-    return KeyValues(
-        *(
-            torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
-            for parts in zip(first, second, strict=True)
-        )
-    )
+    return under(_wide(first, width), _wide(second, width))
 
 
 def cut(rows: KeyValues, written: int) -> KeyValues:
@@ -328,9 +321,9 @@ def shifted(rows: KeyValues, before: int, behind: int) -> KeyValues:
     )
 
 
-def under(first: KeyValues, second: KeyValues) -> KeyValues:
-    """Stack rows of the same width."""
-    return KeyValues(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
+def under(*blocks: KeyValues) -> KeyValues:
+    """Stack rows or prompts of the same width."""
+    return KeyValues(*(torch.cat(parts) for parts in zip(*blocks, strict=True)))
 
 
 # Maximum number of tokens encoded at a time, including padding.
@@ -349,10 +342,7 @@ def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
         _blocks(model, prompts[start : start + chunk], width)
         for start in range(0, len(prompts), chunk)
     ]
-    return [
-        KeyValues(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))
-        for layer in zip(*parts, strict=True)
-    ]
+    return [under(*layer) for layer in zip(*parts, strict=True)]
 
 
 def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[KeyValues]:
@@ -362,11 +352,8 @@ def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[Ke
     cache: Any = DynamicCache()
     few = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     model(torch.tensor(padded, device=model.device), past_key_values=cache, use_cache=True, **few)
-    return [
-        KeyValues(*(_wide(part, width) for part in (layer.keys, layer.values)))
-        for layer in cache.layers
-    ]
+    return [_wide(KeyValues(layer.keys, layer.values), width) for layer in cache.layers]
 
 
-def _wide(part: torch.Tensor, width: int) -> torch.Tensor:
-    return functional.pad(part, (0, 0, 0, width - part.shape[2]))
+def _wide(prompts: KeyValues, width: int) -> KeyValues:
+    return KeyValues(*(functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in prompts))
