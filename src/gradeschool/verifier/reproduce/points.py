@@ -76,18 +76,13 @@ def verdicts(
     name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]
 ) -> list[ContrastResult]:
     """Return which of the paper's findings of a figure hold."""
-    by_place = {
-        (measured_value.panel, measured_value.series, measured_value.x): measured_value
-        for measured_value in measured
-    }
+    by_place = {(value.panel, value.series, value.x): value for value in measured}
     contrasts = plan.contrasts
     if contrasts is None:
         contrasts = tuple(_over_x(name, plan.titles or (), measured))
     return [
-        _verdict(
-            measured_value.words, by_place[measured_value.better], by_place[measured_value.worse]
-        )
-        for measured_value in contrasts
+        _verdict(contrast.words, by_place[contrast.better], by_place[contrast.worse])
+        for contrast in contrasts
     ]
 
 
