@@ -182,31 +182,34 @@ class GenerationBatch:
 
     def _prefix_scores(self, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """Return each row's scores of its prompt: [rows, key heads, shared, tokens]."""
-        prompts, heads, width, _ = keys.shape
-        shared, size = query.shape[1:]
-        query = query.view(self.rows, heads * shared, size)
-        if self.places is not None:
-            query = query.index_select(0, self.places)
-        query = query.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
-        query = query.reshape(prompts * heads, self.turns * shared, size)
+        heads = keys.shape[1]
+        query = self._by_prompt(query, heads)
         scores = scored(query, keys.flatten(0, 1).transpose(1, 2), self.padding)
-        scores = scores.view(prompts, heads, self.turns, shared, width).transpose(1, 2)
-        scores = scores.reshape(prompts * self.turns, heads, shared, width)
-        return scores if self.spots is None else scores.index_select(0, self.spots)
+        return self._by_row(scores, heads)
 
     def _prefix_values(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Return the values that each row reads of its prompt: [rows, key heads, shared, size]."""
-        prompts, heads, width, size = values.shape
-        shared = weights.shape[1]
-        weights = weights.view(self.rows, heads, shared, width)
+        heads = values.shape[1]
+        return self._by_row(torch.bmm(self._by_prompt(weights, heads), values.flatten(0, 1)), heads)
+
+    def _by_prompt(self, rows: torch.Tensor, heads: int) -> torch.Tensor:
+        """Put the rows of a prompt together: [prompts x heads, turns x shared, size].
+
+        rows: [rows x heads, shared, size].
+        """
+        prompts, (shared, size) = len(self.lengths), rows.shape[1:]
+        rows = rows.view(self.rows, heads, shared, size)
         if self.places is not None:
-            weights = weights.index_select(0, self.places)
-        weights = weights.view(prompts, self.turns, heads, shared, width).transpose(1, 2)
-        weights = weights.reshape(prompts * heads, self.turns * shared, width)
-        read = torch.bmm(weights, values.flatten(0, 1))
-        read = read.view(prompts, heads, self.turns, shared, size).transpose(1, 2)
-        read = read.reshape(prompts * self.turns, heads, shared, size)
-        return read if self.spots is None else read.index_select(0, self.spots)
+            rows = rows.index_select(0, self.places)
+        rows = rows.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
+        return rows.reshape(prompts * heads, self.turns * shared, size)
+
+    def _by_row(self, results: torch.Tensor, heads: int) -> torch.Tensor:
+        """Return the results of each row, [rows, heads, shared, size]: undo `_by_prompt`."""
+        prompts, shared, size = len(self.lengths), results.shape[1] // self.turns, results.shape[2]
+        results = results.view(prompts, heads, self.turns, shared, size).transpose(1, 2)
+        results = results.reshape(prompts * self.turns, heads, shared, size)
+        return results if self.spots is None else results.index_select(0, self.spots)
 
     def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> KeyValues:
         """Append a token and return all tokens, with groups of rows as one dimension."""
