@@ -39,14 +39,16 @@ LONG_WORDS, LONG_SECONDS = 200_000, 15.0
 # A shorter greedy answer shows nothing about max_tokens 4, stop strings or sampling.
 ENOUGH_WORDS = 8
 TOO_SHORT = "not known: the model ends its answer after a few words"
+FINE, DEVIATES, UNKNOWN = FindingState.FINE, FindingState.DEVIATES, FindingState.UNKNOWN
+Observation = tuple[FindingState, str]  # the state and words of a finding
 
 
 async def continues_prefix(endpoint: Endpoint) -> ServerFinding:
     """Return whether a server continues an answer begun in the request; sends 2 or 3 requests."""
     async with Probe.like(endpoint) as probe:
         chat = await probe.chat()
-        finding = await _prefix(probe, FormAnswers(chat if chat.status == 200 else None, None))
-    return finding or ServerFinding("prefix", FindingState.UNKNOWN, "the server has no chat form")
+        observation = await _prefix(probe, FormAnswers(chat if chat.status == 200 else None, None))
+    return ServerFinding("prefix", *(observation or (UNKNOWN, "the server has no chat form")))
 
 
 async def examine(probe: Probe) -> list[ServerFinding]:
@@ -61,14 +63,17 @@ async def examine(probe: Probe) -> list[ServerFinding]:
     forms = FormAnswers(
         chat if chat.status == 200 else None, completion if completion.status == 200 else None
     )
-    findings = [_forms(chat, completion), _usage(forms)]
+    findings = [
+        ServerFinding("forms", *_forms(chat, completion)),
+        ServerFinding("usage", *_usage(forms)),
+    ]
     for name, look in PROBES.items():
         try:
-            finding = await look(probe, forms)
+            observation = await look(probe, forms)
         except ModelError as error:
-            finding = ServerFinding(name, FindingState.UNKNOWN, f"no answer: {error}")
-        if finding is not None:
-            findings.append(finding)
+            observation = UNKNOWN, f"no answer: {error}"
+        if observation is not None:
+            findings.append(ServerFinding(name, *observation))
     return findings
 
 
@@ -81,117 +86,95 @@ def _is_short(text: str) -> bool:
     return len(text.split()) < ENOUGH_WORDS
 
 
-def _unknown(name: str, says: str = TOO_SHORT) -> ServerFinding:
-    return ServerFinding(name, FindingState.UNKNOWN, says)
+def _refused(field: str, answer: ProbeAnswer) -> Observation:
+    return DEVIATES, f"{field} is refused (HTTP {answer.status})"
 
 
-def _refused(name: str, field: str, answer: ProbeAnswer) -> ServerFinding:
-    says = f"{field} is refused (HTTP {answer.status})"
-    return ServerFinding(name, FindingState.DEVIATES, says)
-
-
-def _forms(chat: ProbeAnswer, completion: ProbeAnswer) -> ServerFinding:
+def _forms(chat: ProbeAnswer, completion: ProbeAnswer) -> Observation:
     says = [
         f"{name} answered" if answer.status == 200 else f"{name} is refused (HTTP {answer.status})"
         for name, answer in (("chat", chat), ("completions", completion))
     ]
     fine = chat.status == completion.status == 200
-    return ServerFinding(
-        "forms", FindingState.FINE if fine else FindingState.DEVIATES, "; ".join(says)
-    )
+    return FINE if fine else DEVIATES, "; ".join(says)
 
 
-def _usage(forms: FormAnswers) -> ServerFinding:
+def _usage(forms: FormAnswers) -> Observation:
     counts = [(written_tokens(answer), bool(answer.text)) for answer in forms if answer is not None]
     if all(count is not None and count >= is_text for count, is_text in counts):
-        return ServerFinding("usage", FindingState.FINE, "tokens are counted")
-    return ServerFinding("usage", FindingState.DEVIATES, "tokens are not counted: cost is unknown")
+        return FINE, "tokens are counted"
+    return DEVIATES, "tokens are not counted: cost is unknown"
 
 
-async def _repeatable(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _repeatable(probe: Probe, forms: FormAnswers) -> Observation:
     again = await _either(probe, forms)()
     if again.text != forms.longer.text:
-        return ServerFinding(
-            "greedy", FindingState.DEVIATES, "temperature 0 gave two texts: runs do not repeat"
-        )
+        return DEVIATES, "temperature 0 gave two texts: runs do not repeat"
     if not again.text:
-        return _unknown("greedy")
-    return ServerFinding("greedy", FindingState.FINE, "temperature 0 gave the same text twice")
+        return UNKNOWN, TOO_SHORT
+    return FINE, "temperature 0 gave the same text twice"
 
 
-async def _temperature(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _temperature(probe: Probe, forms: FormAnswers) -> Observation:
     ask = _either(probe, forms)
     drawn = [await ask(temperature=1.5, seed=seed) for seed in (1, 2, 3)]
     if refused := [answer for answer in drawn if answer.status != 200]:
-        return _refused("temperature", "temperature 1.5", refused[0])
+        return _refused("temperature 1.5", refused[0])
     if len({answer.text for answer in drawn}) > 1:
-        return ServerFinding(
-            "temperature", FindingState.FINE, "temperature 1.5 gives different samples"
-        )
+        return FINE, "temperature 1.5 gives different samples"
     if _is_short(drawn[0].text):
-        return _unknown("temperature")
-    says = "three samples at temperature 1.5 are one text: temperature or seed is ignored"
-    return ServerFinding("temperature", FindingState.DEVIATES, says)
+        return UNKNOWN, TOO_SHORT
+    return DEVIATES, "three samples at temperature 1.5 are one text: temperature or seed is ignored"
 
 
-async def _seed(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _seed(probe: Probe, forms: FormAnswers) -> Observation:
     ask = _either(probe, forms)
     first, again = [await ask(temperature=1.0, seed=11) for _ in range(2)]
     if first.status != 200:
-        return _refused("seed", "seed", first)
+        return _refused("seed", first)
     if first.text != again.text:
-        says = "the same seed gives two samples: sampled runs do not repeat"
-        return ServerFinding("seed", FindingState.DEVIATES, says)
+        return DEVIATES, "the same seed gives two samples: sampled runs do not repeat"
     if _is_short(first.text):
-        return _unknown("seed")
-    return ServerFinding("seed", FindingState.FINE, "the same seed gives the same sample")
+        return UNKNOWN, TOO_SHORT
+    return FINE, "the same seed gives the same sample"
 
 
-async def _several(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _several(probe: Probe, forms: FormAnswers) -> Observation:
     answer = await _either(probe, forms)(n=2, temperature=1.0)
     if answer.choices == 2:
-        return ServerFinding("n", FindingState.FINE, "n=2 gives two choices")
+        return FINE, "n=2 gives two choices"
     got = f"HTTP {answer.status}" if answer.status != 200 else f"{answer.choices} choice"
-    says = f"n=2 returns {got}; runs request one sample at a time"
-    return ServerFinding("n", FindingState.DEVIATES, says)
+    return DEVIATES, f"n=2 returns {got}; runs request one sample at a time"
 
 
-async def _stop(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _stop(probe: Probe, forms: FormAnswers) -> Observation:
     text = forms.longer.text
     words = [word for word in text.split(" ")[2:] if len(word) > 2 and word in text[5:]]
     if _is_short(text) or not words:
-        return _unknown("stop")
+        return UNKNOWN, TOO_SHORT
     stop = words[0]
     answer = await _either(probe, forms)(stop=[stop])
     if answer.status != 200:
-        return _refused("stop", "a stop string", answer)
+        return _refused("a stop string", answer)
     if stop not in answer.text:
         if len(answer.text) < len(text):
-            return ServerFinding(
-                "stop", FindingState.FINE, "stop strings end the text and are left out"
-            )
-        return _unknown("stop", "not known: the text changes between equal requests")
+            return FINE, "stop strings end the text and are left out"
+        return UNKNOWN, "not known: the text changes between equal requests"
     if answer.text.rstrip().endswith(stop):
-        says = "the stop string is left in the text; runs cut it off"
-        return ServerFinding("stop", FindingState.DEVIATES, says)
-    return ServerFinding(
-        "stop", FindingState.DEVIATES, "stop strings are ignored; runs cut the text themselves"
-    )
+        return DEVIATES, "the stop string is left in the text; runs cut it off"
+    return DEVIATES, "stop strings are ignored; runs cut the text themselves"
 
 
-async def _limit(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _limit(probe: Probe, forms: FormAnswers) -> Observation:
     answer = await _either(probe, forms)(max_tokens=4)
     if answer.status != 200:
-        return _refused("max_tokens", "max_tokens 4", answer)
+        return _refused("max_tokens 4", answer)
     used, text = written_tokens(answer), forms.longer.text
     if used == 4 or (answer.finish == "length" and len(answer.text) < len(text)):
-        return ServerFinding(
-            "max_tokens", FindingState.FINE, "max_tokens is obeyed, and given as the finish reason"
-        )
+        return FINE, "max_tokens is obeyed, and given as the finish reason"
     if _is_short(text) or (used is not None and used < 4):
-        return _unknown("max_tokens")
-    says = f"max_tokens 4 gave {_tokens(used)} and finish reason {answer.finish!r}"
-    return ServerFinding("max_tokens", FindingState.DEVIATES, says)
+        return UNKNOWN, TOO_SHORT
+    return DEVIATES, f"max_tokens 4 gave {_tokens(used)} and finish reason {answer.finish!r}"
 
 
 def _tokens(count: int | None) -> str:
@@ -202,29 +185,27 @@ def _tokens(count: int | None) -> str:
 CUTS = re.compile(r"(?<=[a-z]) (?=[a-z])"), re.compile(r"(?<=\S) (?=\S)")
 
 
-async def _prefix(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
+async def _prefix(probe: Probe, forms: FormAnswers) -> Observation | None:
     if forms.chat is None:
         return None
     text = forms.chat.text
     cuts = [match.start() for cut in CUTS for match in cut.finditer(text, len(text) // 3)]
     if not cuts:
-        return _unknown("prefix", "not known: the greedy answer is too short to continue it")
+        return UNKNOWN, "not known: the greedy answer is too short to continue it"
     answer = await _continued(probe, text[: cuts[0]])
     if answer.status != 200:
         says = f"continue_final_message is refused (HTTP {answer.status}): no assistant prefix"
-        return ServerFinding("prefix", FindingState.DEVIATES, says)
+        return DEVIATES, says
     if answer.text.strip()[:8] == text[cuts[0] :].strip()[:8]:
-        return ServerFinding("prefix", FindingState.FINE, "continue_final_message is obeyed")
+        return FINE, "continue_final_message is obeyed"
     # A new turn may repeat the model's own words, but not words that it would not say.
     if (await _continued(probe, STRANGE)).text.startswith(STRANGE):
-        says = "continue_final_message is obeyed, the prefix is repeated; runs remove it"
-        return ServerFinding("prefix", FindingState.FINE, says)
+        return FINE, "continue_final_message is obeyed, the prefix is repeated; runs remove it"
     # If the field changes the answer, it is obeyed in some way; a new turn is the same without it.
     if (await _continued(probe, text[: cuts[0]], flags={})).text != answer.text:
         says = "not known: continue_final_message changes the answer, but does not continue it"
-        return _unknown("prefix", says)
-    says = "continue_final_message is ignored: the model begins a new turn"
-    return ServerFinding("prefix", FindingState.DEVIATES, says)
+        return UNKNOWN, says
+    return DEVIATES, "continue_final_message is ignored: the model begins a new turn"
 
 
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
@@ -237,7 +218,7 @@ async def _continued(
     return await probe.ask(CHAT, messages=turns, **flags)
 
 
-async def _logprobs(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _logprobs(probe: Probe, forms: FormAnswers) -> Observation:
     shapes = []
     if forms.completion is not None:
         answer = await probe.complete(REPETITIVE, logprobs=1, max_tokens=2)
@@ -247,9 +228,8 @@ async def _logprobs(probe: Probe, forms: FormAnswers) -> ServerFinding:
         shapes.append(f"chat: {_shape(answer)}")
     says = "; ".join(shapes)
     if "absent" in says or "refused" in says:
-        return ServerFinding("logprobs", FindingState.DEVIATES, says)
-    state = FindingState.UNKNOWN if NO_TOKEN in says else FindingState.FINE
-    return ServerFinding("logprobs", state, says)
+        return DEVIATES, says
+    return UNKNOWN if NO_TOKEN in says else FINE, says
 
 
 NO_TOKEN = "not known, no token was generated"
@@ -264,49 +244,41 @@ def _shape(answer: ProbeAnswer) -> str:
     return "absent" if answer.text else NO_TOKEN
 
 
-async def _model_name(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _model_name(probe: Probe, forms: FormAnswers) -> Observation:
     own, probe.model = probe.model, NO_SUCH_MODEL
     try:
         answer = await _either(probe, forms)(max_tokens=1)
     finally:
         probe.model = own
     if answer.status != 200:
-        return ServerFinding(
-            "model name", FindingState.FINE, f"an unknown model gives HTTP {answer.status}"
-        )
+        return FINE, f"an unknown model gives HTTP {answer.status}"
     named = answer.body.get("model")
     if isinstance(named, str) and named and named != NO_SUCH_MODEL:
-        says = "any model name is accepted, and the answer names the model; runs record it"
-        return ServerFinding("model name", FindingState.FINE, says)
-    says = "an unknown model name is accepted: a mistyped name goes unnoticed"
-    return ServerFinding("model name", FindingState.DEVIATES, says)
+        return FINE, "any model name is accepted, and the answer names the model; runs record it"
+    return DEVIATES, "an unknown model name is accepted: a mistyped name goes unnoticed"
 
 
-async def _context(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def _context(probe: Probe, forms: FormAnswers) -> Observation:
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
-        says = "not tested: the server may charge for it"
-        return ServerFinding("context limit", FindingState.UNKNOWN, says)
+        return UNKNOWN, "not tested: the server may charge for it"
     if any(answer and _of_transformers_serve(answer, probe.model) for answer in forms):
         says = "not tested: transformers serve accepts any prompt, and works on it for a long time"
-        return ServerFinding("context limit", FindingState.UNKNOWN, says)
+        return UNKNOWN, says
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await _either(probe, forms)("egg " * LONG_WORDS, max_tokens=1)
     except TimeoutError:
         says = f"{LONG_WORDS:,} words are neither refused nor answered within {LONG_SECONDS:g} s"
-        return ServerFinding("context limit", FindingState.UNKNOWN, says)
+        return UNKNOWN, says
     if answer.status != 200:
-        says = f"a prompt that is too long gives HTTP {answer.status}"
-        return ServerFinding("context limit", FindingState.FINE, says)
+        return FINE, f"a prompt that is too long gives HTTP {answer.status}"
     count = prompt_tokens(answer)
     if count is None:
         says = f"{LONG_WORDS:,} words are answered, and the server does not count what it read"
-        return ServerFinding("context limit", FindingState.UNKNOWN, says)
+        return UNKNOWN, says
     if count >= LONG_WORDS:
-        says = f"{LONG_WORDS:,} words are read: the limit is higher"
-        return ServerFinding("context limit", FindingState.UNKNOWN, says)
-    says = f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
-    return ServerFinding("context limit", FindingState.DEVIATES, says)
+        return UNKNOWN, f"{LONG_WORDS:,} words are read: the limit is higher"
+    return DEVIATES, f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
 
 
 def _of_transformers_serve(answer: ProbeAnswer, model: str) -> bool:
@@ -318,15 +290,13 @@ def _of_transformers_serve(answer: ProbeAnswer, model: str) -> bool:
 REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
 PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
 ON_REPETITION = {"repetition_penalty", "repeat_penalty"}
-NAME = "hidden penalty"
 
 
-async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
+async def hidden_penalty(probe: Probe, forms: FormAnswers) -> Observation:
     """Return whether greedy texts change when every penalty is explicitly turned off."""
     off = await _accepted(probe, forms)
     if not off:
-        says = "not known: no field that turns a penalty off is accepted"
-        return ServerFinding(NAME, FindingState.UNKNOWN, says)
+        return UNKNOWN, "not known: no field that turns a penalty off is accepted"
     for form, greedy in zip((probe.chat, probe.complete), forms, strict=True):
         if greedy is None:
             continue
@@ -335,16 +305,14 @@ async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
             if (await form(text, **off)).text == plain.text:
                 continue
             if (await form(text)).text != plain.text:
-                says = "not known: the text changes between equal requests"
-                return ServerFinding(NAME, FindingState.UNKNOWN, says)
+                return UNKNOWN, "not known: the text changes between equal requests"
             says = "a penalty affects greedy decoding unless it is turned off; runs turn it off"
-            return ServerFinding(NAME, FindingState.DEVIATES, says)
+            return DEVIATES, says
     if all(_is_short(answer.text) for answer in forms if answer):
-        return _unknown(NAME)
+        return UNKNOWN, TOO_SHORT
     if not ON_REPETITION & set(off):
-        says = "not known: no field that turns a penalty on repetition off is accepted"
-        return ServerFinding(NAME, FindingState.UNKNOWN, says)
-    return ServerFinding(NAME, FindingState.FINE, "no penalty applies unless requested")
+        return UNKNOWN, "not known: no field that turns a penalty on repetition off is accepted"
+    return FINE, "no penalty applies unless requested"
 
 
 async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:
@@ -366,22 +334,19 @@ TOKENIZE, TEMPLATE = "/tokenize", "/apply-template"
 TURNS = [{"role": "user", "content": QUESTION}]
 
 
-async def chat_template(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
+async def chat_template(probe: Probe, forms: FormAnswers) -> Observation | None:
     """Return whether the chat form adds tokens to the same words as a plain text."""
     if forms.chat is None:
         return None
     chat, plain = prompt_tokens(forms.chat), prompt_tokens(forms.completion)
     if chat is None or plain is None:
-        says = "not known: no counts of both forms to compare"
-        return ServerFinding("chat template", FindingState.UNKNOWN, says)
+        return UNKNOWN, "not known: no counts of both forms to compare"
     if chat > plain:
-        says = f"a chat template puts {chat - plain} tokens around a message"
-        return ServerFinding("chat template", FindingState.FINE, says)
-    says = "the chat form adds no token to a message: the model has no chat template"
-    return ServerFinding("chat template", FindingState.DEVIATES, says)
+        return FINE, f"a chat template puts {chat - plain} tokens around a message"
+    return DEVIATES, "the chat form adds no token to a message: the model has no chat template"
 
 
-async def first_token(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
+async def first_token(probe: Probe, forms: FormAnswers) -> Observation | None:
     """Return whether template and tokenizer both add the first token of a chat.
 
     Tokens are trusted only if their number equals the server's count for the same chat.
@@ -390,12 +355,11 @@ async def first_token(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
         return None
     tokens = await _chat_tokens(probe)
     if not tokens or len(tokens) != prompt_tokens(forms.chat):
-        says = "not known: the server does not show the tokens of a chat"
-        return ServerFinding("double BOS", FindingState.UNKNOWN, says)
+        return UNKNOWN, "not known: the server does not show the tokens of a chat"
     if tokens[:1] == tokens[1:2]:
         says = "a chat begins with its first token twice: the template and the server both add it"
-        return ServerFinding("double BOS", FindingState.DEVIATES, says)
-    return ServerFinding("double BOS", FindingState.FINE, "a chat begins with its first token once")
+        return DEVIATES, says
+    return FINE, "a chat begins with its first token once"
 
 
 def prompt_tokens(answer: ProbeAnswer | None) -> int | None:
@@ -438,7 +402,7 @@ async def _posted(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
     return reply if isinstance(reply, Mapping) else {}
 
 
-PROBES: Mapping[str, Callable[[Probe, FormAnswers], Awaitable[ServerFinding | None]]] = {
+PROBES: Mapping[str, Callable[[Probe, FormAnswers], Awaitable[Observation | None]]] = {
     "chat template": chat_template,
     "double BOS": first_token,
     "greedy": _repeatable,
@@ -488,6 +452,6 @@ def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str
     prefix = by_name.get("prefix")
     if prompt.prefix is not None and prefix is not None and prefix.refuses:
         wrong.append(prefix.says)
-    if protocol.decoding.temperature and by_name["temperature"].state is FindingState.DEVIATES:
+    if protocol.decoding.temperature and by_name["temperature"].refuses:
         wrong.append(by_name["temperature"].says)
     return wrong

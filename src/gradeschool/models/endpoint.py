@@ -286,21 +286,20 @@ class Endpoint:
 
     async def _patient_call(self, path: str) -> dict[str, Any]:
         """Return the object at an address, with retries; raises TransientError if they all fail."""
-        for wait in STARTING_WAITS:
+        waits = iter(STARTING_WAITS)
+        while True:
             try:
                 return await self.call("GET", path, None)
             except TransientError as error:
+                if (wait := next(waits, None)) is None:
+                    raise TransientError(
+                        error.cause,
+                        f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
+                        "again later, or add /NAME to the address",
+                    ) from error
                 if not error.cause.startswith("http "):
                     raise
                 await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
-        try:
-            return await self.call("GET", path, None)
-        except TransientError as error:
-            raise TransientError(
-                error.cause,
-                f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
-                "again later, or add /NAME to the address",
-            ) from error
 
     async def _send(
         self,

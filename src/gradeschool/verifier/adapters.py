@@ -15,19 +15,14 @@ ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
 ALPHA = 2
 
 
-def needs_peft() -> None:
-    """Raise MissingExtraError if peft is not installed; does not import it."""
-    if find_spec("peft") is None:
-        raise MissingExtraError("training LoRA adapters", "train")
-
-
 def add_lora(model: Any, rank: int, seed: int) -> None:
     """Freeze a model and add adapters of this rank to its linear layers, except the head.
 
     The adapters are peft's, initialised from the seed; the model keeps its class. Raises
     MissingExtraError without peft, InputError for a model without linear layers.
     """
-    needs_peft()
+    if find_spec("peft") is None:
+        raise MissingExtraError("training LoRA adapters", "train")
     import torch
     from peft import LoraConfig, inject_adapter_in_model
 

@@ -244,10 +244,8 @@ VOCABULARY = 1024  # the unembedding costs as much as a layer of 64 at about 800
 CONTEXT = 1024  # maximum number of tokens of a prompt and its completion
 
 
-def build_tokenizer(
-    texts: Iterable[str], folder: Path | None = None, vocabulary: int = VOCABULARY
-) -> PreTrainedTokenizerFast:
-    """Return a tokenizer trained on texts, saved in `folder` if one is given.
+def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTrainedTokenizerFast:
+    """Return a tokenizer trained on texts.
 
     It splits single digits, then words as GPT-2 does, with byte-level BPE, like llama.cpp's
     "smollm" pre-tokenizer. Any text is encoded and decoded exactly. The same texts give the same
@@ -285,8 +283,6 @@ def build_tokenizer(
         clean_up_tokenization_spaces=False,
         model_max_length=CONTEXT,
     )
-    if folder is not None:
-        wrapped.save_pretrained(folder)
     return wrapped
 
 

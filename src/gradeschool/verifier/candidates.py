@@ -44,6 +44,11 @@ class ProblemCandidates(NamedTuple):
     problem: Problem
     candidates: Sequence[Candidate]
 
+    @property
+    def outcome(self) -> tuple[int, int]:
+        """Return the number of right completions, and of all."""
+        return sum(candidate.right for candidate in self.candidates), len(self.candidates)
+
 
 class CandidateRun(NamedTuple):
     """The completions of a run.

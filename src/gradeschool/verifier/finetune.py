@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -119,7 +119,11 @@ def _prepare(job: FinetuningData, session: Session) -> PreparedTraining:
         whole=settings.loss_on == "both", pass_tokens=settings.pass_tokens,
     )  # fmt: skip
     _announce(session, base, batches, encoded.too_long)
-    curves = _curves(job, session, base, batches)
+    curves = None
+    if job.dev is not None and session.world.first:
+        epoch = len(batches.items) / batches.batch
+        dev_problems = job.dev.problems[: settings.dev_problems]
+        curves = DevCurves(settings, dev_problems, session, base, epoch)
 
     def save(trained: TrainingResult, files: Path) -> None:
         take_lora(trained.model, files / ADAPTER)
@@ -155,66 +159,34 @@ def _announce(
         )
 
 
-def _curves(
-    job: FinetuningData, session: Session, base: BaseModel, batches: ExampleBatches
-) -> DevCurves | None:
-    """Return the callback that measures the model after every epoch, None without dev problems."""
-    settings = job.settings
-    if job.dev is None or not session.world.first:
-        return None
-    facts = checkpoint_facts(session.work / CHECKPOINT)
-    problems = job.dev.problems[: settings.dev_problems]
-    return DevCurves(
-        session.work,
-        int(facts["updates"]) if facts else 0,
-        make_dev(base.tokenizer, problems, base.context, settings.dev_samples, settings.seed),
-        base.tokenizer,
-        len(batches.items) / batches.batch,
-        session.listener.row,
-    )
-
-
 CURVES = "curves.jsonl"
 SCORER = "openai/2021"
 TEMPERATURE, MAX_TOKENS = 0.7, 400  # the paper's
 
 
-class DevSet(NamedTuple):
-    """Development problems: their examples, samples per problem, the seed of the samples."""
-
-    problems: Sequence[Problem]
-    examples: Sequence[TrainingExample]
-    samples: int
-    seed: int
-
-
-def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, samples: int,
-             seed: int) -> DevSet:  # fmt: skip
-    """Return the problems that fit into the context; raises InputError if there are none."""
-    encoded = encode_problems(tokenizer, problems, context)
-    long = set(encoded.too_long)
-    kept = [problem for problem in problems if problem.id not in long]
-    return DevSet(kept, encoded.examples, samples, seed)
-
-
 class DevCurves:
     """Writes a row of curves.jsonl when called with an update's number and the model.
 
-    Rows after the update `upto` are dropped: a resumed training writes them again.
+    Rows after the last checkpoint are dropped: a resumed training writes them again. Raises
+    InputError if no problem fits into the model's context.
     """
 
     def __init__(
         self,
-        folder: Path,
-        upto: int,
-        dev: DevSet,
-        tokenizer: Any,
+        settings: Finetuning,
+        problems: Sequence[Problem],
+        session: Session,
+        base: BaseModel,
         updates_an_epoch: float,
-        tell: Callable[[dict[str, Any]], None] | None,
     ) -> None:
-        self.log = RowsLog(folder / CURVES, upto)
-        self.dev, self.tokenizer, self.tell = dev, tokenizer, tell
+        facts = checkpoint_facts(session.work / CHECKPOINT)
+        encoded = encode_problems(base.tokenizer, problems, base.context)
+        long = set(encoded.too_long)
+        self.problems = [problem for problem in problems if problem.id not in long]
+        self.examples = encoded.examples
+        self.settings, self.tokenizer, self.tell = settings, base.tokenizer, session.listener.row
         self.updates_an_epoch = updates_an_epoch
+        self.log = RowsLog(session.work / CURVES, int(facts["updates"]) if facts else 0)
 
     def __call__(self, update: int, model: Any) -> None:
         """Measure the model, write the row and report it."""
@@ -224,22 +196,22 @@ class DevCurves:
         row: dict[str, Any] = {
             "update": update,
             "epoch": round(update / self.updates_an_epoch, 3),
-            "problems": len(self.dev.problems),
+            "problems": len(self.problems),
         }
         with torch.inference_mode():
-            row["dev_loss"] = round(loss_on(model, self.dev.examples), 5)
+            row["dev_loss"] = round(loss_on(model, self.examples), 5)
             row |= self._accuracy(model)
         self.log.add(row)
-        if self.tell is not None:
-            self.tell(row)
+        self.tell(row)
 
     def _accuracy(self, model: Any) -> dict[str, float]:
         """Return test@1 (greedy) and, for several samples, their mean and test@k."""
         greedy = self._correct(model, 1, 0.0)
         row: dict[str, float] = {"test@1": _mean([marks[0] for marks in greedy])}
-        if self.dev.samples > 1:
-            marks = self._correct(model, self.dev.samples, TEMPERATURE)
-            row["k"] = self.dev.samples
+        k = self.settings.dev_samples
+        if k > 1:
+            marks = self._correct(model, k, TEMPERATURE)
+            row["k"] = k
             row["mean@k"] = _mean([_mean(values) for values in marks])
             row["test@k"] = _mean([any(values) for values in marks])
         return row
@@ -249,7 +221,7 @@ class DevCurves:
         from gradeschool.models.token_loop import sample
         from gradeschool.scoring.judge import judge
 
-        prompts = [row.ids[: row.start] for row in self.dev.examples]
+        prompts = [row.ids[: row.start] for row in self.examples]
         drawn = sample(
             model,
             self.tokenizer,
@@ -258,12 +230,12 @@ class DevCurves:
             temperature=temperature,
             max_tokens=MAX_TOKENS,
             ends=[self.tokenizer.eos_token_id],
-            seed=self.dev.seed,
+            seed=self.settings.seed,
         )
         marks: list[list[bool]] = [[] for _ in prompts]
         for row in drawn:
             text = self.tokenizer.decode(row.ids, skip_special_tokens=True)
-            marks[row.prompt].append(judge(text, self.dev.problems[row.prompt], SCORER).correct)
+            marks[row.prompt].append(judge(text, self.problems[row.prompt], SCORER).correct)
         return marks
 
 

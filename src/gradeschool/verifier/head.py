@@ -21,7 +21,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, linear
 from gradeschool.errors import InputError
 from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
 from gradeschool.verifier.examples import SolutionTokens
-from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutions, take_packed
+from gradeschool.verifier.packing import PackedRows, hidden_states, pack_texts, take_packed
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
@@ -333,22 +333,14 @@ def values_of(
 
     places: number of tokens per forward pass, including padding.
     """
-    device = _device(verifier.model)
-    values = _each(device, texts, places, lambda rows: verifier(rows).values[:, 1:])
-    return [values[text] for text in texts]
+    return _each(verifier.model, texts, places, lambda rows: verifier(rows).values[:, 1:])
 
 
 def logprobs_of(
     model: Any, texts: Sequence[SolutionTokens], *, places: int | None = None
 ) -> list[list[float]]:
     """Return the log-probability (nats) of each token of each solution."""
-    values = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
-    return [values[text] for text in texts]
-
-
-def _device(model: Any) -> torch.device:
-    device: torch.device = next(model.parameters()).device
-    return device
+    return _each(model, texts, places, lambda rows: _logprobs(model, rows))
 
 
 def _logprobs(model: Any, rows: PackedRows) -> Tensor:
@@ -361,26 +353,22 @@ def _logprobs(model: Any, rows: PackedRows) -> Tensor:
 
 
 def _each(
-    device: torch.device,
+    model: Any,
     texts: Sequence[SolutionTokens],
     places: int | None,
     read: Callable[[PackedRows], Tensor],
-) -> dict[SolutionTokens, list[float]]:
+) -> list[list[float]]:
     """Return the result of `read` for each token of each text's solution."""
+    device: torch.device = next(model.parameters()).device
     most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
     values: dict[SolutionTokens, list[float]] = {}
     for batch in batches(list(dict.fromkeys(texts)), most):
-        numbers: dict[tuple[int, ...], int] = {}
-        for text in batch:
-            numbers.setdefault(text.question, len(numbers))
-        rows = pack_solutions(
-            list(numbers), [(numbers[text.question], text.solution) for text in batch]
-        )
+        rows = pack_texts(batch).to(device)
         with torch.inference_mode():
-            states = read(rows.to(device)).double().cpu().tolist()
+            states = read(rows).double().cpu().tolist()
         for text, row in zip(batch, states, strict=True):
             values[text] = row[: len(text.solution)]
-    return values
+    return [values[text] for text in texts]
 
 
 def batches(texts: Sequence[SolutionTokens], most: int) -> Iterator[list[SolutionTokens]]:

@@ -9,7 +9,7 @@ Models whose attention cannot do that process question and solution together, ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from inspect import signature
 from itertools import accumulate, pairwise
@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.examples import TrainingExample
+from gradeschool.verifier.examples import SolutionTokens, TrainingExample
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,9 +43,11 @@ class AttentionTables(NamedTuple):
 
     def to(self, device: Any) -> AttentionTables:
         """Return the places on a device."""
-        return AttentionTables(
-            tuple(table.to(device) for table in self.tables), self.row.to(device)
-        )
+        return AttentionTables(tuple(_moved(self.tables, device)), self.row.to(device))
+
+
+def _moved(parts: Iterable[Any], device: Any) -> Iterator[Any]:
+    return (part.to(device) for part in parts)
 
 
 class PackedExamples(NamedTuple):
@@ -69,10 +71,7 @@ class PackedExamples(NamedTuple):
 
     def to(self, device: Any) -> PackedExamples:
         """Return the row on a device."""
-        ids, positions, scored, targets = (
-            tensor.to(device) for tensor in (self.ids, self.positions, self.scored, self.targets)
-        )
-        return PackedExamples(ids, positions, self.places.to(device), scored, targets)
+        return PackedExamples(*_moved(self, device))
 
 
 def pack(examples: Sequence[TrainingExample], whole: bool = False) -> PackedExamples:
@@ -136,15 +135,21 @@ def language_loss(model: Any, batch: PackedExamples) -> dict[str, Tensor]:
 
 def scored_logits(model: Any, batch: PackedExamples) -> Tensor:
     """Return the logits of the scored tokens: [scored, vocabulary]; the model takes packed rows."""
-    logits: Tensor = model(
-        input_ids=batch.ids[None],
-        attention_mask=batch.ids.new_zeros(1, 1, 1, 1),  # four dimensions, so that no mask is built
-        position_ids=batch.positions[None],
-        use_cache=False,
-        logits_to_keep=batch.scored,
-        places=batch.places,
-    ).logits
+    logits: Tensor = model(**model_inputs(batch), logits_to_keep=batch.scored).logits
     return logits[0]
+
+
+def model_inputs(row: PackedExamples | TokenLine) -> dict[str, Any]:
+    """Return a row as the arguments of a model that takes packed rows."""
+    return {
+        "input_ids": row.ids[None],
+        "attention_mask": row.ids.new_zeros(
+            1, 1, 1, 1
+        ),  # four dimensions, so that no mask is built
+        "position_ids": row.positions[None],
+        "use_cache": False,
+        "places": row.places,
+    }
 
 
 def take_packed(model: Any) -> None:
@@ -372,10 +377,7 @@ class TokenLine(NamedTuple):
 
     def to(self, device: Any) -> TokenLine:
         """Return the row on a device."""
-        ids, positions, ends = (
-            tensor.to(device) for tensor in (self.ids, self.positions, self.ends)
-        )
-        return TokenLine(ids, positions, self.places.to(device), ends)
+        return TokenLine(*_moved(self, device))
 
 
 class PackedRows(NamedTuple):
@@ -396,14 +398,7 @@ class PackedRows(NamedTuple):
 
     def to(self, device: Any) -> PackedRows:
         """Return the rows on a device."""
-        return PackedRows(
-            self.prefix.to(device),
-            self.prefix_mask.to(device),
-            self.owner.to(device),
-            self.body.to(device),
-            self.body_mask.to(device),
-            self.line.to(device),
-        )
+        return PackedRows(*_moved(self, device))
 
     @property
     def solution_mask(self) -> Tensor:
@@ -426,6 +421,15 @@ def pack_solutions(
     body, body_mask = _padded(bodies)
     line = _line(prefixes, bodies, owners)
     return PackedRows(prefix, prefix_mask, torch.tensor(owners), body, body_mask, line)
+
+
+def pack_texts(texts: Sequence[SolutionTokens]) -> PackedRows:
+    """Return the rows of texts, each question once."""
+    questions = dict.fromkeys(text.question for text in texts)
+    numbers = {question: index for index, question in enumerate(questions)}
+    return pack_solutions(
+        list(questions), [(numbers[text.question], text.solution) for text in texts]
+    )
 
 
 def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
@@ -484,14 +488,7 @@ def _can_share(model: Any, rows: PackedRows) -> bool:
 
 
 def _shared(model: Any, line: TokenLine) -> Tensor:
-    out = model.base_model(
-        input_ids=line.ids[None],
-        attention_mask=line.ids.new_zeros(1, 1, 1, 1),  # four dimensions, so that no mask is built
-        position_ids=line.positions[None],
-        use_cache=False,
-        places=line.places,
-    )
-    states: Tensor = out.last_hidden_state[0][line.ends]
+    states: Tensor = model.base_model(**model_inputs(line)).last_hidden_state[0][line.ends]
     return states
 
 

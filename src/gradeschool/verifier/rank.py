@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.formats.settings import mapping
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.samples import Warn
@@ -142,7 +143,7 @@ def rank(
     settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
     picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
-    others = dict(baselines or {})
+    others = baselines or {}
     families = sorted({case.family for case in cases})
     parts = [
         _part(
@@ -177,8 +178,8 @@ def _part(
     settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> FamilyResults:
-    others = {MAJORITY: {outcome.case.problem: counted(outcome, MAJORITY) for outcome in picked}}
-    others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
+    majority = {outcome.case.problem: counted(outcome, MAJORITY) for outcome in picked}
+    others = {MAJORITY: majority, **baselines}
     strategies = picked[0].by_strategy
     cases = [outcome.case for outcome in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
@@ -258,9 +259,9 @@ def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[Curv
     points: dict[str, list[CurvePoint]] = {}
     for name in picked[0].by_strategy:
         for n in steps(most):
-            enough = [outcome for outcome in picked if n in outcome.ns]
-            values = [outcome.by_strategy[name][outcome.ns.index(n)] for outcome in enough]
-            base = [outcome.by_strategy[MAJORITY][outcome.ns.index(n)] for outcome in enough]
+            enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
+            values = [outcome.by_strategy[name][place] for outcome, place in enough]
+            base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
             points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
     return points
 
@@ -269,14 +270,10 @@ def top_curves_of(picked: Sequence[ProblemResult], most: int) -> dict[int, list[
     """Return the points over the numbers of voters for each number of completions."""
     points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
-        enough = [outcome for outcome in picked if n in outcome.ns]
-        places = [outcome.ns.index(n) for outcome in enough]
-        tops = [outcome.top[place] for outcome, place in zip(enough, places, strict=True)]
-        base = [
-            outcome.by_strategy[MAJORITY][place]
-            for outcome, place in zip(enough, places, strict=True)
-        ]
-        ks = min(([k for k in outcome.voters if k <= n] for outcome in enough), key=len)
+        enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
+        tops = [outcome.top[place] for outcome, place in enough]
+        base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
+        ks = min(([k for k in outcome.voters if k <= n] for outcome, _ in enough), key=len)
         points[n] = [
             point(k, [top[index] for top in tops], base, max(1, most // n))
             for index, k in enumerate(ks)
@@ -398,13 +395,11 @@ def baseline(
 
     It is scored by the same scorer. Raises InputError if it shares no problem with the run.
     """
-    other = one_run(spec, dataset or str(_dataset(sampled) or "") or None, warn, sampled.scorer)
+    own = mapping(sampled.manifest.get("dataset")).get("name")
+    other = one_run(spec, dataset or str(own or "") or None, warn, sampled.scorer)
     questions = {problem.problem.id: problem.problem.question for problem in sampled.answered}
     outcomes = {
-        problem.problem.id: (
-            sum(candidate.right for candidate in problem.candidates),
-            len(problem.candidates),
-        )
+        problem.problem.id: problem.outcome
         for problem in other.answered
         if questions.get(problem.problem.id) == problem.problem.question
     }
@@ -415,11 +410,6 @@ def baseline(
         )
     clusters = list(outcomes.values())
     return other.run, outcomes, share_of_clusters(clusters), clustered_wilson(clusters)
-
-
-def _dataset(sampled: CandidateRun) -> str | None:
-    named = sampled.manifest.get("dataset")
-    return named.get("name") if isinstance(named, dict) else None
 
 
 class BudgetPoint(NamedTuple):

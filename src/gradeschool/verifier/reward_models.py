@@ -28,8 +28,8 @@ from torch.nn.functional import linear, relu
 from gradeschool.errors import InputError
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.examples import encode_steps
+from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
 
-STEP_TAG, GOOD, BAD = "ки", "+", "-"
 QWEN_SEPARATOR = "<extra_0>"
 QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 CONFIG = "config.json"

@@ -17,12 +17,14 @@ from urllib.parse import urlsplit
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.gguf_file import (
     ARCHITECTURE,
+    HEAD_FILE,
     HEAD_KEY,
     TINY,
     TINY_FILE,
     TINY_VERIFIER,
     gguf_digest,
 )
+from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.examples import (
     QuestionSolution,
     SolutionScore,
@@ -31,7 +33,6 @@ from gradeschool.verifier.examples import (
     texts_of,
 )
 
-GGUF = ".gguf"
 FORMS = f"a folder, a FILE{GGUF} or {TINY}"
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 
@@ -168,18 +169,14 @@ def load_reader(spec: str | Path, what: Literal["verifier", "generator"]) -> Sol
         return GgufReader(path)
     if not path.is_dir():
         raise InputError(f"there is no {what} {str(spec)!r}; give {FORMS}")
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     return FolderReader(path, what == "verifier")
 
 
 def _reward_model(folder: Path, form: str | None) -> StepReader | None:
     """Return the published reward model of a folder, None for any other folder."""
-    if not folder.is_dir() or (folder / "verifier.json").is_file():
+    if not folder.is_dir() or (folder / HEAD_FILE).is_file():
         return None
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.reward_models import RewardForm, RewardModel, reward_form
 

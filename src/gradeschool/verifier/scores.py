@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, StoreError
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.models.local import is_name_of
 from gradeschool.verifier.candidates import (
@@ -254,10 +255,8 @@ def stores_logprobs(sampled: CandidateRun, generator: str | None) -> bool:
     only the question as prompt.
     """
     sampler = sampler_of(sampled.manifest)
-    protocol = sampled.manifest.get("protocol")
-    plain = isinstance(protocol, Mapping) and protocol.get("name") == PLAIN_PROTOCOL
     return (
-        plain
+        mapping(sampled.manifest.get("protocol")).get("name") == PLAIN_PROTOCOL
         and sampler is not None
         and generator is not None
         and is_name_of(generator, sampler.fingerprint)

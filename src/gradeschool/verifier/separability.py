@@ -73,26 +73,15 @@ def last_states(model: Any, texts: Sequence[SolutionTokens], most: int = 4096) -
     """
     import torch
 
-    from gradeschool.verifier.packing import pack_solutions
+    from gradeschool.verifier.packing import model_inputs, pack_texts
 
     kept: list[Any] = []
     with torch.inference_mode():
         for part in _parts(texts, most):
-            numbers = {text.question: 0 for text in part}
-            numbers = {question: index for index, question in enumerate(numbers)}
-            rows = pack_solutions(
-                list(numbers), [(numbers[text.question], text.solution) for text in part]
-            )
-            line = rows.line
-            states = model.base_model(
-                input_ids=line.ids[None],
-                attention_mask=line.ids.new_zeros(1, 1, 1, 1),
-                position_ids=line.positions[None],
-                use_cache=False,
-                output_hidden_states=True,
-                places=line.places,
-            ).hidden_states
-            ends = line.ends.gather(1, rows.body_mask.sum(1, keepdim=True) - 1)[:, 0]
+            rows = pack_texts(part)
+            inputs = model_inputs(rows.line)
+            states = model.base_model(**inputs, output_hidden_states=True).hidden_states
+            ends = rows.line.ends.gather(1, rows.body_mask.sum(1, keepdim=True) - 1)[:, 0]
             kept.append(torch.stack([layer[0, ends].float() for layer in states]))
     return torch.cat(kept, 1)
 

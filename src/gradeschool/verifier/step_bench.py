@@ -22,9 +22,11 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps, load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import read_rows
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
+from gradeschool.verifier.base_model import needs_training_packages
 from gradeschool.verifier.examples import SolutionTokens, encode_steps
 from gradeschool.verifier.rank import Bucket, auc, calibration
 from gradeschool.verifier.scorers import SolutionReader, load_reader
@@ -135,13 +137,10 @@ class _Counts(NamedTuple):
 def _result(
     rows: Sequence[LabelledSteps], first_wrong: Sequence[int | None], resamples: int
 ) -> StepResult:
-    clusters: dict[str, list[int]] = {}
+    clusters: dict[str, list[tuple[LabelledSteps, int | None]]] = {}
     for row, prediction in zip(rows, first_wrong, strict=True):
-        counts = clusters.setdefault(row.problem, [0, 0, 0, 0])
-        place = 2 if row.label == NO_ERROR else 0
-        counts[place] += 1
-        counts[place + 1] += prediction == row.label
-    by_problem = [_Counts(*counts) for counts in clusters.values()]
+        clusters.setdefault(row.problem, []).append((row, prediction))
+    by_problem = list(map(_counted, clusters.values()))
     total = _added(by_problem)
     f1 = _f1(total)
     return StepResult(
@@ -152,6 +151,15 @@ def _result(
         total.erroneous,
         total.correct,
     )
+
+
+def _counted(predicted: Iterable[tuple[LabelledSteps, int | None]]) -> _Counts:
+    counts = [0, 0, 0, 0]
+    for row, prediction in predicted:
+        place = 2 if row.label == NO_ERROR else 0
+        counts[place] += 1
+        counts[place + 1] += prediction == row.label
+    return _Counts(*counts)
 
 
 def _f1_of_all(counts: Iterable[_Counts]) -> float | None:
@@ -224,12 +232,8 @@ def _lowest_so_far(steps: Sequence[float]) -> Iterable[float]:
 def _f1_at(
     rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None], threshold: float
 ) -> float:
-    counts = [0, 0, 0, 0]
-    for row, steps in zip(rows, scores, strict=True):
-        place = 2 if row.label == NO_ERROR else 0
-        counts[place] += 1
-        counts[place + 1] += first_below(steps, threshold) == row.label
-    return _f1(_Counts(*counts)) or 0.0
+    predictions = (first_below(steps, threshold) for steps in scores)
+    return _f1(_counted(zip(rows, predictions, strict=True))) or 0.0
 
 
 def fold_of(problem: str) -> int:
@@ -302,17 +306,13 @@ class BenchSources(NamedTuple):
                 for reader in generators
             ),
             *(_by_reward_model(Path(folder), self.form) for folder in self.reward_models),
-            *(partial(_by_critic, Path(run)) for run in self.critics),
+            *(partial(critic_predictions, Path(run)) for run in self.critics),
             *(
                 partial(predictions_of, name, by_id, Path(file))
                 for file in self.predictions
                 for name, by_id in read_predictions(Path(file)).items()
             ),
         ]
-
-
-def _by_critic(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions:
-    return critic_predictions(run, rows)
 
 
 def _by_scores(
@@ -335,8 +335,6 @@ def _by_scores(
 
 
 def _by_reward_model(folder: Path, form: str | None) -> Measured:
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.reward_models import RewardForm, RewardModel
 
@@ -389,14 +387,12 @@ def _by_step(
     ]
 
 
-def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
+def critic_predictions(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions:
     """Return the majority prediction of a run's critiques of each row; see protocols/processbench.
 
     Raises InputError for a run on another dataset, or without a critique.
     """
-    manifest = manifest_of(run)
-    dataset = manifest.get("dataset")
-    if not isinstance(dataset, dict) or dataset.get("name") != "processbench":
+    if mapping(manifest_of(run).get("dataset")).get("name") != "processbench":
         raise InputError(
             f"{str(run)!r} is not a run on the dataset 'processbench'; make one: gradeschool eval "
             "-p processbench/gsm8k -d processbench -m MODEL"

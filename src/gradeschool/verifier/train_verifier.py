@@ -31,7 +31,6 @@ from gradeschool.verifier.adapters import ADAPTER, add_lora, take_lora
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import (
     CandidateRun,
-    LocalSampler,
     one_run,
     sampler_of,
 )
@@ -162,24 +161,19 @@ def _check(settings: VerifierTraining) -> None:
 def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
     sampled = one_run(settings.samples, settings.dataset, listener.note)
     sampler = sampler_of(sampled.manifest)
-    _check_sampler(sampler, settings)
     if sampler is None:
         listener.note(
             f"{settings.samples!r} does not say which model's files wrote it: it was not compared "
             f"with {settings.generator!r}"
         )
-    return sampled.first(settings.limit)
-
-
-def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> None:
-    """Raise InputError if run.json names another model than the generator."""
-    if sampler and sampler.fingerprint != files_digest(Path(settings.generator)):
+    elif sampler.fingerprint != files_digest(Path(settings.generator)):
         raise InputError(
             f"the samples in {settings.samples!r} were written by {sampler.name!r} "
             f"({sampler.fingerprint}), not "
             f"by the model in {settings.generator!r}; give that model with --generator, and with "
             "--init the one to start from"
         )
+    return sampled.first(settings.limit)
 
 
 def verifier_facts(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
@@ -398,13 +392,14 @@ class GroupBatch:
 
     def to(self, device: Any) -> GroupBatch:
         """Return the batch on a device."""
-        weights, targets, references = (
-            tensor.to(device) for tensor in (self.weights, self.targets, self.references)
-        )
         return replace(
-            self, rows=self.rows.to(device), weights=weights, targets=targets,
-            references=references, preferences=self.preferences and self.preferences.to(device),
-        )  # fmt: skip
+            self,
+            rows=self.rows.to(device),
+            weights=self.weights.to(device),
+            targets=self.targets.to(device),
+            references=self.references.to(device),
+            preferences=self.preferences and self.preferences.to(device),
+        )
 
 
 def batch_of(

@@ -46,16 +46,13 @@ class TrainingBatch(Protocol):
     @property
     def counts(self) -> Mapping[str, float]:
         """The number of tokens in each loss."""
-        ...
 
     @property
     def tokens(self) -> int:
         """The number of computed tokens."""
-        ...
 
     def to(self, device: Any) -> Any:
         """Return the batch on a device."""
-        ...
 
 
 class TrainingBatches(Protocol):
@@ -63,11 +60,9 @@ class TrainingBatches(Protocol):
 
     def __len__(self) -> int:
         """Return the number of updates."""
-        ...
 
     def update(self, number: int, processes: int) -> Sequence[TrainingBatch]:
         """Return the passes of one update, a multiple of the processes; their gradients add up."""
-        ...
 
 
 # Adam as in the paper, or Muon for the matrices of the layers and Adam for the rest.
@@ -395,7 +390,6 @@ class Optimizers:
         kind: Kind,
         lr: float,
         weight_decay: float = 0.0,
-        fused: bool = True,
         head_lr: float | None = None,
     ) -> None:
         from torch.optim import AdamW, Muon
@@ -418,7 +412,7 @@ class Optimizers:
             {"params": heads, "weight_decay": 0.0, "share": (head_lr or lr) / lr},
         ]
         self.each: list[Any] = [
-            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=fused)
+            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=True)
         ]
         if by_muon:
             self.each.append(

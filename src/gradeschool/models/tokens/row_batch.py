@@ -40,10 +40,8 @@ class GenerationBatch:
         owners: Sequence[int],
         slots: NDArray[np.int64],
     ) -> None:
-        self.prefixes, self.suffixes = (
-            list(prefixes),
-            [empty_buffers(prefix, len(owners)) for prefix in prefixes],
-        )
+        self.prefixes = list(prefixes)
+        self.suffixes = [empty_buffers(prefix, len(owners)) for prefix in prefixes]
         device = prefixes[0].keys.device
         self.joined = joined(prefixes[0].keys)
         self.lengths = torch.tensor(lengths, device=device)
@@ -184,31 +182,34 @@ class GenerationBatch:
 
     def _prefix_scores(self, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """Return each row's scores of its prompt: [rows, key heads, shared, tokens]."""
-        prompts, heads, width, _ = keys.shape
-        shared, size = query.shape[1:]
-        query = query.view(self.rows, heads * shared, size)
-        if self.places is not None:
-            query = query.index_select(0, self.places)
-        query = query.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
-        query = query.reshape(prompts * heads, self.turns * shared, size)
+        heads = keys.shape[1]
+        query = self._by_prompt(query, heads)
         scores = scored(query, keys.flatten(0, 1).transpose(1, 2), self.padding)
-        scores = scores.view(prompts, heads, self.turns, shared, width).transpose(1, 2)
-        scores = scores.reshape(prompts * self.turns, heads, shared, width)
-        return scores if self.spots is None else scores.index_select(0, self.spots)
+        return self._by_row(scores, heads)
 
     def _prefix_values(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Return the values that each row reads of its prompt: [rows, key heads, shared, size]."""
-        prompts, heads, width, size = values.shape
-        shared = weights.shape[1]
-        weights = weights.view(self.rows, heads, shared, width)
+        heads = values.shape[1]
+        return self._by_row(torch.bmm(self._by_prompt(weights, heads), values.flatten(0, 1)), heads)
+
+    def _by_prompt(self, rows: torch.Tensor, heads: int) -> torch.Tensor:
+        """Put the rows of a prompt together: [prompts x heads, turns x shared, size].
+
+        rows: [rows x heads, shared, size].
+        """
+        prompts, (shared, size) = len(self.lengths), rows.shape[1:]
+        rows = rows.view(self.rows, heads, shared, size)
         if self.places is not None:
-            weights = weights.index_select(0, self.places)
-        weights = weights.view(prompts, self.turns, heads, shared, width).transpose(1, 2)
-        weights = weights.reshape(prompts * heads, self.turns * shared, width)
-        read = torch.bmm(weights, values.flatten(0, 1))
-        read = read.view(prompts, heads, self.turns, shared, size).transpose(1, 2)
-        read = read.reshape(prompts * self.turns, heads, shared, size)
-        return read if self.spots is None else read.index_select(0, self.spots)
+            rows = rows.index_select(0, self.places)
+        rows = rows.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
+        return rows.reshape(prompts * heads, self.turns * shared, size)
+
+    def _by_row(self, results: torch.Tensor, heads: int) -> torch.Tensor:
+        """Return the results of each row, [rows, heads, shared, size]: undo `_by_prompt`."""
+        prompts, shared, size = len(self.lengths), results.shape[1] // self.turns, results.shape[2]
+        results = results.view(prompts, heads, self.turns, shared, size).transpose(1, 2)
+        results = results.reshape(prompts * self.turns, heads, shared, size)
+        return results if self.spots is None else results.index_select(0, self.spots)
 
     def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> KeyValues:
         """Append a token and return all tokens, with groups of rows as one dimension."""
@@ -307,12 +308,7 @@ def scored(query: torch.Tensor, keys: torch.Tensor, added: torch.Tensor | None) 
 def stacked(first: KeyValues, second: KeyValues) -> KeyValues:
     """Stack prompts of two widths."""
     width = max(first.keys.shape[2], second.keys.shape[2])
-    return KeyValues(
-        *(
-            torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
-            for parts in zip(first, second, strict=True)
-        )
-    )
+    return under(_wide(first, width), _wide(second, width))
 
 
 def cut(rows: KeyValues, written: int) -> KeyValues:
@@ -328,9 +324,9 @@ def shifted(rows: KeyValues, before: int, behind: int) -> KeyValues:
     )
 
 
-def under(first: KeyValues, second: KeyValues) -> KeyValues:
-    """Stack rows of the same width."""
-    return KeyValues(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
+def under(*blocks: KeyValues) -> KeyValues:
+    """Stack rows or prompts of the same width."""
+    return KeyValues(*(torch.cat(parts) for parts in zip(*blocks, strict=True)))
 
 
 # Maximum number of tokens encoded at a time, including padding.
@@ -349,10 +345,7 @@ def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
         _blocks(model, prompts[start : start + chunk], width)
         for start in range(0, len(prompts), chunk)
     ]
-    return [
-        KeyValues(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))
-        for layer in zip(*parts, strict=True)
-    ]
+    return [under(*layer) for layer in zip(*parts, strict=True)]
 
 
 def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[KeyValues]:
@@ -362,11 +355,8 @@ def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[Ke
     cache: Any = DynamicCache()
     few = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     model(torch.tensor(padded, device=model.device), past_key_values=cache, use_cache=True, **few)
-    return [
-        KeyValues(*(_wide(part, width) for part in (layer.keys, layer.values)))
-        for layer in cache.layers
-    ]
+    return [_wide(KeyValues(layer.keys, layer.values), width) for layer in cache.layers]
 
 
-def _wide(part: torch.Tensor, width: int) -> torch.Tensor:
-    return functional.pad(part, (0, 0, 0, width - part.shape[2]))
+def _wide(prompts: KeyValues, width: int) -> KeyValues:
+    return KeyValues(*(functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in prompts))

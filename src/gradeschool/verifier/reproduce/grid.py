@@ -328,10 +328,6 @@ def _weights(
 ) -> dict[str, list[float]]:
     """Return the scores of a problem's solutions by reduction; scores for votes are above 0."""
     chosen = [rows[key] for key in keys]
-    if scorer in (OWN, SELF):
-        means = [_mean_logprob(row) for row in chosen]
-        sums = [mean * row.length for mean, row in zip(means, chosen, strict=True)]
-        return {"mean": _exps(means), "sum": _exps(sums)}
     if scorer == TOKEN:
         values = [row.values or [row.score] for row in chosen]
         return {
@@ -339,15 +335,18 @@ def _weights(
             "mean": [sum(each) / len(each) for each in values],
             "min": [min(each) for each in values],
         }
-    results = {"last": [row.score for row in chosen]}
-    if scorer in BY_PREFERENCE:
-        means = [_mean_logprob(row) for row in chosen]
-        sums = [mean * row.length for mean, row in zip(means, chosen, strict=True)]
-        results = {"sum": results["last"], "mean": _exps(means)}
-        if own:
-            before = [_mean_logprob(own[key]) * own[key].length for key in keys]
-            gains = [after - first for after, first in zip(sums, before, strict=True)]
-            results["ratio"] = [0.5 + 0.5 * tanh(gain / 2) for gain in gains]
+    scores = [row.score for row in chosen]
+    if scorer not in (OWN, SELF, *BY_PREFERENCE):
+        return {"last": scores}
+    means = [_mean_logprob(row) for row in chosen]
+    sums = [mean * row.length for mean, row in zip(means, chosen, strict=True)]
+    if scorer in (OWN, SELF):
+        return {"mean": _exps(means), "sum": _exps(sums)}
+    results = {"sum": scores, "mean": _exps(means)}
+    if own:
+        before = [_mean_logprob(own[key]) * own[key].length for key in keys]
+        gains = [after - first for after, first in zip(sums, before, strict=True)]
+        results["ratio"] = [0.5 + 0.5 * tanh(gain / 2) for gain in gains]
     return results
 
 

@@ -13,7 +13,7 @@ from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.candidates import one_run
 from gradeschool.verifier.rank import CurvePoint, counted, paired_difference, rank_input
 from gradeschool.verifier.rank import point as point_of
-from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, quiet
+from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, mean_share, quiet
 from gradeschool.verifier.reproduce.plans import (
     TEST,
     AblationPlan,
@@ -76,18 +76,13 @@ def verdicts(
     name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]
 ) -> list[ContrastResult]:
     """Return which of the paper's findings of a figure hold."""
-    by_place = {
-        (measured_value.panel, measured_value.series, measured_value.x): measured_value
-        for measured_value in measured
-    }
+    by_place = {(value.panel, value.series, value.x): value for value in measured}
     contrasts = plan.contrasts
     if contrasts is None:
         contrasts = tuple(_over_x(name, plan.titles or (), measured))
     return [
-        _verdict(
-            measured_value.words, by_place[measured_value.better], by_place[measured_value.worse]
-        )
-        for measured_value in contrasts
+        _verdict(contrast.words, by_place[contrast.better], by_place[contrast.worse])
+        for contrast in contrasts
     ]
 
 
@@ -107,23 +102,15 @@ def _of_point(panel: int, series: str, score: CurvePoint) -> MeasuredPoint:
 def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
     sampled = one_run(str(root / point.run), str(root / TEST), quiet)
     if point.scores:
-        name, rows = choose_scores(root / point.scores, None)
-        cases = rank_input(sampled, name, rows).cases
+        cases = rank_input(sampled, *choose_scores(root / point.scores, None)).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, SELECTION, ns) for case in cases]
         outcomes = {outcome.case.problem: counted(outcome, point.strategy) for outcome in picked}
     else:
-        outcomes = {
-            outcome.problem.id: (
-                sum(each.right for each in outcome.candidates),
-                len(outcome.candidates),
-            )
-            for outcome in sampled.answered
-        }
-    share = sum(right / count for right, count in outcomes.values()) / len(outcomes)
+        outcomes = {answered.problem.id: answered.outcome for answered in sampled.answered}
     interval = clustered_wilson(list(outcomes.values()))
     return MeasuredPoint(
-        point.panel, point.series, point.x, share, interval, outcomes, point.baseline
+        point.panel, point.series, point.x, mean_share(outcomes), interval, outcomes, point.baseline
     )
 
 
