@@ -16,7 +16,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from torch import Tensor
 
-Kind = Literal["ddp", "fsdp"]
+ParallelKind = Literal["ddp", "fsdp"]
 ACCELERATE = "ACCELERATE_USE_CPU"  # set by `accelerate launch` if it starts only one process
 PATIENCE = timedelta(hours=6)  # the others wait while the first process evaluates
 
@@ -28,7 +28,7 @@ class World:
     rank: int = 0
     size: int = 1
     device: str = "cpu"
-    kind: Kind = "ddp"
+    kind: ParallelKind = "ddp"
 
     @property
     def first(self) -> bool:
@@ -97,7 +97,7 @@ ALONE = World()
 
 
 @contextmanager
-def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
+def joined(kind: ParallelKind, expected: int | None = None) -> Iterator[World]:
     """Yield the world of processes from a launcher, or of one process without a launcher.
 
     Raises InputError if their number is not the expected one.

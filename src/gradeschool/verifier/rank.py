@@ -449,7 +449,7 @@ def budget_curve(
 class CurvePoint(NamedTuple):
     """One point of a curve.
 
-    at: number of completions, or of voters. gain: accuracy minus that of the majority vote of as
+    n: number of completions, or of voters. gain: accuracy minus that of the majority vote of as
     many completions, problem by problem.
     """
 

@@ -151,10 +151,10 @@ class RewardModel:
         return int(ids[-1])
 
 
-StepReader = Callable[[str, Sequence[str]], Any]  # returns a score for each step
+StepScores = Callable[[str, Sequence[str]], Any]  # returns a score for each step
 
 
-def _token_reader(reward: RewardModel, folder: Path) -> StepReader:
+def _token_reader(reward: RewardModel, folder: Path) -> StepScores:
     from transformers import AutoModelForTokenClassification
 
     model = reward.load(AutoModelForTokenClassification, folder)
@@ -194,7 +194,7 @@ def probability(logits: Tensor) -> Tensor:
     return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
 
 
-def _sequence_reader(reward: RewardModel, folder: Path) -> StepReader:
+def _sequence_reader(reward: RewardModel, folder: Path) -> StepScores:
     from transformers import AutoModelForSequenceClassification
 
     model = reward.load(AutoModelForSequenceClassification, folder)
@@ -227,7 +227,7 @@ def _prompted(tokenizer: Any, question: str, steps: Sequence[str]) -> list[int]:
     return list(tokenizer(chat, add_special_tokens=False)["input_ids"])
 
 
-def _shepherd_reader(reward: RewardModel, folder: Path) -> StepReader:
+def _shepherd_reader(reward: RewardModel, folder: Path) -> StepScores:
     from transformers import AutoModelForCausalLM
 
     model = reward.load(AutoModelForCausalLM, folder)
@@ -254,7 +254,7 @@ def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[i
     return places
 
 
-def _qwen_reader(reward: RewardModel, folder: Path) -> StepReader:
+def _qwen_reader(reward: RewardModel, folder: Path) -> StepScores:
     base, tensors = _base_and_head(reward, folder, "score.")
     separator = reward.token(QWEN_SEPARATOR)
     if not reward.tokenizer.chat_template:
@@ -279,7 +279,7 @@ def _qwen_reader(reward: RewardModel, folder: Path) -> StepReader:
     return read
 
 
-def _skywork_reader(reward: RewardModel, folder: Path) -> StepReader:
+def _skywork_reader(reward: RewardModel, folder: Path) -> StepScores:
     base, tensors = _base_and_head(reward, folder, "v_head.")
 
     def read(question: str, steps: Sequence[str]) -> Tensor:
@@ -331,7 +331,7 @@ def _base_and_head(
     return reward.load(AutoModel, folder, config=config), tensors
 
 
-READERS: Mapping[RewardForm, Callable[[RewardModel, Path], StepReader]] = {
+READERS: Mapping[RewardForm, Callable[[RewardModel, Path], StepScores]] = {
     RewardForm.TOKEN: _token_reader,
     RewardForm.SEQUENCE: _sequence_reader,
     RewardForm.MATH_SHEPHERD: _shepherd_reader,

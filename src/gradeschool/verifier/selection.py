@@ -74,7 +74,7 @@ def votes(
     """Return the votes among n of the completions.
 
     majority: the most frequent answer. weighted: the answer with the highest sum of scores.
-    frequency: the answer of the completion with the highest score + `favour` x its answer's share.
+    frequency: the answer with the highest score + `share_weight` x its share of the votes.
     top: the majority among the best k by score, for each k of `voters`. Ties go to the first answer
     in the order of the samples, among the best k in the order of scores. All completions give one
     vote; for fewer, the mean over `draws` random subsets is taken, the same ones for every kind of
@@ -190,7 +190,7 @@ def _mean(values: Sequence[float]) -> float:
 
 VOTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 200, 256, 400)
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
-# name -> its title in tables, and its requirements.
+# name -> its title in tables
 STRATEGIES = {
     MEAN: "one completion (mean test@1)",
     MAJORITY: "majority vote",

@@ -66,7 +66,7 @@ class TrainingBatches(Protocol):
 
 
 # Adam as in the paper, or Muon for the matrices of the layers and Adam for the rest.
-Kind = Literal["adam", "muon"]
+OptimizerKind = Literal["adam", "muon"]
 # Returns each named loss as a sum over the tokens in `batch.counts`. The training minimises the sum
 # of their means, however an update is divided into passes and processes.
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
@@ -83,14 +83,14 @@ class TrainingSettings:
 
     limit: use only the first problems. The learning rate `lr` rises over `warmup` updates and falls
     linearly to 0. pass_tokens: maximum per pass; larger batches accumulate gradients. precision: of
-    the passes, None for bfloat16 on a GPU and float32 elsewhere. save_dtype: of the weights in the
+    the passes, None for that of `precision_on`. save_dtype: of the weights in the
     trained model's folder, None for that of the base model. lora: the rank of adapters, None to
     train all weights. head_lr: the learning rate of a verifier's gain and bias, None for `lr`.
     gradient_checkpointing: compute activations again in the backward pass.
     """
 
     limit: int | None = None
-    optimizer: Kind = "adam"
+    optimizer: OptimizerKind = "adam"
     lr: float = 1e-5
     warmup: int = 0
     dropout: float = 0.0
@@ -387,7 +387,7 @@ class Optimizers:
     def __init__(
         self,
         model: Any,
-        kind: Kind,
+        kind: OptimizerKind,
         lr: float,
         weight_decay: float = 0.0,
         head_lr: float | None = None,
