@@ -83,6 +83,7 @@ LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
+SPREAD_ROWS = 32  # read from all over a large file, to find out how it names problems
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
 RowSelection = Callable[[int], bool]
 
@@ -165,7 +166,7 @@ def _unpacked_suffix(path: Path) -> str:
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
 
 
-def spread_rows(path: Path, count: int = 32) -> list[Row]:
+def spread_rows(path: Path) -> list[Row]:
     """Return some rows from all over a large JSONL file; for other files, no rows.
 
     Their numbers are unknown, so each has the number 0.
@@ -174,8 +175,8 @@ def spread_rows(path: Path, count: int = 32) -> list[Row]:
         return []
     rows = []
     with path.open("rb") as file:
-        for index in range(count):
-            file.seek(path.stat().st_size * index // count)
+        for index in range(SPREAD_ROWS):
+            file.seek(path.stat().st_size * index // SPREAD_ROWS)
             file.readline()
             rows.append(Row(0, *parse_line(file.readline())))
     return [row for row in rows if not row.fault]

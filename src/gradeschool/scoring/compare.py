@@ -329,12 +329,12 @@ class ScoreDelta:
         }
 
 
-def score_delta(table: ScoredTable, before: int = 0, after: int = 1) -> ScoreDelta:
-    """Return how a run's score changes from one scorer of its table to another."""
+def score_delta(table: ScoredTable) -> ScoreDelta:
+    """Return how a run's score changes from the first scorer of its table to the second."""
     verdicts = [
-        (problem.id, outcomes[before] == CORRECT, outcomes[after] == CORRECT)
+        (problem.id, outcomes[0] == CORRECT, outcomes[1] == CORRECT)
         for problem, outcomes in zip(table.problems(), table.outcomes, strict=True)
-        if ERROR not in (outcomes[before], outcomes[after])
+        if ERROR not in outcomes[:2]
     ]
     lost = sum(was and not now for _, was, now in verdicts)
     gained = sum(now and not was for _, was, now in verdicts)
