@@ -155,14 +155,10 @@ def _reads(scorer: AuditedScorer, write: Callable[[str], str]) -> bool:
 # Right and wrong answers
 
 
-class _CaseResults(NamedTuple):
-    """The failures, and the number of cases of each kind that were tried."""
-
-    failures: list[CaseFailure]
-    tried: dict[str, int]
-
-
-def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseResults:
+def _of_cases(
+    scorer: AuditedScorer, read: tuple[str, ...], seed: int
+) -> tuple[list[CaseFailure], dict[str, int]]:
+    """Return the failures, and the number of cases of each kind that were tried."""
     cases = suite(seed)
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
     accepted = {
@@ -177,7 +173,7 @@ def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseR
     failures = [failure for failure in checked if failure]
     failures += _changing(scorer, questions, replies)
     counts = Counter(case.kind.name for case in judged)
-    return _CaseResults(failures, {kind.name: counts[kind.name] for kind in every_kind()})
+    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
 
 
 def _changing(
