@@ -19,7 +19,6 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches, read_rows
 from gradeschool.masking import masked
 from gradeschool.percentages import count
@@ -93,13 +92,15 @@ def _beside(path: Path, name: str) -> dict[str, Any]:
 
 def dataset_of(path: Path) -> str | None:
     """Return the dataset of a run folder (or of a file in one), None if it is not recorded."""
-    name = mapping(manifest_of(path).get("dataset")).get("name")
+    dataset = manifest_of(path).get("dataset")
+    name = dataset.get("name") if isinstance(dataset, dict) else None
     return name if isinstance(name, str) else None
 
 
 def scorer_of(manifest: Mapping[str, Any]) -> str | None:
     """Return the first scorer of a run's protocol, None if run.json does not name it."""
-    scorers = mapping(manifest.get("protocol")).get(SCORERS)
+    protocol = manifest.get("protocol")
+    scorers = protocol.get(SCORERS) if isinstance(protocol, Mapping) else None
     name = scorers[0] if isinstance(scorers, list) and scorers else None
     return name if isinstance(name, str) else None
 
