@@ -58,9 +58,11 @@ FAMILIES = FORWARD | SEARCH
 # Families about a person {A} where a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset(
     name.__name__
-    for name in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
-) | {wages.__name__, tanks.__name__, two_kinds.__name__}
-
+    for name in (
+        *(averages, backward, collection, reading, recipes, savings, sharing, shopping, tanks),
+        *(two_kinds, wages),
+    )
+)
 
 VERSION = "1"  # a change of any template or range needs a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")

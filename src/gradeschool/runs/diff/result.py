@@ -235,7 +235,6 @@ def _scorer(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccoun
 
 EXPLAIN: dict[str, Explain] = {
     names.PROTOCOL: _nothing,
-    names.ANSWERED_BY: _everywhere,
     names.FORM: _part,
     names.SYSTEM: _system,
     names.PROMPT: _prompt,
