@@ -127,15 +127,12 @@ def _in_words(call: Call, target: Target) -> str:
 
 def _formats_read(scorer: AuditedScorer) -> tuple[str, ...]:
     """Choose the way of calling that reads the most formats; return their shapes."""
-    best: tuple[str, ...] = ()
-    chosen = None
+    tried = []
     for call in scorer.calls():
         scorer.call = call
         read = tuple(form.shape for form in FORMATS if _reads(scorer, form.write))
-        if len(read) > len(best) or chosen is None:
-            best, chosen = read, call
-    assert chosen is not None  # noqa: S101  (a function that has no way raised in `calls`)
-    scorer.call = chosen
+        tried.append((read, call))
+    best, scorer.call = max(tried, key=lambda result: len(result[0]))
     if not best:
         reply = scorer.reply(Question(HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"

@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,13 +166,8 @@ def _gold(gold: str, form: str) -> Any:
     if form == "solution":
         return f"She fills 3 boxes and 4 boxes.\n#### {gold}"
     if form == "number":
-        plain = gold.replace(",", "")
-        try:
-            return int(plain)
-        except ValueError:
-            pass
-        try:
-            return float(plain)
-        except ValueError:
-            return math.nan
+        for number in (int, float):
+            with suppress(ValueError):
+                return number(gold.replace(",", ""))
+        return math.nan
     return gold

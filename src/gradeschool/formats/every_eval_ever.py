@@ -308,6 +308,6 @@ def _reasoning(sample: ExportedSample) -> dict[str, list[str]]:
 
 def _formatted(prompt: Prompt | None) -> str | None:
     """Return the prompt that was sent, messages as JSON; None if it is unknown."""
-    if prompt is None or prompt.text is not None:
-        return prompt.text if prompt else None
-    return json.dumps(prompt.as_messages())
+    if prompt is None:
+        return None
+    return json.dumps(prompt.as_messages()) if prompt.text is None else prompt.text

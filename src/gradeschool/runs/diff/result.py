@@ -120,7 +120,8 @@ def _values(
         words = [f"{n} recorded" if n else None for n in counts]
         return words[0], f"{words[1]}, {unlike} differ" if unlike else words[1]
     if name == names.PROMPT_TOKENS:
-        return tuple(_tokens(requests) for requests in _requests(pairs))  # type: ignore[return-value]
+        tokens_a, tokens_b = map(_tokens, _requests(pairs))
+        return tokens_a, tokens_b
     if name == names.LABELS:
         differing = _relabelled(pairs)
         return "of its problems", "of its problems" if not differing else "other golds"

@@ -56,7 +56,7 @@ class DiffStep:
 
 @dataclass(frozen=True, slots=True)
 class DiffAccount:
-    """All steps. judged: pairs that every step can judge; correct: A's and B's among them.
+    """All steps. judged: pairs that every step can judge.
 
     tallies_a: A's samples of each problem, all that its scorer can judge. turned: A's completions
     whose verdict B's scorer changes to correct and from correct, then B's.
@@ -66,7 +66,6 @@ class DiffAccount:
     accuracy_b: float
     tallies_a: tuple[Tally, ...]
     judged: int
-    correct: tuple[int, int]
     steps: tuple[DiffStep, ...]
     turned: tuple[tuple[int, int], tuple[int, int]]
 
@@ -117,7 +116,6 @@ def account_of(
         accuracy_b=whole[1],
         tallies_a=tallies[0],
         judged=n,
-        correct=(common[0], common[1]),
         steps=(DiffStep(SET, 100 * gap, lone, 0, 0), *steps),
         turned=(_turned(a, judges[0], 0), _turned(b, judges[1], 1)),
     )
