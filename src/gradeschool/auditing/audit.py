@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -99,9 +99,10 @@ def _audited(
     failures += _of_hostile_texts(scorer, longest)
     gave_up = scorer.given_up
     tell("the smallest examples")
+    questions = scorer.questions
     report = merged(
-        with_example(finding, smallest(group, scorer, read))
-        for finding, group in findings(failures, tried, scorer.questions)
+        finding_of(group, smallest(group, scorer, read), tried.get(group[0].kind, questions))
+        for group in grouped(failures, list(tried))
     )
     return AuditReport(
         scorer=scorer.target.name,
@@ -127,15 +128,12 @@ def _in_words(call: Call, target: Target) -> str:
 
 def _formats_read(scorer: AuditedScorer) -> tuple[str, ...]:
     """Choose the way of calling that reads the most formats; return their shapes."""
-    best: tuple[str, ...] = ()
-    chosen = None
+    tried = []
     for call in scorer.calls():
         scorer.call = call
         read = tuple(form.shape for form in FORMATS if _reads(scorer, form.write))
-        if len(read) > len(best) or chosen is None:
-            best, chosen = read, call
-    assert chosen is not None  # noqa: S101  (a function that has no way raised in `calls`)
-    scorer.call = chosen
+        tried.append((read, call))
+    best, scorer.call = max(tried, key=lambda result: len(result[0]))
     if not best:
         reply = scorer.reply(Question(HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"
@@ -155,14 +153,10 @@ def _reads(scorer: AuditedScorer, write: Callable[[str], str]) -> bool:
 # Right and wrong answers
 
 
-class _CaseResults(NamedTuple):
-    """The failures, and the number of cases of each kind that were tried."""
-
-    failures: list[CaseFailure]
-    tried: dict[str, int]
-
-
-def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseResults:
+def _of_cases(
+    scorer: AuditedScorer, read: tuple[str, ...], seed: int
+) -> tuple[list[CaseFailure], dict[str, int]]:
+    """Return the failures, and the number of cases of each kind that were tried."""
     cases = suite(seed)
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
     accepted = {
@@ -177,7 +171,7 @@ def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseR
     failures = [failure for failure in checked if failure]
     failures += _changing(scorer, questions, replies)
     counts = Counter(case.kind.name for case in judged)
-    return _CaseResults(failures, {kind.name: counts[kind.name] for kind in every_kind()})
+    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
 
 
 def _changing(
@@ -311,48 +305,33 @@ def _slowness(reply: ScorerReply, length: int) -> str:
     return f"{reply.seconds:.1f} s of computing for {length:,} characters"
 
 
-def findings(
-    failures: Iterable[CaseFailure], tried: Mapping[str, int], questions: int
-) -> list[tuple[AuditFinding, list[CaseFailure]]]:
-    """Return a finding for each kind of failure, with the failures it represents.
-
-    tried: the number of cases of each kind; for a kind without cases, all `questions` were tried.
-    """
+def grouped(failures: Iterable[CaseFailure], kinds: list[str]) -> list[list[CaseFailure]]:
+    """Return the failures of each kind, in the order of a report; kinds: those of the suite."""
     groups: defaultdict[tuple[Fault, str], list[CaseFailure]] = defaultdict(list)
     for failure in failures:
         groups[failure.fault, failure.kind].append(failure)
-    order = {fault: rank for rank, fault in enumerate(Fault)}
-    kinds = list(tried)
-    ranked = sorted(
-        groups.items(),
-        key=lambda group: (order[group[0][0]], _place(kinds, group[0][1]), group[0][1]),
-    )
-    return [(_finding(group, tried.get(kind, questions)), group) for (_, kind), group in ranked]
+    faults = list(Fault)
+
+    def rank(group: tuple[Fault, str]) -> tuple[int, int, str]:
+        fault, kind = group
+        return faults.index(fault), kinds.index(kind) if kind in kinds else len(kinds), kind
+
+    return [groups[group] for group in sorted(groups, key=rank)]
 
 
-def _place(kinds: list[str], kind: str) -> int:
-    return kinds.index(kind) if kind in kinds else len(kinds)
-
-
-def _finding(group: list[CaseFailure], tried: int) -> AuditFinding:
-    example = min(group, key=lambda failure: failure.size)
-    shapes = Counter(failure.case.shape for failure in group if failure.case)
-    return with_example(
-        AuditFinding(example.fault, example.kind, example.why, "", "", "", "", len(group), tried,
-                tuple(shapes)),
-        example,
-    )  # fmt: skip
-
-
-def with_example(finding: AuditFinding, example: CaseFailure) -> AuditFinding:
-    """Return a finding with another, smaller example."""
-    return replace(
-        finding,
+def finding_of(group: list[CaseFailure], example: CaseFailure, tried: int) -> AuditFinding:
+    """Return the finding for failures of one kind; tried: the cases of it, or all questions."""
+    return AuditFinding(
+        fault=group[0].fault,
+        kind=group[0].kind,
         why=example.why,
         completion=example.question.completion,
         recipe=example.recipe,
         gold=example.question.gold,
         got=example.got,
+        failed=len(group),
+        tried=tried,
+        shapes=tuple(dict.fromkeys(failure.case.shape for failure in group if failure.case)),
     )
 
 

@@ -89,8 +89,8 @@ class HostileText(NamedTuple):
     def recipe(self) -> str:
         """Return the text as a Python expression."""
         run = f"{self.unit!r} * {self.times:_}" if self.times > 1 else repr(self.unit)
-        around = [repr(self.before)] * bool(self.before), [repr(self.after)] * bool(self.after)
-        return " + ".join((*around[0], run, *around[1]))
+        before, after = (repr(text) if text else "" for text in (self.before, self.after))
+        return " + ".join(filter(None, (before, run, after)))
 
     def long(self, length: int) -> HostileText:
         """Return the text with its unit repeated to about this length."""

@@ -70,10 +70,6 @@ def _whole(make: Callable[[str], Iterable[str]], shortest: int = 1, longest: int
     return numbers
 
 
-def _list(gold: str) -> Iterable[str]:
-    return [", ".join(gold)]
-
-
 def _clock(gold: str) -> Iterator[str]:
     if int(gold) < 60:
         yield f"3:{gold:0>2}"
@@ -109,7 +105,7 @@ NEAR_MISSES: tuple[CaseKind, ...] = (
     wrong("first thousands group", "the gold is only the part before the thousands comma",
           _whole(lambda gold: [f"{gold},250", f"{gold},000"], longest=3)),
     wrong("list of digits", "a list of numbers is not the number that their digits form",
-          _whole(_list, shortest=2, longest=5)),
+          _whole(lambda gold: [", ".join(gold)], shortest=2, longest=5)),
     wrong("part of a fraction", "the gold is only a part of a fraction",
           _whole(lambda gold: [f"{gold}/7", f"1/{gold}"] if gold != "1" else [f"{gold}/7"])),
     wrong("part of a time of day", "the gold is only a part of a time", _whole(_clock, longest=2)),
@@ -152,12 +148,8 @@ def _unsigned(gold: str) -> bool:
     return not gold.startswith("-")
 
 
-def _commas(gold: str) -> Iterable[str]:
-    return [grouped(gold)] if _thousands(gold) else []
-
-
-def _spaces(gold: str) -> Iterable[str]:
-    return [grouped(gold, mark) for mark in SPACES] if _thousands(gold) else []
+def _between_thousands(marks: str) -> Numbers:
+    return lambda gold: [grouped(gold, mark) for mark in marks] if _thousands(gold) else []
 
 
 def _scientific(gold: str) -> Iterator[str]:
@@ -173,10 +165,6 @@ def _currency(gold: str) -> Iterable[str]:
     if not _unsigned(gold):
         return [f"-${gold[1:]}", f"$-{gold[1:]}"]
     return [f"${gold}", f"€{gold}", f"£{gold}", f"${gold}.00", f"{gold} €"]
-
-
-def _fraction(gold: str) -> Iterable[str]:
-    return [f"{int(gold) * 2}/2", f"{int(gold) * 6}/6"]
 
 
 def _equation(gold: str) -> Iterable[str]:
@@ -242,11 +230,15 @@ DECIMAL_GOLDS = (
           lambda gold: {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, [])),
 )  # fmt: skip
 SPELLINGS = (
-    right("thousands commas", "thousands commas do not change a number", _commas),
+    right("thousands commas", "thousands commas do not change a number", _between_thousands(",")),
     CaseKind(
         "thousands commas in LaTeX", True, "thousands commas do not change a number", _latex_commas
     ),
-    right("spaces between thousands", "spaces between thousands do not change a number", _spaces),
+    right(
+        "spaces between thousands",
+        "spaces between thousands do not change a number",
+        _between_thousands(SPACES),
+    ),
     right(
         "zero decimals",
         "decimals of zero do not change a number",
@@ -281,7 +273,11 @@ SPELLINGS = (
     CaseKind("emphasis", True, "marks around a number do not change it", _dressed),
     CaseKind("inside the box", True, "a box may hold words, a unit or an equation", _latex),
     CaseKind("period", True, "a period ends the sentence, not the number", _dotted),
-    right("fraction", "a fraction is equal to its value", _fraction),
+    right(
+        "fraction",
+        "a fraction is equal to its value",
+        lambda gold: [f"{int(gold) * 2}/2", f"{int(gold) * 6}/6"],
+    ),
     right("equation", "the result of an equation is the answer", _equation),
     right(
         "unicode digits",

@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,9 +109,10 @@ class Call(NamedTuple):
 def calls_of(function: Callable[..., Any]) -> list[Call]:
     """Return the ways in which a function may be called; raises TypeError if there are none."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except ValueError:  # a builtin without a signature
         return [Call("pair", form) for form in GOLD_FORMS]
+    parameters = signature.parameters.values()
     named = [
         parameter.name
         for parameter in parameters
@@ -125,28 +127,20 @@ def calls_of(function: Callable[..., Any]) -> list[Call]:
         ways = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
     elif {"data_source", "solution_str", "ground_truth"} <= set(named):
         ways = [Call("names")]
-    elif _takes_two(list(parameters)):
+    elif _takes_two(signature):
         ways = [Call("pair")]
     else:
         raise TypeError(f"takes ({', '.join(named)}); wrap it in a function (completion, gold)")
     return [way._replace(gold=form) for form in GOLD_FORMS for way in ways]
 
 
-def _takes_two(parameters: list[inspect.Parameter]) -> bool:
+def _takes_two(signature: inspect.Signature) -> bool:
     """Return whether exactly two positional arguments can be given."""
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    by_name = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    needed = [
-        parameter
-        for parameter in (*positional[2:], *by_name)
-        if parameter.default is parameter.empty
-    ]
-    return (len(positional) >= 2 or rest) and not needed
+    try:
+        signature.bind("completion", "gold")
+    except TypeError:
+        return False
+    return True
 
 
 def arguments(call: Call, completion: str, gold: str) -> tuple[list[Any], dict[str, Any]]:
@@ -172,13 +166,8 @@ def _gold(gold: str, form: str) -> Any:
     if form == "solution":
         return f"She fills 3 boxes and 4 boxes.\n#### {gold}"
     if form == "number":
-        plain = gold.replace(",", "")
-        try:
-            return int(plain)
-        except ValueError:
-            pass
-        try:
-            return float(plain)
-        except ValueError:
-            return math.nan
+        for number in (int, float):
+            with suppress(ValueError):
+                return number(gold.replace(",", ""))
+        return math.nan
     return gold

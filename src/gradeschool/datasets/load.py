@@ -75,7 +75,7 @@ def load_dataset(name: str) -> Dataset:
     if name == FRESH or name.startswith(f"{FRESH}:"):
         from gradeschool.datasets.fresh.generate import load_fresh
 
-        return Dataset(*load_fresh(name))
+        return Dataset(name, *load_fresh(name))
     path = Path(name)
     if path.suffix in FILE_ENDINGS or "/" in name or (name and path.exists()):
         return _load_file(path)
@@ -223,6 +223,11 @@ def _exemplar(source: DatasetSource, default_id: str, row: Row) -> Problem:
     return Problem.from_row(default_id, str(fields["question"]), solution)
 
 
+def _shot(number: int, question: str, rationale: str, answer: object) -> Row:
+    """Return the row of an exemplar, as `_exemplar` reads it."""
+    return Row(number, {"question": question, "rationale": rationale, "answer": answer})
+
+
 def _yaml_samples(path: Path) -> list[Row]:
     """Return the exemplars of lm-eval's gsm8k-cot.yaml, with "The answer is N." split off."""
     import yaml
@@ -231,8 +236,7 @@ def _yaml_samples(path: Path) -> list[Row]:
     rows = []
     for number, sample in enumerate(samples, start=1):
         rationale, _, answer = sample["target"].rpartition(" The answer is ")
-        fields = {"question": sample["question"], "rationale": rationale}
-        rows.append(Row(number, {**fields, "answer": answer.removesuffix(".")}))
+        rows.append(_shot(number, sample["question"], rationale, answer.removesuffix(".")))
     return rows
 
 
@@ -246,8 +250,8 @@ def _listed_samples(path: Path) -> list[Row]:
             [returned] = [part for part in node.body if isinstance(part, ast.Return)]
             samples = ast.literal_eval(returned.value) if returned.value else []
             return [
-                Row(number, {"question": sample["problem"], "rationale": sample["solution"],
-                             "answer": sample["solution"].rpartition(" is $")[2].partition("$")[0]})
+                _shot(number, sample["problem"], sample["solution"],
+                      sample["solution"].rpartition(" is $")[2].partition("$")[0])
                 for number, sample in enumerate(samples, start=1)
             ]  # fmt: skip
     raise DataError(f"{str(path)!r} has no list_fewshot_samples; give the published file")
@@ -276,10 +280,7 @@ def config_shots(path: Path) -> list[Row]:
                 f"{str(path)!r}: example {number} does not end in 'The answer is N'; "
                 "give the published file"
             )
-        rationale = answer[: conclusion.start()]
-        rows.append(
-            Row(number, {"question": question, "rationale": rationale, "answer": conclusion[1]})
-        )
+        rows.append(_shot(number, question, answer[: conclusion.start()], conclusion[1]))
     return rows
 
 
@@ -315,8 +316,7 @@ def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
     }
     golds = values["EXEMPLAR_NUMBER_ANSWERS"]
     for number, exemplar in values["MGSM_EXEMPLARS"][language].items():
-        fields = {"question": exemplar["q"], "rationale": exemplar["a"]}
-        yield Row(int(number), {**fields, "answer": golds[int(number) - 1]})
+        yield _shot(int(number), exemplar["q"], exemplar["a"], golds[int(number) - 1])
 
 
 Reader = Callable[[DatasetSource, Path], Iterable[Row]]

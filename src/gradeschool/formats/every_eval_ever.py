@@ -36,7 +36,7 @@ from gradeschool.formats.samples import (
     shown,
     whole_number,
 )
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.settings import mapping, mapping_in
 from gradeschool.formats.tables import Row
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
@@ -103,11 +103,8 @@ def _model_beside(path: Path) -> str:
     stem = path.name.removesuffix(SAMPLES)
     if stem == path.name:
         return ""
-    try:
-        aggregate = json.loads(path.with_name(f"{stem}.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return ""
-    name = mapping(mapping(aggregate).get("model_info")).get("name")
+    aggregate = mapping_in(path.with_name(f"{stem}.json"))
+    name = mapping(aggregate.get("model_info")).get("name")
     return name if isinstance(name, str) else ""
 
 
@@ -118,7 +115,7 @@ def every_eval_ever_files(run: ExportedRun) -> list[ExportedFile]:
     """Return the files of the aggregate and of its samples."""
     model = _model_id(run.model)
     developer, _, name = model.partition("/")
-    stem = f"data/{_part(run.dataset)}/{developer}/{name}/{_uuid(run)}"
+    stem = f"data/{slug(run.dataset)}/{developer}/{name}/{_uuid(run)}"
     samples = [encoded(_row(run, sample, model)) + b"\n" for sample in run.samples]
     digest = hashlib.sha256(b"".join(samples)).hexdigest()
     aggregate = _aggregate(run, model) | {
@@ -136,15 +133,10 @@ def every_eval_ever_files(run: ExportedRun) -> list[ExportedFile]:
     ]
 
 
-def _part(name: str) -> str:
-    """Return a name as one folder of the datastore."""
-    return slug(storable(name))
-
-
 def _model_id(model: str) -> str:
     """Return DEVELOPER/NAME, as the datastore has it; without a developer, it is "local"."""
     developer, slash, name = model.partition("/")
-    return f"{_part(developer)}/{_part(name)}" if slash else f"local/{_part(model)}"
+    return f"{slug(developer)}/{slug(name)}" if slash else f"local/{slug(model)}"
 
 
 def _uuid(run: ExportedRun) -> str:
@@ -155,7 +147,7 @@ def _uuid(run: ExportedRun) -> str:
 
 
 def _evaluation_id(run: ExportedRun, model: str) -> str:
-    return f"{_part(run.task)}/{model}/{int(run.begun.timestamp())}"
+    return f"{slug(run.task)}/{model}/{int(run.begun.timestamp())}"
 
 
 def _result_id(run: ExportedRun, scorer: Scorer) -> str:
@@ -316,6 +308,6 @@ def _reasoning(sample: ExportedSample) -> dict[str, list[str]]:
 
 def _formatted(prompt: Prompt | None) -> str | None:
     """Return the prompt that was sent, messages as JSON; None if it is unknown."""
-    if prompt is None or prompt.text is not None:
-        return prompt.text if prompt else None
-    return json.dumps(prompt.as_messages())
+    if prompt is None:
+        return None
+    return json.dumps(prompt.as_messages()) if prompt.text is None else prompt.text

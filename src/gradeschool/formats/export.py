@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import NO_USAGE, Completion, Prompt
 from gradeschool.formats.own_run import planned_samples
+from gradeschool.formats.settings import mapping
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Verdict
@@ -91,8 +92,7 @@ class ExportedRun:
 
     def facts(self, name: str) -> Mapping[str, Any]:
         """Return the object of this name in run.json, {} if there is none."""
-        value = self.manifest.get(name)
-        return value if isinstance(value, Mapping) else {}
+        return mapping(self.manifest.get(name))
 
     @property
     def protocol(self) -> str | None:

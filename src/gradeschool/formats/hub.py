@@ -26,9 +26,10 @@ REPOSITORY, TASK = "openai/gsm8k", "gsm8k"
 
 def eval_results_files(run: ExportedRun) -> list[ExportedFile]:
     """Return the YAML file: one entry with the headline scorer's accuracy in percent."""
+    _require_whole(run)
     entry = {
         "dataset": {"id": REPOSITORY, "task_id": TASK},
-        "value": _percent(run, run.scores[0]),
+        "value": _percent(run.scores[0]),
         "date": run.begun.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "notes": _notes(run),
     }
@@ -45,7 +46,7 @@ def model_index_files(run: ExportedRun) -> list[ExportedFile]:
         "metrics": [
             {
                 "type": "accuracy",
-                "value": _percent(run, score),
+                "value": _percent(score),
                 "name": f"accuracy ({score.scorer.name})",
                 "args": {
                     **({"protocol": run.protocol} if run.protocol else {}),
@@ -61,8 +62,7 @@ def model_index_files(run: ExportedRun) -> list[ExportedFile]:
     return [lines_file("", [b"---\n", _yaml(index), b"---\n"])]
 
 
-def _percent(run: ExportedRun, score: ExportedScore) -> float:
-    _require_whole(run)
+def _percent(score: ExportedScore) -> float:
     return round(100 * score.accuracy, 2)
 
 

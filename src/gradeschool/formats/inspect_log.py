@@ -16,7 +16,8 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -83,15 +84,11 @@ def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[FileSample]:
 def inspect_archive(path: Path) -> Iterator[FileSample]:
     """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
     try:
-        with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-            members = {info.filename: info for info in archive.infolist()}
-            run = path.stem
-            if "header.json" in members:
-                run = _run_of(_member(archive, raw, members["header.json"]), path)
-            samples = [info for name, info in members.items() if name.startswith("samples/")]
+        with _opened(path) as (header, samples, read):
+            run = _run_of(header, path)
             for number, info in enumerate(samples, start=1):
                 try:
-                    yield _file_sample(number, _member(archive, raw, info), run)
+                    yield _file_sample(number, read(info), run)
                 except DAMAGE as error:
                     reason = clip(str(error), 200)
                     yield faulty(number, run, f"({info.filename}) cannot be read: {reason}")
@@ -109,21 +106,30 @@ def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
         if path.suffix != ".eval":
             log = json.loads(path.read_bytes())
             return log, list(enumerate(log["samples"], start=1))
-        with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-            members = {info.filename: info for info in archive.infolist()}
-            head = members.get("header.json")
-            header = _member(archive, raw, head) if head is not None else {}
-            samples = [info for name, info in members.items() if name.startswith("samples/")]
+        with _opened(path) as (header, samples, read):
             if (size := sum(info.file_size for info in samples)) > LARGEST_LOG:
                 raise ValueError(f"its samples are {size} bytes once unpacked")
             readable = []
             for number, info in enumerate(samples, start=1):
                 with suppress(*DAMAGE):
-                    readable.append((number, _member(archive, raw, info)))
-            return header if isinstance(header, Mapping) else {}, readable
+                    readable.append((number, read(info)))
+            return header, readable
     except DAMAGE as error:
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable inspect log: {reason}") from error
+
+
+@contextmanager
+def _opened(
+    path: Path,
+) -> Iterator[tuple[Mapping[str, Any], list[zipfile.ZipInfo], Callable[[zipfile.ZipInfo], Any]]]:
+    """Open an archive; return its header, the members with samples, and how to read one."""
+    with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
+        read = partial(_member, archive, raw)
+        members = {info.filename: info for info in archive.infolist()}
+        head = members.get("header.json")
+        samples = [info for name, info in members.items() if name.startswith("samples/")]
+        yield {} if head is None else mapping(read(head)), samples, read
 
 
 def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:
@@ -134,28 +140,22 @@ def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> A
     raw.seek(info.header_offset)
     name, extra = LOCAL_HEADER.unpack(raw.read(LOCAL_HEADER.size))
     raw.seek(info.header_offset + LOCAL_HEADER.size + name + extra)
-    return json.loads(_zstd()(raw.read(info.compress_size), info.file_size))
+    return json.loads(_decompressed(raw.read(info.compress_size), info.file_size))
 
 
-def _zstd() -> Callable[[bytes, int], bytes]:
+def _decompressed(data: bytes, size: int) -> bytes:
     try:
         zstandard = importlib.import_module("zstandard")
     except ImportError:
         raise MissingExtraError("reading zstd-compressed .eval archives", "inspect-logs") from None
-
-    def decompress(data: bytes, size: int) -> bytes:
-        try:
-            reader = zstandard.ZstdDecompressor().stream_reader(data)
-            return bytes(reader.read(size))
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-
-    return decompress
+    try:
+        return bytes(zstandard.ZstdDecompressor().stream_reader(data).read(size))
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
 
 
-def _run_of(log: Any, path: Path) -> str:
-    spec = log.get("eval") if isinstance(log, Mapping) else None
-    model = spec.get("model") if isinstance(spec, Mapping) else None
+def _run_of(log: Mapping[str, Any], path: Path) -> str:
+    model = mapping(log.get("eval")).get("model")
     return str(model or path.stem).removeprefix(PROVIDER) or path.stem
 
 
@@ -181,11 +181,10 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     Tasks and exports of gradeschool have the question in the metadata; their input is the whole
     prompt.
     """
-    facts = sample.get("metadata")
-    if isinstance(facts, Mapping):
-        question, solution = facts.get("question"), facts.get("solution")
-        if isinstance(question, str) and isinstance(solution, str):
-            return Reference(question=question, answer=solution)
+    facts = mapping(sample.get("metadata"))
+    question, solution = facts.get("question"), facts.get("solution")
+    if isinstance(question, str) and isinstance(solution, str):
+        return Reference(question=question, answer=solution)
     question = sample.get("input")
     if isinstance(question, list) and question and isinstance(question[-1], Mapping):
         question = text_of(question[-1].get("content"))
@@ -199,15 +198,12 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
 
 def _output_text(output: Any) -> tuple[str | None, object]:
     """Return the text that inspect's own scorers see, and why the model stopped."""
-    if not isinstance(output, Mapping):
-        return None, None
+    output = mapping(output)
     choices = output.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    choice = first if isinstance(first, Mapping) else {}
+    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
     text = output.get("completion")
     if not isinstance(text, str) or not text:
-        message = choice.get("message")
-        content = message.get("content") if isinstance(message, Mapping) else None
+        content = mapping(choice.get("message")).get("content")
         text = text_of(content, "\n") if content is not None else text
     return text if isinstance(text, str) else None, choice.get("stop_reason")
 
@@ -339,6 +335,7 @@ def _ids(run: ExportedRun) -> list[str]:
 def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
     protocol, dataset = run.facts("protocol"), run.facts("dataset")
     ids = [name(id) for id in _ids(run)]
+    epochs = max(sample.sample for sample in run.samples) + 1
     metrics = [{"name": f"inspect_ai/{name}", "options": {}} for name in METRICS]
     return {
         "eval_id": _id(run, "eval"),
@@ -359,7 +356,7 @@ def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
             "shuffled": False,
         },
         "model": PROVIDER + run.model,
-        "config": {"epochs": _epochs(run), "epochs_reducer": ["mean"]},
+        "config": {"epochs": epochs, "epochs_reducer": ["mean"]},
         "packages": {"gradeschool": str(run.manifest.get("gradeschool") or __version__)},
         "metadata": {
             "exported_by": f"gradeschool {__version__}",
@@ -379,20 +376,15 @@ def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
     }
 
 
-def _epochs(run: ExportedRun) -> int:
-    return max(sample.sample for sample in run.samples) + 1
-
-
 def _plan(run: ExportedRun) -> dict[str, Any]:
     decoding = run.facts("decoding")
-    options = {
+    config = recorded({
         "temperature": decoding.get("temperature"),
         "top_p": decoding.get("top_p"),
         "max_tokens": decoding.get("max_tokens"),
         "stop_seqs": decoding.get("stop") or None,
         "seed": decoding.get("seed"),
-    }
-    config = {name: value for name, value in options.items() if value is not None}
+    })  # fmt: skip
     return {"name": "plan", "steps": [{"solver": "generate", "params": {}}], "config": config}
 
 

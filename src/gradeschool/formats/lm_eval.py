@@ -42,6 +42,7 @@ from gradeschool.formats.settings import (
     RecordedSettings,
     address_of,
     mapping,
+    mapping_in,
     messages_prompt,
     recorded,
 )
@@ -137,10 +138,7 @@ def _model_beside(path: Path) -> str | None:
 def _results_beside(path: Path) -> Mapping[str, Any]:
     """Return the results file beside samples, {} if there is no readable one."""
     stamp = path.stem.rpartition("_")[2]
-    try:
-        return mapping(json.loads((path.parent / f"results_{stamp}.json").read_bytes()))
-    except (OSError, ValueError, RecursionError):
-        return {}
+    return mapping_in(path.with_name(f"results_{stamp}.json"))
 
 
 # Settings

@@ -19,6 +19,7 @@ from gradeschool.formats.samples import (
     shown,
     text_of,
 )
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import Row
 
 SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
@@ -35,16 +36,15 @@ def batch(row: Row, default_run: str) -> Iterator[FileSample]:
     `custom_id` identifies the problem: its id or "...-INDEX", then "-sample-N" for several samples.
     """
     reference, first = _reference(row.fields["custom_id"])
-    response = row.fields.get("response")
-    body = response.get("body") if isinstance(response, Mapping) else None
-    error = row.fields.get("error") or (body.get("error") if isinstance(body, Mapping) else None)
-    status = response.get("status_code") if isinstance(response, Mapping) else None
+    response = mapping(row.fields.get("response"))
+    body, status = mapping(response.get("body")), response.get("status_code")
+    error = row.fields.get("error") or body.get("error")
     if error or status not in (None, 200):
         failure = _message(error) or f"status {shown(status)}"
         yield FileSample(row.number, UNNAMED, reference, "", first, error=failure)
         return
-    texts = _texts(body) if isinstance(body, Mapping) else []
-    if not isinstance(body, Mapping) or not texts:
+    texts = _texts(body)
+    if not texts:
         yield faulty(row.number, UNNAMED, "has a response without 'choices'")
         return
     model = body.get("model")
@@ -111,6 +111,6 @@ def openai_solutions(row: Row) -> Iterator[FileSample]:
 
 def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, value in fields.items():
-        text = value.get("solution") if isinstance(value, Mapping) else None
+        text = mapping(value).get("solution")
         if isinstance(text, str):
             yield name, text

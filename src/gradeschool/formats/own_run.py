@@ -137,10 +137,11 @@ def other_models(identity: str, answered_by: Any) -> str:
     name = name.removesuffix(" with the calculator")
     if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
         return ""
-    others = {
-        str(model): count for model, count in answered_by.items() if not _is_named(str(model), name)
-    }
-    return ", ".join(f"{model!r} ({count} answers)" for model, count in others.items())
+    return ", ".join(
+        f"{str(model)!r} ({count} answers)"
+        for model, count in answered_by.items()
+        if not _is_named(str(model), name)
+    )
 
 
 def _is_named(model: str, name: str) -> bool:

@@ -68,7 +68,10 @@ def _row(run: ExportedRun, sample: ExportedSample) -> dict[str, Any]:
         *(sample.text, sample.finish, sample.error, sample.cause, answer.value if answer else None),
     )
     return {
-        **{name: _text(word) for name, word in zip(TEXTS, words, strict=True)},
+        **{
+            name: None if word is None else storable(word)
+            for name, word in zip(TEXTS, words, strict=True)
+        },
         "sample": sample.sample,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
@@ -83,7 +86,3 @@ def _outcomes(run: ExportedRun, sample: ExportedSample) -> dict[str, str]:
     return {
         name: verdict.outcome.value for name, verdict in zip(names, sample.verdicts, strict=True)
     }
-
-
-def _text(word: str | None) -> str | None:
-    return None if word is None else storable(word)

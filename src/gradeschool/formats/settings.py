@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Message, Prompt
@@ -29,22 +31,8 @@ SETTINGS = (
 
 # Settings that may change every text and leave no trace in it.
 EVERYWHERE = (
-    *(
-        MODEL,
-        ANSWERED_BY,
-        ADDRESS,
-        ENGINE,
-        VERSIONS,
-        PRECISION,
-        KV_CACHE,
-        FLASH_ATTENTION,
-        TEMPLATE,
-        BOS,
-        PROMPT_TOKENS,
-        TEMPERATURE,
-        TOP_P,
-        SEED,
-    ),
+    *(MODEL, ANSWERED_BY, ADDRESS, ENGINE, VERSIONS, PRECISION, KV_CACHE, FLASH_ATTENTION),
+    *(TEMPLATE, BOS, PROMPT_TOKENS, TEMPERATURE, TOP_P, SEED),
 )
 
 
@@ -73,6 +61,14 @@ class RecordedSettings:
 def mapping(value: object) -> Mapping[str, Any]:
     """Return a JSON value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
+
+
+def mapping_in(path: Path) -> Mapping[str, Any]:
+    """Return the JSON object in a file, an empty one if there is none that can be read."""
+    try:
+        return mapping(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def address_of(url: object) -> str | None:

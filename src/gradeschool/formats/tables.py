@@ -14,7 +14,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -83,6 +83,7 @@ LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
+SPREAD_ROWS = 32  # read from all over a large file, to find out how it names problems
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
 RowSelection = Callable[[int], bool]
 
@@ -119,19 +120,14 @@ def read_batches(
     if path.suffix == EXCEL:
         yield from _in_batches(row for row in _excel_rows(path) if selected(row.number))
         return
-    try:
-        with _opened(path) as file:
-            if _unpacked_suffix(path) in CSV:
-                yield from _in_batches(
-                    row for row in _csv_rows(file, path.name) if selected(row.number)
-                )
-            else:
-                _require_text(path, file)
-                yield from _line_batches(file, selected)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    with _opened(path) as file:
+        if _unpacked_suffix(path) in CSV:
+            yield from _in_batches(
+                row for row in _csv_rows(file, path.name) if selected(row.number)
+            )
+        else:
+            _require_text(path, file)
+            yield from _line_batches(file, selected)
 
 
 PACKED = {
@@ -157,15 +153,23 @@ def _require_text(path: Path, file: BinaryIO) -> None:
             raise InputError(f"{str(path)!r} {text}")
 
 
-def _opened(path: Path) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, gzipped or not. Raises InputError, also while it is read."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield cast("BinaryIO", file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
 def _unpacked_suffix(path: Path) -> str:
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
 
 
-def spread_rows(path: Path, count: int = 32) -> list[Row]:
+def spread_rows(path: Path) -> list[Row]:
     """Return some rows from all over a large JSONL file; for other files, no rows.
 
     Their numbers are unknown, so each has the number 0.
@@ -174,8 +178,8 @@ def spread_rows(path: Path, count: int = 32) -> list[Row]:
         return []
     rows = []
     with path.open("rb") as file:
-        for index in range(count):
-            file.seek(path.stat().st_size * index // count)
+        for index in range(SPREAD_ROWS):
+            file.seek(path.stat().st_size * index // SPREAD_ROWS)
             file.readline()
             rows.append(Row(0, *parse_line(file.readline())))
     return [row for row in rows if not row.fault]
@@ -448,20 +452,18 @@ def read_whole(path: Path) -> Any:
     """
     if _unpacked_suffix(path) in NO_JSON or not path.is_file():
         return None
+    with _opened(path) as file:
+        if _unpacked_suffix(path) != ".json" and not _begins_array(file.read(256)):
+            return None
+        file.seek(0)
+        content = file.read(LARGEST_WHOLE + 1)
     try:
-        with _opened(path) as file:
-            if _unpacked_suffix(path) != ".json" and not _begins_array(file.read(256)):
-                return None
-            file.seek(0)
-            content = file.read(LARGEST_WHOLE + 1)
         if len(content) > LARGEST_WHOLE:
             raise InputError(
                 f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB; write "
                 "one object a line (JSONL)"
             )
         return json.loads(content)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -475,8 +477,6 @@ def read_whole(path: Path) -> Any:
         ) from error
     except RecursionError:
         raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
 def _begins_array(head: bytes) -> bool:

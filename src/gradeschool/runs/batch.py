@@ -17,6 +17,7 @@ import aiohttp
 
 from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Model, Request
@@ -89,8 +90,7 @@ class BatchRun:
 
     async def _adopt(self) -> None:
         """Find the batches of earlier sessions, even one whose id was not stored in time."""
-        stored = (self.store.read_json(STATE_FILE) or {}).get("open")
-        ids = stored if isinstance(stored, Mapping) else {}
+        ids = mapping((self.store.read_json(STATE_FILE) or {}).get("open"))
         for path in sorted(self.store.folder.glob("batch-*.jsonl")):
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
@@ -104,11 +104,12 @@ class BatchRun:
         self._save()
 
     async def _submit(self, requests: Sequence[Request]) -> None:
-        for lines, is_chat in _files(self.endpoint, requests):
+        is_chat = bool(requests) and requests[0].prompt.is_chat
+        url = "/v1/chat/completions" if is_chat else "/v1/completions"
+        for lines in _files(self.endpoint, requests, url):
             body = b"".join(lines)
             tag = secrets.token_hex(16)  # new for each try: requests may be sent again
             self.store.write_file(self._file(tag).name, body)
-            url = "/v1/chat/completions" if is_chat else "/v1/completions"
             batch = await self.server.submit(self._file(tag), tag, url)
             self._open[tag] = batch.id
             self._save()
@@ -162,22 +163,20 @@ class BatchRun:
         return self.store.folder / f"batch-{tag}.jsonl"
 
 
-def _files(endpoint: Endpoint, requests: Sequence[Request]) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield the lines of each file to submit, and whether they are chats."""
+def _files(endpoint: Endpoint, requests: Sequence[Request], url: str) -> Iterator[list[bytes]]:
+    """Yield the lines of each file to submit."""
     lines: list[bytes] = []
     size = 0
-    is_chat = bool(requests) and requests[0].prompt.is_chat
     for request in requests:
-        url = "/v1/chat/completions" if is_chat else "/v1/completions"
         fields = {"custom_id": request.key, "method": "POST", "url": url}
         line = json.dumps({**fields, "body": endpoint.body_of(request)}).encode() + b"\n"
         if lines and (len(lines) == MOST_LINES or size + len(line) > MOST_BYTES):
-            yield lines, is_chat
+            yield lines
             lines, size = [], 0
         lines.append(line)
         size += len(line)
     if lines:
-        yield lines, is_chat
+        yield lines
 
 
 def _keys(path: Path) -> list[str]:
@@ -192,9 +191,8 @@ def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
         if error.get("code") in UNANSWERED:
             return None
         raise ModelError("batch error", str(error.get("message") or error.get("code"))[:200])
-    response = fields.get("response")
-    status = response.get("status_code") if isinstance(response, Mapping) else None
-    body = response.get("body") if isinstance(response, Mapping) else None
+    response = mapping(fields.get("response"))
+    status, body = response.get("status_code"), response.get("body")
     if status != 200:
         code = status if isinstance(status, int) else 0
         raise classify(code, {}, json.dumps(body).encode(), base)
@@ -295,9 +293,9 @@ def _batch(reply: Mapping[str, Any]) -> BatchJob:
     id, status = reply.get("id"), reply.get("status")
     if not isinstance(id, str) or not isinstance(status, str):
         raise TransientError("bad response", f"the reply is not a batch: {str(dict(reply))[:80]!r}")
-    metadata, counts = (_fields(reply.get(name)) for name in ("metadata", "request_counts"))
+    metadata, counts = (mapping(reply.get(name)) for name in ("metadata", "request_counts"))
     files = (reply.get("output_file_id"), reply.get("error_file_id"))
-    listed = _fields(reply.get("errors")).get("data")
+    listed = mapping(reply.get("errors")).get("data")
     errors = listed if isinstance(listed, list) else []
     return BatchJob(
         id=id,
@@ -306,12 +304,8 @@ def _batch(reply: Mapping[str, Any]) -> BatchJob:
         files=tuple(file for file in files if isinstance(file, str)),
         completed=_count(counts.get("completed")) + _count(counts.get("failed")),
         total=_count(counts.get("total")),
-        message="; ".join(str(_fields(entry).get("message", "")) for entry in errors)[:300],
+        message="; ".join(str(mapping(entry).get("message", "")) for entry in errors)[:300],
     )
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _count(value: Any) -> int:

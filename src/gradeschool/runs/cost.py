@@ -40,13 +40,13 @@ def parse_price(text: str, model: str) -> Price:
     """
     if text.endswith(".json"):
         return _price(_entry(Path(text), model), f"the price of {model!r} in {text!r}")
-    first, slash, second = text.partition("/")
+    first, _, second = text.partition("/")
     try:
         pair = [float(first), float(second)]
     except ValueError:
-        pair = []
-    if not slash or not pair:
-        raise InputError(f"the price {text!r} is neither two numbers nor a .json file; {ADVICE}")
+        raise InputError(
+            f"the price {text!r} is neither two numbers nor a .json file; {ADVICE}"
+        ) from None
     return _price(pair, f"the price {text!r}")
 
 
@@ -112,8 +112,7 @@ def estimate(
 
     choices: samples of a problem in one request, which pays for the prompt once.
     """
-    pairs = [(request, completion) for request, completion in answered if not completion.error]
-    usages = [(request, completion.usage) for request, completion in pairs]
+    usages = [(request, row.usage) for request, row in answered if not row.error]
     counted = [(request, usage) for request, usage in usages if usage.prompt_tokens is not None]
     written = [count for _, usage in usages if (count := usage.completion_tokens) is not None]
     guess = sum(estimated_tokens(request.prompt) for request, _ in counted)
@@ -122,7 +121,7 @@ def estimate(
     limits = [request.decoding.max_tokens for request in todo]
     typical = [min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits]
     # Tokens counted for several choices together belong to the first.
-    likely = [sum(written) / len(pairs)] * len(todo) if written else typical
+    likely = [sum(written) / len(usages)] * len(todo) if written else typical
     firsts = [group[0] for group in groups(todo, choices)]
     return Estimate(
         requests=len(firsts),

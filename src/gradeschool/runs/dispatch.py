@@ -298,8 +298,8 @@ class Dispatcher:
         fatal = self._retries.fatal(group[0], error)
         if fatal is not None:
             self._give_up(fatal)
-        if fatal is not None and fatal.cause == UNREACHED:
-            return []  # no server was ever reached: the samples did not fail
+            if fatal.cause == UNREACHED:
+                return []  # no server was ever reached: the samples did not fail
         first, *others = (failed(request, error, self.run) for request in group)
         return [replace(first, usage=error.usage), *others]
 

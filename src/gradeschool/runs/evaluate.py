@@ -156,7 +156,7 @@ class _Session:
         self.dispatcher = Dispatcher(
             model,
             ConcurrencyLimiter(options.connections),
-            self.writer.add if self.budget is None else self._record,
+            self._record,
             self._retry,
             model.name,
             self.budget.affordable if self.budget is not None else None,

@@ -131,11 +131,8 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
 def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterator[RunFinding]:
     shots = plan.shots.problems if plan.shots else ()
     problems = plan.dataset.problems
-    prompts = dict(
-        zip(
-            (problem.id for problem in problems), plan.protocol.render(problems, shots), strict=True
-        )
-    )
+    ids = [problem.id for problem in problems]
+    prompts = dict(zip(ids, plan.protocol.render(problems, shots), strict=True))
     unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
     wrong = [
         f"problem {row.problem_id} sample {row.sample}"
@@ -145,8 +142,8 @@ def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterat
     ]
     if unknown:
         rows = count(len(unknown), "row belongs", "rows belong")
-        ids = _some(list(dict.fromkeys(unknown)))
-        yield RunFinding(True, f"{rows} to no problem of the dataset: {ids}")
+        names = _some(list(dict.fromkeys(unknown)))
+        yield RunFinding(True, f"{rows} to no problem of the dataset: {names}")
     if wrong:
         text = count(
             len(wrong),
@@ -206,16 +203,15 @@ def _wrong_scores(
     if differing(manifest, {**manifest, **facts_of(plan)}) is not None:
         return ""
     stored = results.get("scorers")
-    written = dict(stored) if isinstance(stored, Mapping) else {}
+    written = stored if isinstance(stored, Mapping) else {}
     if written.keys() != set(plan.protocol.scorers):
         others = ", ".join(written) or "no scorer"
         own = ", ".join(plan.protocol.scorers)
         return f"results.json has scores by {others}, the run's scorers are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
     run = run_for_scoring("", requests, latest(completions))
-    for scorer, score in (
-        score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"].items()
-    ):
+    scores = score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"]
+    for scorer, score in scores.items():
         if written[scorer] != score:
             field = _differing_field(written[scorer], score)
             return f"results.json does not match {scorer} on these rows: {field}; {REWRITE}"

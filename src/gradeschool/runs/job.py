@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gradeschool.completion import Decoding
-from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
@@ -165,8 +166,6 @@ def decoding_of(
 
 def workers_of(engine: str, processes: int | None) -> Workers | None:
     """Return the worker processes for a model, or None for this process."""
-    from functools import partial
-
     if engine == "ray":
         from gradeschool.models.workers import on_ray
 
@@ -192,7 +191,7 @@ def default_folder(job: EvalJob, plan: RunPlan) -> Path:
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
         changed.append("calculator" if job.calculator else "no-calculator")
     dataset = plan.dataset.name
-    if Path(dataset).suffix in {".jsonl", ".json", ".csv", ".parquet"}:
+    if Path(dataset).suffix in FILE_ENDINGS:
         dataset = Path(dataset).stem
     parts = [model_label(job.model), plan.protocol.name, dataset, *changed]
     return RUNS / "_".join(_folder_part(part) for part in parts)

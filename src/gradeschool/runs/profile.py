@@ -10,7 +10,6 @@ from pathlib import Path
 from gradeschool.datasets.load import is_here
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import manifest_of
-from gradeschool.models.base import Model
 from gradeschool.problem import Problem
 from gradeschool.runs.job import BUILT_IN, EvalJob, PreparedJob, prepare
 from gradeschool.runs.plan import plan_of
@@ -25,7 +24,7 @@ BUILT_IN_SETS = (
 
 
 def profile_jobs(
-    job: EvalJob, sets: Sequence[str], parent: Path | None = None, model: Model | None = None
+    job: EvalJob, sets: Sequence[str], parent: Path | None = None
 ) -> list[PreparedJob]:
     """Return the checked jobs of a profile, the original first.
 
@@ -38,7 +37,7 @@ def profile_jobs(
     if len(sets) < 2:
         raise InputError(f"only one set: {sets[0]!r}; give the original, then the others")
     by_name = {
-        name: prepare(replace(job, dataset=name, limit=None, output=None), model)
+        name: prepare(replace(job, dataset=name, limit=None, output=None))
         for name in sorted(sets, key=lambda name: not is_here(name))  # local ones first
     }
     jobs = [by_name[name] for name in sets]

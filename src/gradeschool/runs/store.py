@@ -83,12 +83,7 @@ class RunStore:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Sync everything to disk and unlock."""
         try:
             self.sync()

@@ -18,6 +18,7 @@ from gradeschool.formats.own_run import (
     read_json,
     read_manifest,
 )
+from gradeschool.formats.settings import mapping
 
 DEEPEST = 4  # levels of folders below the listed one
 
@@ -44,16 +45,17 @@ class RunSummary:
     @property
     def figures(self) -> dict[str, Mapping[str, Any]]:
         """Return the figures of the scorers with verdicts, the headline first."""
-        scorers = (self.results or {}).get("scorers")
-        named = scorers.items() if isinstance(scorers, Mapping) else ()
+        named = self._scorers.items()
         return {str(name): figures for name, figures in named if _has_accuracy(figures)}
 
     @property
     def headline(self) -> Mapping[str, Any] | None:
         """Return the figures of the headline scorer, None if there are none yet."""
-        scorers = (self.results or {}).get("scorers")
-        first = next(iter(scorers), "") if isinstance(scorers, Mapping) else ""
-        return self.figures.get(first)
+        return self.figures.get(next(iter(self._scorers), ""))
+
+    @property
+    def _scorers(self) -> Mapping[str, Any]:
+        return mapping((self.results or {}).get("scorers"))
 
     @property
     def other_models(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from shlex import quote
 from statistics import median
 from typing import Any
@@ -62,7 +62,7 @@ class GapCause:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

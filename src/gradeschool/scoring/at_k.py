@@ -111,16 +111,15 @@ def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
     return Majority(winner, right, tied)
 
 
-def ballots_of(table: ScoredTable, scorer: int = 0) -> dict[str, list[Ballot]]:
-    """Return the ballots of each problem under a scorer, in the order of its samples.
+def ballots_of(table: ScoredTable) -> dict[str, list[Ballot]]:
+    """Return the ballots of each problem under the first scorer, in the order of its samples.
 
     Failed samples, and texts on which the published scorer itself fails, cast no ballot.
     """
     numbered: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
-    for sample, problem, verdicts in zip(
+    for sample, problem, (verdict, *_) in zip(
         table.samples, table.problems(), table.verdicts, strict=True
     ):
-        verdict = verdicts[scorer]
         if verdict.outcome is not Outcome.ERROR:
             value = None if verdict.answer is None else verdict.answer.value
             numbered[problem.id].append((sample.sample, Ballot(value, verdict.correct)))

@@ -286,7 +286,7 @@ def causes_in_files(
 
     causes = {}
     for source in sources(names, dataset):
-        for run in load_runs(Path(source.name), dataset, _silently):
+        for run in load_runs(Path(source.name), dataset, lambda message: None):
             every = disputed(source.dataset.problems, run.problems())
             table, changes = scored_table(run, scorers), label_changes(run, every)
             causes[source.name, run.name] = causes_in_run(table, changes)
@@ -312,7 +312,3 @@ def is_guess(explained: ExplainedSample, scorer: int) -> bool:
     """Return whether a scorer's correct verdict rests on a guess (`answers.rests_on_guess`)."""
     shown = explained.view
     return shown is not None and not explained.causes[scorer] and rests_on_guess(shown.reading)
-
-
-def _silently(message: str) -> None:
-    """Ignore a message."""

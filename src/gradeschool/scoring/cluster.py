@@ -37,7 +37,6 @@ from gradeschool.scoring.table import ScoredRow
 RANGE_ROWS = 32_768  # rows of a task, about; or one row group if it has more
 CHUNK_ROWS = 16_384  # completions packed together
 FOOTERS_AT_ONCE = 16
-RANGE, LAST, PACKED = "range", "last", "packed"  # the columns that tasks return
 
 
 class RowGroupRange(NamedTuple):
@@ -130,8 +129,7 @@ class OnRay:
         for number in numbers.column(0).to_pylist():
             for last, rows in _with_last(self._chunks(self.ranges[number])):
                 chunk = Chunk(number, last, packed(rows))
-                columns = [arrow.array([value]) for value in chunk]
-                yield arrow.table(columns, names=[RANGE, LAST, PACKED])
+                yield arrow.Table.from_pylist([chunk._asdict()])
 
     def _chunks(self, row_range: RowGroupRange) -> Iterator[list[ScoredRow]]:
         scorer = _file_scorer(self.dataset, self.scorers)
@@ -370,8 +368,7 @@ def _scored_chunks(ray: Any, work: OnRay) -> Iterator[Chunk]:
     numbers = ray.data.range(tasks, override_num_blocks=tasks)
     judged = numbers.map_batches(work, batch_size=1, batch_format="pyarrow")
     for table in judged.iter_batches(batch_size=None, batch_format="pyarrow"):
-        columns = [table.column(name).to_pylist() for name in (RANGE, LAST, PACKED)]
-        yield from map(Chunk._make, zip(*columns, strict=True))
+        yield from (Chunk(**row) for row in table.to_pylist())
 
 
 def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:

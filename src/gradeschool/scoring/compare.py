@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
@@ -115,7 +115,7 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values, differences as shares."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = asdict(self)
         fields["ci95"], fields["left_out"] = list(self.ci95), list(self.left_out)
         for side in ("gained", "lost"):
             fields[side] = [change._asdict() for change in fields[side]]
@@ -147,15 +147,16 @@ def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -
     id means two problems.
     """
     first = outcomes[0]
-    return _corrected([_paired(first, other, common, seed) for other in outcomes[1:]])
+    return holm_corrected([_paired(first, other, common, seed) for other in outcomes[1:]])
 
 
 def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
     """Compare every run with the first as if they shared no problems."""
-    return _corrected([_unpaired(outcomes[0], other) for other in outcomes[1:]])
+    return holm_corrected([_unpaired(outcomes[0], other) for other in outcomes[1:]])
 
 
-def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
+def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return comparisons whose p_holm is corrected for their number."""
     ps = holm([comparison.p for comparison in comparisons])
     return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
@@ -276,11 +277,7 @@ def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]
         for earlier in range(len(outcomes) - 1)
         for later, comparison in enumerate(compare(outcomes[earlier:]), start=earlier + 1)
     }
-    corrected = holm([comparison.p for comparison in compared.values()])
-    return {
-        places: replace(comparison, p_holm=p)
-        for (places, comparison), p in zip(compared.items(), corrected, strict=True)
-    }
+    return dict(zip(compared, holm_corrected(list(compared.values())), strict=True))
 
 
 def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
@@ -329,12 +326,12 @@ class ScoreDelta:
         }
 
 
-def score_delta(table: ScoredTable, before: int = 0, after: int = 1) -> ScoreDelta:
-    """Return how a run's score changes from one scorer of its table to another."""
+def score_delta(table: ScoredTable) -> ScoreDelta:
+    """Return how a run's score changes from the first scorer of its table to the second."""
     verdicts = [
-        (problem.id, outcomes[before] == CORRECT, outcomes[after] == CORRECT)
+        (problem.id, outcomes[0] == CORRECT, outcomes[1] == CORRECT)
         for problem, outcomes in zip(table.problems(), table.outcomes, strict=True)
-        if ERROR not in (outcomes[before], outcomes[after])
+        if ERROR not in outcomes[:2]
     ]
     lost = sum(was and not now for _, was, now in verdicts)
     gained = sum(now and not was for _, was, now in verdicts)

@@ -416,8 +416,7 @@ def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming)
 def _tells(sample: FileSample) -> bool:
     """Return whether a sample names its problem only by a number; a question would be certain."""
     reference = sample.reference
-    named = reference.number is not None and reference.question is None
-    return named and not sample.fault and not sample.error
+    return reference.number is not None and reference.question is None
 
 
 def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Naming:

@@ -43,12 +43,15 @@ WITHOUT_ANSWER = frozenset({
 })  # fmt: skip
 
 
-def with_misses(outcomes: Outcomes, table: ScoredTable, scorer: int = 0) -> Outcomes:
-    """Return the outcomes of a table's run with its misses by kind and problem."""
+def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
+    """Return the outcomes of a table's run with its misses by kind and problem.
+
+    They are the misses of the table's first scorer.
+    """
     misses: dict[str, Counter[str]] = {kind.value: Counter() for kind in MissKind}
     unneeded: dict[str, frozenset[str]] = {}
     for sample, verdicts in zip(table.samples, table.verdicts, strict=True):
-        problem, verdict = sample.problem, verdicts[scorer]
+        problem, verdict = sample.problem, verdicts[0]
         if problem is None or verdict.outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
         sample_view = view(sample.text, problem, sample.finish, {})

@@ -9,7 +9,7 @@ the kinds of misses behind a loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,8 +17,14 @@ from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
 from gradeschool.problem import Problem
-from gradeschool.scoring.compare import Comparison, Outcomes, compare, compare_unpaired
-from gradeschool.scoring.statistics import Interval, holm
+from gradeschool.scoring.compare import (
+    Comparison,
+    Outcomes,
+    compare,
+    compare_unpaired,
+    holm_corrected,
+)
+from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import Tally
 
 # Facts about a variation by which the problems of a set are grouped.
@@ -109,11 +115,8 @@ def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry
             "no run has a variation of a problem of the first run; give the run on gsm8k first, "
             "then those on gsm-plus, gsm-symbolic, gsm-hard, mgsm:LANG or gsm8k-platinum"
         )
-    corrected = holm([entry.comparison.p for entry in entries])
-    return [
-        replace(entry, comparison=replace(entry.comparison, p_holm=p))
-        for entry, p in zip(entries, corrected, strict=True)
-    ]
+    corrected = holm_corrected([entry.comparison for entry in entries])
+    return [replace(entry, comparison=c) for entry, c in zip(entries, corrected, strict=True)]
 
 
 def sentence(entry: ProfileEntry, original: str) -> str:
@@ -227,10 +230,7 @@ def _key(question: str) -> str:
 def _entries(base: Outcomes, seeds: SeedIndex, outcomes: Outcomes) -> Iterator[ProfileEntry]:
     pairs = ((id, seeds.find(problem)) for id, problem in outcomes.problems.items())
     paired = {id: seed for id, seed in pairs if seed is not None}
-    if not paired:
-        yield _unpaired(base, outcomes)
-        return
-    yield _paired(base, outcomes, paired, "")
+    yield _entry(base, outcomes, paired or None)
     for fact in GROUPED_BY:
         values = {outcomes.problems[id].meta.get(fact, "") for id in paired}
         for value in sorted(values) if len(values) > 1 else ():
@@ -239,44 +239,44 @@ def _entries(base: Outcomes, seeds: SeedIndex, outcomes: Outcomes) -> Iterator[P
                 for id, seed in paired.items()
                 if outcomes.problems[id].meta.get(fact) == value
             }
-            yield _paired(base, outcomes, group, value)
+            yield _entry(base, outcomes, group, value)
 
 
-def _unpaired(base: Outcomes, outcomes: Outcomes) -> ProfileEntry:
-    [comparison] = compare_unpaired([base, outcomes])
-    parts = []
-    for kind in base.misses:
-        [change] = compare_unpaired([_of_kind(base, kind), _of_kind(outcomes, kind)])
-        parts.append(LossPart(kind, change.difference, change.ci95))
-    return ProfileEntry(
-        outcomes.run, "", len(outcomes.tallies), comparison, _spread(outcomes), tuple(parts)
-    )
-
-
-def _paired(
-    base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str], group: str
+def _entry(
+    base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None, group: str = ""
 ) -> ProfileEntry:
-    """Count the variations of each seed problem together, and compare them with it."""
-    [comparison] = compare([base, _by_seed(outcomes, seeds, base)], common=True)
+    """Compare a set, or the variations in a group, with the original.
+
+    seeds: the seed problem of each variation; the variations of one are counted together. None: the
+    set varies no problem of the original, and the comparison is unpaired.
+    """
+    comparison = _against(base, outcomes, seeds)
     parts = []
     for kind in base.misses:
-        varied = _by_seed(_of_kind(outcomes, kind), seeds, base)
-        [change] = compare([_of_kind(base, kind), varied], common=True)
+        change = _against(_of_kind(base, kind), _of_kind(outcomes, kind), seeds)
         parts.append(LossPart(kind, change.difference, change.ci95))
     spread = None if group else _spread(outcomes)
-    return ProfileEntry(outcomes.run, group, len(seeds), comparison, spread, tuple(parts))
+    problems = len(outcomes.tallies if seeds is None else seeds)
+    return ProfileEntry(outcomes.run, group, problems, comparison, spread, tuple(parts))
 
 
-def _by_seed(outcomes: Outcomes, seeds: Mapping[str, str], base: Outcomes) -> Outcomes:
-    """Return the outcomes of variations as those of the problems that they vary."""
-    counts: dict[str, list[int]] = {}
-    for id, seed in seeds.items():
-        tally = outcomes.tallies[id]
-        count = counts.setdefault(seed, [0, 0])
-        count[0] += tally.correct
-        count[1] += tally.judged
-    tallies = {seed: Tally(*count) for seed, count in counts.items()}
-    return Outcomes(outcomes.run, base.problems, tallies, outcomes.unjudged)
+def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None) -> Comparison:
+    if seeds is None:
+        [comparison] = compare_unpaired([base, outcomes])
+    else:
+        tallies = _summed((seed, outcomes.tallies[id]) for id, seed in seeds.items())
+        varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.unjudged)
+        [comparison] = compare([base, varied], common=True)
+    return comparison
+
+
+def _summed(tallies: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:
+    """Add up the tallies with the same key."""
+    sums: dict[str, Tally] = {}
+    for key, (correct, judged) in tallies:
+        earlier = sums.get(key, Tally(0, 0))
+        sums[key] = Tally(earlier.correct + correct, earlier.judged + judged)
+    return sums
 
 
 def _of_kind(outcomes: Outcomes, kind: str) -> Outcomes:
@@ -288,15 +288,14 @@ def _of_kind(outcomes: Outcomes, kind: str) -> Outcomes:
 
 def _spread(outcomes: Outcomes) -> InstanceSpread | None:
     """Return the accuracy over instances, None for a set without instances of templates."""
-    counts: dict[str, list[int]] = {}
-    for id, tally in outcomes.tallies.items():
-        if instance := outcomes.problems[id].meta.get("instance"):
-            count = counts.setdefault(instance, [0, 0])
-            count[0] += tally.correct
-            count[1] += tally.judged
-    if len(counts) < 2:
+    tallies = _summed(
+        (instance, tally)
+        for id, tally in outcomes.tallies.items()
+        if (instance := outcomes.problems[id].meta.get("instance"))
+    )
+    if len(tallies) < 2:
         return None
-    shares = [correct / judged for correct, judged in counts.values()]
+    shares = [correct / judged for correct, judged in tallies.values()]
     mean = math.fsum(shares) / len(shares)
     variance = math.fsum((share - mean) ** 2 for share in shares) / (len(shares) - 1)
     return InstanceSpread(len(shares), mean, math.sqrt(variance), min(shares), max(shares))

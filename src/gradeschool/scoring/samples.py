@@ -329,21 +329,16 @@ def note_place(
     notes: Notes, place: Placement, run: str, problem: str, sample: int | None, row: int, file: str
 ) -> None:
     """Note that a completion repeats another, or is not the sample that its row says."""
-    where = f"row {row} of {file!r}"
-    if place.repeats:
-        kind, message = (
-            "repeats a row",
-            lambda: (
-                f"{where} repeats sample {place.number} of problem {problem!r} exactly; "
-                "counted once"
-            ),
-        )
-    else:
-        kind, message = (
-            "a further sample",
-            lambda: (
-                f"{where} contains problem {problem!r} of run {run!r} again, with another text; "
+
+    def message() -> str:
+        if place.repeats:
+            text = f"repeats sample {place.number} of problem {problem!r} exactly; counted once"
+        else:
+            text = (
+                f"contains problem {problem!r} of run {run!r} again, with another text; "
                 f"counted as sample {place.number}"
-            ),
-        )
+            )
+        return f"row {row} of {file!r} {text}"
+
+    kind = "repeats a row" if place.repeats else "a further sample"
     notes.add(kind, message, run, sample is None)

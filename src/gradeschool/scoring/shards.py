@@ -105,9 +105,8 @@ class _Jsonl:
     def _end(self, row: ScoredRow) -> str:
         end = self._verdicts.get(row.outcomes)
         if end is None:
-            outcomes = dict(
-                zip(self._scorers, _words(row.outcomes, len(self._scorers)), strict=True)
-            )
+            codes = row.outcomes or [ERROR] * len(self._scorers)
+            outcomes = dict(zip(self._scorers, (WORDS[code] for code in codes), strict=True))
             if len(self._verdicts) >= REMEMBERED:
                 self._verdicts.clear()
             end = self._verdicts[row.outcomes] = f", {json.dumps(outcomes)[1:]}\n"
@@ -126,10 +125,6 @@ def _fields(row: ScoredRow) -> dict[str, Any]:
         "digest": f"{row.digest:016x}",
         "form": words_of(row.notes),
     }
-
-
-def _words(outcomes: bytes, scorers: int) -> list[str]:
-    return [WORDS[outcome] for outcome in outcomes or [ERROR] * scorers]
 
 
 class _Parquet:

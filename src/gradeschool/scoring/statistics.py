@@ -29,7 +29,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(correct: float, n: float, z: float = Z95) -> Interval:
+def wilson(correct: float, n: float) -> Interval:
     """Return the Wilson score interval of a proportion.
 
     correct: successes, 0..n. n: trials; n = 0 gives (0, 1). Source: Wilson 1927,
@@ -37,7 +37,7 @@ def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     """
     if n <= 0:
         return Interval(0.0, 1.0)
-    share = correct / n
+    share, z = correct / n, Z95
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low = 0.0 if correct <= 0 else max(0.0, centre - half)
@@ -269,17 +269,15 @@ def _score_interval(differences: Sequence[float]) -> Interval:
     return Interval(max(-1.0, min(low, mean - half)), min(1.0, max(high, mean + half)))
 
 
-def paired_bootstrap(
-    pairs: Sequence[Pair], seed: int = 0, resamples: int = RESAMPLES, level: float = 0.95
-) -> Interval:
-    """Return the percentile interval of the mean difference over resampled problems.
+def paired_bootstrap(pairs: Sequence[Pair], seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Return the 95 % percentile interval of the mean difference over resampled problems.
 
     Problems are drawn with replacement, each with all its samples in both runs: samples of one
     problem are not independent trials. The same seed gives the same interval.
     """
     differences = [pair.difference for pair in pairs]
     n = len(differences)
-    interval = bootstrap(differences, lambda drawn: sum(drawn) / n, seed, resamples, level)
+    interval = bootstrap(differences, lambda drawn: sum(drawn) / n, seed, resamples)
     return interval or Interval(-1.0, 1.0)
 
 
@@ -288,9 +286,8 @@ def bootstrap(
     statistic: Callable[[Sequence[Unit]], float | None],
     seed: int = 0,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Interval | None:
-    """Return the percentile interval of a statistic over units drawn with replacement.
+    """Return the 95 % percentile interval of a statistic over units drawn with replacement.
 
     Resamples for which the statistic is None are left out; None if that leaves none, or without
     units. The same seed gives the same interval.
@@ -300,7 +297,7 @@ def bootstrap(
     source = random.Random(seed)  # noqa: S311  (statistics, no secret)
     drawn = (statistic(source.choices(units, k=len(units))) for _ in range(resamples))
     values = sorted(value for value in drawn if value is not None)
-    tail = (1 - level) / 2
+    tail = (1 - 0.95) / 2
     return Interval(_quantile(values, tail), _quantile(values, 1 - tail)) if values else None
 
 
@@ -312,7 +309,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def tango(gained: float, lost: float, n: int, z: float = Z95) -> Interval:
+def tango(gained: float, lost: float, n: int) -> Interval:
     """Return the score interval of a difference of paired proportions, (gained - lost) / n.
 
     gained, lost: problems out of n that changed to right, and from right. Source: Tango 1998,
@@ -325,7 +322,7 @@ def tango(gained: float, lost: float, n: int, z: float = Z95) -> Interval:
     def edge(inside: float, outside: float) -> float:
         for _ in range(BISECTIONS):
             middle = (inside + outside) / 2
-            if abs(_tango_score(gained, lost, n, middle)) <= z:
+            if abs(_tango_score(gained, lost, n, middle)) <= Z95:
                 inside = middle
             else:
                 outside = middle
@@ -424,40 +421,38 @@ def paired_power(n: int, discordance: float, difference: float) -> float:
     return _normal().cdf(reach / sqrt(remaining))
 
 
-def minimum_detectable(
-    n: int, discordance: float, largest: float | None = None, power: float = POWER
-) -> float | None:
-    """Return the smallest difference that n problems detect with this power, None if there is none.
+def minimum_detectable(n: int, discordance: float, largest: float | None = None) -> float | None:
+    """Return the smallest difference that n problems detect with 80 % power, None for none.
 
     Assumes that the sizes of the problems' differences stay the same. largest: their mean, which a
     difference cannot exceed; by default `discordance`, as for flips from wrong to right.
     """
     low, high = 0.0, min(discordance if largest is None else largest, 1.0)
-    if paired_power(n, discordance, high) < power:
+    if paired_power(n, discordance, high) < POWER:
         return None
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if paired_power(n, discordance, middle) < power:
+        if paired_power(n, discordance, middle) < POWER:
             low = middle
         else:
             high = middle
     return high
 
 
-def problems_needed(discordance: float, difference: float, power: float = POWER) -> int | None:
-    """Return how many problems would detect a true difference of this size, None for size 0."""
+def problems_needed(discordance: float, difference: float) -> int | None:
+    """Return how many problems detect a difference of this size with 80 % power, None for 0."""
     size = abs(difference)
     if not size or discordance <= 0:
         return None
     remaining = max(0.0, discordance - size * size)
-    root = Z95 * sqrt(discordance) + _normal().inv_cdf(power) * sqrt(remaining)
+    root = Z95 * sqrt(discordance) + _normal().inv_cdf(POWER) * sqrt(remaining)
     return ceil((root / size) ** 2)
 
 
-def problems_for_margin(discordance: float, margin: float, power: float = POWER) -> int:
-    """Return how many problems exclude a loss of `margin` (a share) between equal runs.
+def problems_for_margin(discordance: float, margin: float) -> int:
+    """Return how many problems exclude a loss of `margin` (a share) of equal runs with 80 % power.
 
     Excluded means that the 95 % interval of the difference is above -margin. discordance: the
     share of problems that flip between the two runs.
     """
-    return ceil(((Z95 + _normal().inv_cdf(power)) / margin) ** 2 * discordance)
+    return ceil(((Z95 + _normal().inv_cdf(POWER)) / margin) ** 2 * discordance)

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from gradeschool.datasets.fresh.chance import Chance
 from gradeschool.datasets.fresh.families.ages import ages
@@ -59,9 +58,11 @@ FAMILIES = FORWARD | SEARCH
 # Families about a person {A} where a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset(
     name.__name__
-    for name in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
-) | {wages.__name__, tanks.__name__, two_kinds.__name__}
-
+    for name in (
+        *(averages, backward, collection, reading, recipes, savings, sharing, shopping, tanks),
+        *(two_kinds, wages),
+    )
+)
 
 VERSION = "1"  # a change of any template or range needs a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
@@ -192,19 +193,12 @@ COUNT, MOST = 1_000, 1_000_000
 NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
-class FreshSet(NamedTuple):
-    """The fresh problems of a name; sha256: of their rows as JSON lines."""
-
-    name: str
-    problems: tuple[Problem, ...]
-    sha256: str
-
-
 @lru_cache(4)
-def load_fresh(name: str) -> FreshSet:
-    """Return the problems of a name; `fresh:2026` are the first 1,000 of the split test.
+def load_fresh(name: str) -> tuple[tuple[Problem, ...], str]:
+    """Return the problems of a name, and the SHA-256 of their rows as JSON lines.
 
-    Raises InputError for a name of another form, UnknownNameError for a split that there is not.
+    `fresh:2026` are the first 1,000 of the split test. Raises InputError for a name of another
+    form, UnknownNameError for a split that there is not.
     """
     match = NAME.fullmatch(name)
     if match is None:
@@ -216,7 +210,7 @@ def load_fresh(name: str) -> FreshSet:
     if not 1 <= count <= MOST:
         raise InputError(f"{name!r} asks for {count:,} problems; ask for 1 to {MOST:,}")
     problems = fresh_problems(int(match[1]), count, split=match[2] or "test")
-    return FreshSet(name, problems, rows_digest(problems))
+    return problems, rows_digest(problems)
 
 
 def row(problem: Problem) -> str:

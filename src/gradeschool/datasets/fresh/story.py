@@ -146,8 +146,9 @@ class Story:
         """Return a number of common knowledge: 60 minutes, 100 percent."""
         return leaf(value, str(value))
 
-    def divisor(self, of: Quantity, low: int, high: int, role: str = "n", *, words: bool = False,
-                money: bool = False) -> Quantity:  # fmt: skip
+    def divisor(
+        self, of: Quantity, low: int, high: int, role: str = "n", *, words: bool = False
+    ) -> Quantity:
         """Draw a number of the question that divides a quantity into whole parts, at least two."""
         whole = of.value
         if whole.denominator != 1:
@@ -158,7 +159,7 @@ class Story:
             raise Unfit
         value = self.chance.pick(fits)
         self.widened |= value > high
-        return self.state(value, role, words=words, money=money)
+        return self.state(value, role, words=words)
 
     # Sentences
 
@@ -394,9 +395,9 @@ def some(story: Story, of: Quantity) -> QuantityPart:
     return share(story, of) if story.chance.hit(0.6) else percent(story, of)
 
 
-def round_number(story: Story, low: int, high: int, role: str = "n") -> Quantity:
+def round_number(story: Story, low: int, high: int) -> Quantity:
     """Draw a number that can often be divided."""
-    n = story.draw(low, high, role, by=story.chance.pick((1, 2, 5, 6, 10, 12)))
+    n = story.draw(low, high, by=story.chance.pick((1, 2, 5, 6, 10, 12)))
     if n.value in DOZENS and story.chance.hit(0.4):
         return replace(n, spoken=DOZENS[int(n.value)])
     return n

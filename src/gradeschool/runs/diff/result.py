@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from gradeschool.completion import Finish
@@ -53,15 +53,12 @@ class SettingDifference:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts of pairs: with equal texts or prompts, with texts that are cut or contain marks.
-
-    special: completions of A only, and of B only, that contain a tokenizer's special token.
-    """
+    """Counts of pairs, by what is equal in them."""
 
     pairs: int
     equal_texts: int
@@ -71,7 +68,7 @@ class PairCounts:
 
     def as_json(self) -> dict[str, int]:
         """Return the fields as JSON values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 def pair_counts(pairs: Sequence[SamplePair]) -> PairCounts:
@@ -123,7 +120,8 @@ def _values(
         words = [f"{n} recorded" if n else None for n in counts]
         return words[0], f"{words[1]}, {unlike} differ" if unlike else words[1]
     if name == names.PROMPT_TOKENS:
-        return tuple(_tokens(requests) for requests in _requests(pairs))  # type: ignore[return-value]
+        tokens_a, tokens_b = map(_tokens, _requests(pairs))
+        return tokens_a, tokens_b
     if name == names.LABELS:
         differing = _relabelled(pairs)
         return "of its problems", "of its problems" if not differing else "other golds"
@@ -238,7 +236,6 @@ def _scorer(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccoun
 
 EXPLAIN: dict[str, Explain] = {
     names.PROTOCOL: _nothing,
-    names.ANSWERED_BY: _everywhere,
     names.FORM: _part,
     names.SYSTEM: _system,
     names.PROMPT: _prompt,
@@ -293,7 +290,8 @@ class RunDifference:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        sides = zip((self.a, self.b), self.scorers, self._accuracies(), strict=True)
+        accuracies = (self.account.accuracy_a, self.account.accuracy_b)
+        sides = zip("ab", (self.a, self.b), self.scorers, accuracies, strict=True)
         return {
             **{
                 name: {
@@ -303,7 +301,7 @@ class RunDifference:
                     "accuracy": accuracy,
                     "completions": len(side.run.samples),
                 }
-                for name, (side, scorer, accuracy) in zip("ab", sides, strict=True)
+                for name, side, scorer, accuracy in sides
             },
             "points": self.points,
             "judged_pairs": self.account.judged,
@@ -316,9 +314,6 @@ class RunDifference:
             "prompts_part": [kind.as_json() for kind in self.prompts],
             "special_tokens_in_texts": list(self.special),
         }
-
-    def _accuracies(self) -> tuple[float, float]:
-        return self.account.accuracy_a, self.account.accuracy_b
 
 
 def run_difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunDifference:

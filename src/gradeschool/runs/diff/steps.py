@@ -9,7 +9,7 @@ explains, first those with another prompt, then the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
@@ -51,12 +51,12 @@ class DiffStep:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffAccount:
-    """All steps. judged: pairs that every step can judge; correct: A's and B's among them.
+    """All steps. judged: pairs that every step can judge.
 
     tallies_a: A's samples of each problem, all that its scorer can judge. turned: A's completions
     whose verdict B's scorer changes to correct and from correct, then B's.
@@ -66,7 +66,6 @@ class DiffAccount:
     accuracy_b: float
     tallies_a: tuple[Tally, ...]
     judged: int
-    correct: tuple[int, int]
     steps: tuple[DiffStep, ...]
     turned: tuple[tuple[int, int], tuple[int, int]]
 
@@ -82,17 +81,6 @@ class ReadText(NamedTuple):
 Change = Callable[[SamplePair, ReadText], ReadText]
 
 
-class SideScorers:
-    """The scorers of both sides; problems with different labels are kept apart."""
-
-    def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
-        self.sets = (ScorerSet(scorers), ScorerSet(scorers))
-
-    def code(self, state: ReadText, labels: int) -> int:
-        """Return the outcome of a state under A's (0) or B's labels."""
-        return self.sets[labels].outcomes(state.text, state.problem)[state.scorer]
-
-
 def account_of(
     a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[Scorer, Scorer]
 ) -> DiffAccount:
@@ -101,8 +89,10 @@ def account_of(
     Raises InputError for a side without a sample that its scorer can judge, and for sides that
     share no sample.
     """
-    judges = SideScorers(scorers)
-    tallies = [_tallies(side, judges, own) for own, side in enumerate((a, b))]
+    # One for each side's problems, as their labels may differ.
+    judges = ScorerSet(scorers), ScorerSet(scorers)
+    tallies = [tuple(tally_by_problem(_codes(side, judges[own], own)).values())
+               for own, side in enumerate((a, b))]  # fmt: skip
     for side, judged, scorer in zip((a, b), tallies, scorers, strict=True):
         if not judged:
             raise nothing_judged(side.run.name, scorer.name)
@@ -126,9 +116,8 @@ def account_of(
         accuracy_b=whole[1],
         tallies_a=tallies[0],
         judged=n,
-        correct=(common[0], common[1]),
         steps=(DiffStep(SET, 100 * gap, lone, 0, 0), *steps),
-        turned=(_turned(a, judges, 0), _turned(b, judges, 1)),
+        turned=(_turned(a, judges[0], 0), _turned(b, judges[1], 1)),
     )
 
 
@@ -176,15 +165,14 @@ def stop_acts(pair: SamplePair, stops_a: Sequence[str], stops_b: Sequence[str]) 
 
 
 def _walk(
-    pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: SideScorers
+    pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: tuple[ScorerSet, ScorerSet]
 ) -> list[tuple[int, bool]]:
     """Return the outcome after each step, and whether the step replaced the text."""
     state = ReadText(pair.a.text, 0, pair.problem_a)
-    walked = [(judges.code(state, 0), False)]
+    walked = [(_code(state, judges[0]), False)]
     for _, change in changes:
         after = change(pair, state)
-        same = after == state
-        code = walked[-1][0] if same else judges.code(after, 1)
+        code = walked[-1][0] if after == state else _code(after, judges[1])
         walked.append((code, after.text != state.text))
         state = after
     return walked
@@ -197,24 +185,21 @@ def _step(name: str, number: int, walks: Sequence[Sequence[tuple[int, bool]]]) -
     return DiffStep(name, points, sum(walk[number][1] for walk in walks), gained, lost)
 
 
-def _codes(side: DiffSide, judges: SideScorers, labels: int, scorer: int) -> list[tuple[str, int]]:
+def _code(state: ReadText, judges: ScorerSet) -> int:
+    return judges.outcomes(state.text, state.problem)[state.scorer]
+
+
+def _codes(side: DiffSide, judges: ScorerSet, scorer: int) -> list[tuple[str, int]]:
     return [
-        (
-            sample.problem.id,
-            judges.code(ReadText(sample.text, scorer, sample.problem), labels),
-        )
+        (sample.problem.id, _code(ReadText(sample.text, scorer, sample.problem), judges))
         for sample in side.run.samples
         if sample.problem is not None and not sample.error
     ]
 
 
-def _tallies(side: DiffSide, judges: SideScorers, own: int) -> tuple[Tally, ...]:
-    return tuple(tally_by_problem(_codes(side, judges, own, own)).values())
-
-
-def _turned(side: DiffSide, judges: SideScorers, own: int) -> tuple[int, int]:
+def _turned(side: DiffSide, judges: ScorerSet, own: int) -> tuple[int, int]:
     """Return how many of a side's verdicts the other scorer turns to correct, and from it."""
-    codes = ([code for _, code in _codes(side, judges, own, scorer)] for scorer in (own, 1 - own))
+    codes = ([code for _, code in _codes(side, judges, scorer)] for scorer in (own, 1 - own))
     pairs = [pair for pair in zip(*codes, strict=True) if ERROR not in pair]
     gained = sum(before != CORRECT == after for before, after in pairs)
     return gained, sum(before == CORRECT != after for before, after in pairs)

@@ -168,9 +168,7 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         story.ask(BEFORE, story.step("Then {B} was {=} years old.", age - k, B=last), B=last, k=k)
     elif kind == "sum":
         story.numbers.pop()
-        total = values[0]
-        for value in values[1:]:
-            total += value
+        total = sum(values[1:], values[0])
         story.ask(
             SUM,
             story.step("The sum of the ages is {=}.", total),

@@ -101,10 +101,7 @@ def averages(story: Story) -> None:
                 f"In the {ORDER[len(results)]} {{game}}, {{A}} {{~get}} {{=}} {{points}}.", value
             )
         )
-    total = results[0]
-    for result in results[1:]:
-        total += result
-    total = story.step("In all, that {~be} {=} {points}.", total)
+    total = story.step("In all, that {~be} {=} {points}.", sum(results[1:], results[0]))
     number = story.constant(len(results))
     if chance.hit(0.5):
         story.ask(AVERAGE, story.step("The average {~be} {=} {points}.", total / number))

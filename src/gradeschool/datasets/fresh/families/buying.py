@@ -126,9 +126,7 @@ def shopping(story: Story) -> None:
         story.step("The {i} {~~cost} {=}.", count * price, i=item)
         for item, count, price in zip(items, counts, prices, strict=True)
     ]
-    total = costs[0]
-    for cost in costs[1:]:
-        total += cost
+    total = sum(costs[1:], costs[0])
     if lines > 1:
         total = story.step("The total {~be} {=}.", total)
     while story.steps_left > 1:

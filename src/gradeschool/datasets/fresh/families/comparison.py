@@ -306,10 +306,8 @@ def _ask(story: Story, frame: ComparisonWordings, nodes: list[ComparedQuantity])
         story.ask(frame.difference, story.unstated(answer), B=more.subject, A=less.subject)
         return
     counted = nodes if kind != "two" else [story.chance.pick(nodes[:-1]), last]
-    total = counted[0].value
-    for node in counted[1:]:
-        total += node.value
-    total = story.step("In all there {~~be} {=} {item}.", total)
+    numbers = [node.value for node in counted]
+    total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
     if kind == "sold":
         p = story.draw(2, 9, "price", money=True)
         story.late(SOLD_FOR, p=p)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.story import Story, Unfit, percent, share
+from gradeschool.datasets.fresh.story import Story, Unfit, share, some
 from gradeschool.datasets.fresh.wording import wordings
 
 
@@ -362,7 +362,7 @@ def _change(story: Story, water: Quantity, low: int, high: int) -> Quantity:
         k = story.draw(low, 4 * high, "taken")
         story.event(TAKES, k=k)
         return story.step(line, water - k)
-    part = share(story, water) if story.chance.hit(0.6) else percent(story, water)
+    part = some(story, water)
     story.event(TAKES_PART, part=part.wording)
     removed = story.step("{A} takes {=} liters.", part.taken)
     return story.step(line, water - removed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.story import Story, Unfit, percent, share, times
+from gradeschool.datasets.fresh.story import Story, Unfit, share, some, times
 from gradeschool.datasets.fresh.wording import Noun, wordings
 
 TASKS = (
@@ -113,7 +113,7 @@ def _next(story: Story, remaining: Quantity, rate: Quantity) -> Quantity:
     line = "Then {=} {unit} {~~be} left."
     kind = story.chance.below(4)
     if kind == 0:
-        part = share(story, remaining) if story.chance.hit(0.6) else percent(story, remaining)
+        part = some(story, remaining)
         story.event(PART, part=part.wording)
         removed = story.step("That {~be} {=} {unit} less.", part.taken)
         return story.step(line, remaining - removed)
