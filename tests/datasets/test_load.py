@@ -447,6 +447,15 @@ def test_a_local_file_of_any_format_gives_the_same_problems(ending: str, tmp_pat
     assert dataset.name == str(tmp_path / f"own{ending}")
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_array_is_a_file_of_problems(indent: int | None, tmp_path: Path) -> None:
+    lines = load_dataset(write(tmp_path / "own.jsonl", ROWS))
+    (tmp_path / "own.json").write_text(json.dumps(ROWS, indent=indent))
+    assert load_dataset(str(tmp_path / "own.json")).problems == lines.problems
+    (tmp_path / "own.json").write_text(json.dumps(ROWS[0]))
+    assert load_dataset(str(tmp_path / "own.json")).problems == lines.problems[:1]
+
+
 @pytest.mark.parametrize("question", load.QUESTION_COLUMNS)
 @pytest.mark.parametrize("answer", load.ANSWER_COLUMNS)
 def test_columns_have_the_usual_names(question: str, answer: str, tmp_path: Path) -> None:
@@ -549,7 +558,6 @@ def test_a_bad_row_of_a_parquet_file_is_refused_with_its_number(tmp_path: Path) 
         ("empty.jsonl", b"", "contains no problems"),
         ("blank.jsonl", b"\n\n", "contains no problems"),
         ("broken.parquet", b"PAR1", "not a readable Parquet file"),
-        ("whole.json", b'[{"question": "?", "answer": 1}]', "row 1 .* a JSON list"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name(

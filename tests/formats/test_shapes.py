@@ -17,7 +17,9 @@ import pytest
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
+from gradeschool.formats import tables
 from gradeschool.formats.layout import parse_columns, question_of, rows_in, texts_of
+from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import gold_in
 from gradeschool.problem import Problem
 from tests.support.command import Command, CommandResult
@@ -719,3 +721,20 @@ def test_question_of_messages() -> None:
 def test_rows_in_a_value(value: object, expected: Sequence[object] | None) -> None:
     """Arrays, objects by number, tables; None for an object without rows."""
     assert rows_in(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("write", "limit", "says"),
+    [(deepeval, "LARGEST_WHOLE", "one JSON value of more than 0 MiB; write one object a line"),
+     (excel, "LARGEST_SHEET", "bytes once unpacked; save it as CSV")],
+    ids=["json", "excel"],
+)  # fmt: skip
+def test_a_file_too_large_to_be_read_whole_says_what_to_do(
+    write: Callable[[Path], Path], limit: str, says: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(tables, limit, 10)
+    with pytest.raises(InputError) as caught:
+        read_samples(write(tmp_path))
+    assert says in str(caught.value)
+    assert "cannot be read" not in str(caught.value)

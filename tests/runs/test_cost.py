@@ -68,6 +68,7 @@ def test_a_price_that_is_none_is_a_clear_error(text: str, message: str) -> None:
         ("{", "cannot read the prices"),
         ('{"m": [1]}', "give IN/OUT"),
         ('{"m": ["1", "2"]}', "give IN/OUT"),
+        (f'{{"m": [1, {"9" * 400}]}}', "give IN/OUT"),
     ],
 )
 def test_a_table_that_is_none_is_a_clear_error(content: str, message: str, tmp_path: Path) -> None:

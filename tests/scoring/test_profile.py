@@ -71,6 +71,16 @@ def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
     assert numbers.is_lower and not words.is_lower
 
 
+def test_variations_of_no_kind_are_only_in_the_whole_set() -> None:
+    metas = [{"seed": "0", "perturbation": "numbers"}, {"seed": "0"},
+             {"seed": "1", "perturbation": "words"}]  # fmt: skip
+    varied = outcomes("plus", [True, False, True], metas)
+    entries = profile(outcomes("gsm8k", [True, True]), [varied])
+    assert [(entry.group, entry.problems) for entry in entries] == [
+        ("", 3), ("numbers", 1), ("words", 1),
+    ]  # fmt: skip
+
+
 def test_a_drop_that_only_the_correction_leaves_open_is_called_so() -> None:
     """Nine of 40 lost: alone p is 0.004, of 20 lines 0.08."""
     original = outcomes("gsm8k", [True] * 40)

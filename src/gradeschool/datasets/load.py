@@ -124,7 +124,7 @@ def _load_source(name: str) -> Dataset:
 
 
 def _load_file(path: Path) -> Dataset:
-    with closing(read_rows(path)) as rows:
+    with closing(_rows(path)) as rows:
         problems = tuple(_row(str(path), str(index), row) for index, row in enumerate(rows))
     if not problems:
         raise InputError(f"{str(path)!r} contains no problems; give one row for each problem")
@@ -139,7 +139,7 @@ def _load_file(path: Path) -> Dataset:
 def _rows(path: Path) -> Iterator[Row]:
     """Yield the rows of a table, or of a file that is one JSON array."""
     value = read_whole(path)
-    if value is not None:
+    if isinstance(value, list):
         yield from array_rows(value, path)
         return
     with closing(read_rows(path)) as rows:

@@ -312,6 +312,8 @@ def _excel_rows(path: Path) -> Iterator[Row]:
             yield from _sheet_rows(
                 openpyxl.load_workbook(file, read_only=True, data_only=True), path
             )
+    except InputError:
+        raise
     except (BadZipFile, *EXCEL_DAMAGE) as error:
         raise InputError(f"{str(path)!r} cannot be read as Excel: {clip(str(error))}") from error
 
@@ -457,12 +459,12 @@ def read_whole(path: Path) -> Any:
             return None
         file.seek(0)
         content = file.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise InputError(
+            f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB; write "
+            "one object a line (JSONL)"
+        )
     try:
-        if len(content) > LARGEST_WHOLE:
-            raise InputError(
-                f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB; write "
-                "one object a line (JSONL)"
-            )
         return json.loads(content)
     except UnicodeDecodeError as error:
         raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from gradeschool.models.base import Request
 from gradeschool.runs.plan import groups
 
 MILLION = 1_000_000
+LARGEST_PRICE = 1e9  # dollars per million tokens
 CHARACTERS_A_TOKEN = 4  # approximately, in English text; used until a server has counted
 TOKENS_A_MESSAGE = 4
 TYPICAL_ANSWER = 300  # tokens, if there is neither a limit nor an earlier answer
@@ -64,7 +64,7 @@ def _entry(path: Path, model: str) -> Any:
 def _price(pair: Any, what: str) -> Price:
     numbers = pair if isinstance(pair, list) and len(pair) == 2 else []
     if not numbers or not all(
-        isinstance(number, int | float) and isfinite(number) and number >= 0 for number in numbers
+        isinstance(number, int | float) and 0 <= number <= LARGEST_PRICE for number in numbers
     ):
         raise InputError(f"{what} is {pair!r}; {ADVICE}")
     return Price(float(numbers[0]), float(numbers[1]))

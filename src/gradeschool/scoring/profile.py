@@ -232,7 +232,7 @@ def _entries(base: Outcomes, seeds: SeedIndex, outcomes: Outcomes) -> Iterator[P
     paired = {id: seed for id, seed in pairs if seed is not None}
     yield _entry(base, outcomes, paired or None)
     for fact in GROUPED_BY:
-        values = {outcomes.problems[id].meta.get(fact, "") for id in paired}
+        values = {value for id in paired if (value := outcomes.problems[id].meta.get(fact))}
         for value in sorted(values) if len(values) > 1 else ():
             group = {
                 id: seed
