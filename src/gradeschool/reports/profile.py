@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from gradeschool.percentages import bounds, percent, point_bounds, points
 from gradeschool.reports.comparison import name, p_value
@@ -23,6 +21,7 @@ from gradeschool.reports.page.markup import (
 )
 from gradeschool.reports.page.write import document
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
@@ -39,8 +38,7 @@ def print_profile(
         f"{len(original.tallies):,} problems (95 % {bounds(original.interval)})",
         soft_wrap=True,
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("set", overflow="fold")
+    table = simple_table(["set"])
     for heading in ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in entries:
@@ -70,8 +68,7 @@ def print_profile(
 
 def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
     """Print the parts of the loss on each set, in points."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("loss in points", overflow="fold")
+    table = simple_table(["loss in points"])
     for heading in ("in all", *original.misses):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in entries:

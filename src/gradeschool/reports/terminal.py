@@ -70,6 +70,19 @@ def _table(title: str | None = None) -> Table:
     )
 
 
+def simple_table(
+    texts: Sequence[str], numbers: Sequence[str] = (), title: str | None = None
+) -> Table:
+    """Return an empty table: columns of texts, then of numbers, aligned right; all are folded."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
+                  padding=(0, 1, 0, 0))  # fmt: skip
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
 def folded(name: str, width: int) -> str:
     """Return a name in lines of this width, broken between parts; later lines are indented."""
     lines = [""]
@@ -260,9 +273,9 @@ def print_cause_counts(
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     """Print one row for each run and vote."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong"):
-        table.add_column(name, overflow="fold")
+    table = simple_table(
+        ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong")
+    )
     table.add_column("no answer wins")
     for score in scores:
         table.add_row(
