@@ -35,6 +35,9 @@ from gradeschool.reports.page.verdicts import (
     Rates,
     Share,
     Slices,
+    alike,
+    column_of,
+    finds_answers,
     share_of,
     share_text,
     slices_of,
@@ -224,34 +227,30 @@ def checklist_section(judged: Judged, rates: Rates) -> Html:
 
 def scorers_section(judged: Judged) -> Html:
     """Return the completions under every scorer, and the differences from the headline."""
-    groups = _alike(judged)
+    groups = alike(judged)
     shares = {group[0]: share_of(judged, group[0]) for group in groups}
     groups.sort(key=lambda group: -shares[group[0]].accuracy)
-    silent = {group[0]: _silent(judged, group[0]) for group in groups}
+    columns = {group[0]: column_of(judged, group[0]) for group in groups}
+    # The same scorers are left out, for the same reason, as in the line under a table of scores.
+    finding = [group for group in groups if finds_answers(columns[group[0]])]
     axis = axis_over(
-        share.interval
-        for scorer, share in shares.items()
-        if (share.correct and 2 * silent[scorer] < share.judged) or scorer == judged.headline
+        shares[group[0]].interval
+        for group in groups
+        if group in finding or judged.headline in group
     )
     moves = {group[0]: _moved(judged, group[0]) for group in groups}
     most = max((max(move) for move in moves.values()), default=1)
-    mark = next(shares[g[0]].accuracy for g in groups if judged.headline in g)
+    mark = next(shares[group[0]].accuracy for group in groups if judged.headline in group)
     rows = [
         _scorer_row(
             judged,
             group,
             shares[group[0]],
             moves[group[0]],
-            _strip(shares[group[0]], silent[group[0]], axis, mark),
+            _strip(shares[group[0]], columns[group[0]].count(NO_ANSWER), axis, mark),
             most,
         )
         for group in groups
-    ]
-    # The same scorers are left out, for the same reason, as in the line under a table of scores.
-    finding = [
-        group
-        for group in groups
-        if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
     ]
     result = sum(map(len, finding))
     mute = len(judged.scorers) - result if result > 1 else 0
@@ -285,18 +284,6 @@ def _rows_table(axis: Axis, rows: Sequence[Html]) -> Html:
     return el("table", el("thead", head), el("tbody", *rows), class_="rows scorers")
 
 
-def _alike(judged: Judged) -> list[list[int]]:
-    """Group the scorers that agree on every completion; the headline scorer leads its group."""
-    columns: dict[bytes, list[int]] = {}
-    joined = b"".join(judged.codes)
-    for position in range(len(judged.scorers)):
-        columns.setdefault(joined[position :: len(judged.scorers)], []).append(position)
-    return [
-        sorted(group, key=lambda position: position != judged.headline)
-        for group in columns.values()
-    ]
-
-
 def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
     """Return (gained, lost) against the headline scorer, where both have a verdict."""
     gained = lost = 0
@@ -306,11 +293,6 @@ def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
             gained += number * (ours != CORRECT and theirs == CORRECT)
             lost += number * (ours == CORRECT and theirs != CORRECT)
     return gained, lost
-
-
-def _silent(judged: Judged, scorer: int) -> int:
-    """Return how many completions a scorer finds no answer in."""
-    return sum(codes[scorer] == NO_ANSWER for codes in judged.codes)
 
 
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html | None:

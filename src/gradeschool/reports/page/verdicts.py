@@ -112,6 +112,26 @@ def clustered_share(clusters: Sequence[tuple[int, int]]) -> Share:
     return Share(right, n, accuracy, interval, len(clusters))
 
 
+def alike(judged: Judged) -> list[list[int]]:
+    """Group the scorers that agree on every completion; the headline scorer leads its group."""
+    columns: dict[bytes, list[int]] = {}
+    for scorer in range(len(judged.scorers)):
+        columns.setdefault(column_of(judged, scorer), []).append(scorer)
+    return [
+        sorted(group, key=lambda scorer: scorer != judged.headline) for group in columns.values()
+    ]
+
+
+def column_of(judged: Judged, scorer: int) -> bytes:
+    """Return a scorer's outcome on each completion."""
+    return b"".join(judged.codes)[scorer :: len(judged.scorers)]
+
+
+def finds_answers(column: bytes) -> bool:
+    """Return whether a scorer calls something correct, and finds an answer in most completions."""
+    return CORRECT in column and 2 * column.count(NO_ANSWER) < len(column) - column.count(ERROR)
+
+
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
     """Return a sentence on how much of an accuracy rests on guesses, as in `score --causes`.
 
