@@ -24,7 +24,7 @@ from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.exports import report_scorers
 from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.page.gather import gather
-from gradeschool.reports.page.markup import Html, el, join
+from gradeschool.reports.page.markup import el, join
 from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import VIEWER, document, page
 from gradeschool.runs.summary import RunSummary, find_runs, summary_of
@@ -82,7 +82,7 @@ class RunViewer:
             el("p", "Loading", id="status", role="status", class_="tally"),
         )
         title = f"All runs in {self.folder.resolve().name}/"
-        return document(title, main, Html(""), Html(""), "gradeschool view", SCRIPTS, live=True)
+        return document(title, main, kicker="gradeschool view", scripts=SCRIPTS, live=True)
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for an unknown name."""

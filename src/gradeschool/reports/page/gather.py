@@ -52,8 +52,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """One run of a page: its completions, the run's JSON files, and disputed labels by id.
+    """One run of a page: its completions, and the run's JSON files.
 
+    disputed: the revised problems by id, None for removed ones (see `datasets.platinum.disputed`).
     valued: a verifier's values of completions, by the index of the entry. dataset: its name.
     prompts: sent prompts by problem id; only those verified by the keys of a run folder.
     """

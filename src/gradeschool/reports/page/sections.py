@@ -8,6 +8,7 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
@@ -217,12 +218,13 @@ def checklist_section(judged: Judged, rates: Rates) -> Html:
         "What a GSM8K result must come with, read from the run itself. "
         + (f"{count(missing, 'point')} not recorded." if missing else "Nothing is missing.")
     )  # fmt: skip
-    rows = (
-        el("div", el("dt", item.name),
-           el("dd", item.value or "not recorded", class_=None if item.value else "missing"))
-        for item in items
-    )  # fmt: skip
-    return join(el("p", lead), el("dl", *rows, class_="checklist"))
+    return join(el("p", lead), el("dl", *(_fact(*item) for item in items), class_="checklist"))
+
+
+def _fact(name: str, value: str | None) -> Html:
+    """Return a fact of a list; value is None if it is not recorded."""
+    shown = el("dd", value or "not recorded", class_=None if value else "missing")
+    return el("div", el("dt", name), shown)
 
 
 def scorers_section(judged: Judged) -> Html:
@@ -523,10 +525,9 @@ def tokens_section(judged: Judged) -> Html:
                     *(el("td", f"{cell:,}", class_="number") for cell in cells),
                 )
             )
-    names = ("", "completions", "median", "90 % up to", "longest")
-    heads = (el("th", name, scope="col", class_="number") for name in names[1:])
-    corner = el("td")
-    table = el("table", el("thead", el("tr", corner, *heads)), el("tbody", *rows), class_="plain")
+    names = ("completions", "median", "90 % up to", "longest")
+    head = el("tr", el("td"), *(el("th", name, scope="col", class_="number") for name in names))
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain")
     return join(
         el("p", "Characters in a completion:"),
         scrolled(table, "Lengths"),
@@ -539,24 +540,14 @@ def _spent(judged: Judged) -> Html:
     tokens = [e.facts.completion_tokens for e in entries if e.facts.completion_tokens is not None]
     prompt_tokens = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
     results = judged.run.results
-    facts: list[tuple[str, str | None]] = [
+    facts = (
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),
         ("tokens a completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
         ("prompt tokens", f"{sum(prompt_tokens):,}" if prompt_tokens else None),
         ("seconds of the last session", _figure(results.get("seconds"))),
-        ("cost, dollars", _cost(results.get("cost"))),
-    ]
-    cells = (
-        el("div", el("dt", name),
-           el("dd", value or "not recorded", class_=None if value else "missing"))
-        for name, value in facts
-    )  # fmt: skip
-    return el("dl", *cells, class_="rates")
-
-
-def _cost(recorded: object) -> str | None:
-    """Format the cost in results.json in dollars."""
-    return _figure(recorded.get("dollars")) if isinstance(recorded, Mapping) else None
+        ("cost, dollars", _figure(mapping(results.get("cost")).get("dollars"))),
+    )
+    return el("dl", *(_fact(name, value) for name, value in facts), class_="rates")
 
 
 def _figure(value: object) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -262,13 +262,9 @@ class Platinum(NamedTuple):
     revised: int
 
 
-def platinum_of(
-    judged: Judged, scorer: Scorer, changes: Mapping[str, Problem | None]
-) -> Platinum | None:
-    """Return the headline under Platinum's labels; None if no label is known to be disputed.
-
-    changes: the revised problems by id, None for removed ones.
-    """
+def platinum_of(judged: Judged, scorer: Scorer) -> Platinum | None:
+    """Return the headline under Platinum's labels; None if no label is known to be disputed."""
+    changes = judged.run.disputed
     if not changes:
         return None
     outcomes: list[tuple[str, int]] = []
