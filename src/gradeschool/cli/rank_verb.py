@@ -167,10 +167,10 @@ def _scored(
 
 def _development(sampled: CandidateRun, ranked: RankInput) -> DevelopmentRun:
     """Return a run with the temperature that its run.json records."""
+    from gradeschool.formats.settings import mapping
     from gradeschool.verifier.choice import DevelopmentRun
 
-    decoding = sampled.manifest.get("decoding")
-    temperature = decoding.get("temperature") if isinstance(decoding, Mapping) else None
+    temperature = mapping(sampled.manifest.get("decoding")).get("temperature")
     return DevelopmentRun(str(sampled.path), temperature, ranked.cases)
 
 

@@ -19,6 +19,7 @@ from gradeschool.scorer import clip
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
     from gradeschool.scoring.score import RunScore, ScorerResult
+    from gradeschool.scoring.totals import RunOrigin
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
@@ -204,15 +205,8 @@ class _Gap(NamedTuple):
     whole: bool
 
 
-class Origin(NamedTuple):
-    """The origin of a run: its file, and its name in the file."""
-
-    path: Path
-    run: str
-
-
 def spread_lines(
-    scores: Sequence[RunScore], origins: Mapping[str, Origin], reading: str
+    scores: Sequence[RunScore], origins: Mapping[str, RunOrigin], reading: str
 ) -> list[str]:
     """Return the largest gap between scorers, and the command that explains it.
 
@@ -227,9 +221,9 @@ def spread_lines(
     if gap.points == 0:
         return [f"The {scorers} come to the same accuracy."]
     where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
-    path, run = origins[gap.run]
-    several = sum(origin.path == path for origin in origins.values()) > 1
-    file = quoted(f"{path}#{run}" if several else str(path))
+    path = Path(origins[gap.run].source)
+    several = sum(Path(origin.source) == path for origin in origins.values()) > 1
+    file = quoted(f"{path}#{origins[gap.run].run}" if several else str(path))
     names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
     return [
         f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
