@@ -145,8 +145,8 @@ def _spread_in_words(entry: ProfileEntry) -> str:
     )
 
 
-def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> int:
-    """Draw the difference of every set and group with its interval; return the bytes written.
+def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> None:
+    """Draw the difference of every set and group with its interval.
 
     Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
     """
@@ -172,4 +172,4 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
             f"points from {plain(original.run, 30)} ({percent(original.accuracy, 1)}), 95 %"
         )
 
-    return save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))
+    save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))
