@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
     VerbGroup,
+    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -23,6 +24,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.scoring.suspects import Suspect
 
-MOST_COUNT, MOST_SEED = 1_000_000, 10**18 - 1
+MOST_COUNT = 1_000_000
 SHOWN_RUNS = 4
 
 
@@ -167,8 +169,7 @@ def generate_command(
     from gradeschool.datasets.fresh import fresh_problems
     from gradeschool.datasets.fresh.generate import row, rows_digest
 
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     low, high = steps
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
@@ -278,8 +279,7 @@ def label_steps_command(
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
 
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     check_sources([run], dataset)
     labelled = [row for each in candidates_of(run, dataset, warn) for row in label_run(each)]
     counts = label_counts(labelled)

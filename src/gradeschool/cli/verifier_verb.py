@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
     VerbGroup,
+    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -22,7 +23,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
 )
-from gradeschool.cli.training import RunSettings, run_training, training_options
+from gradeschool.cli.training import POSITIVE, RunSettings, run_training, training_options
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say, show_status
 
@@ -60,12 +61,12 @@ def command() -> None:
     help="Train with or without the language-modelling loss; or prefer right solutions to wrong "
     "ones of the same problem (DPO), with --level likelihood.",
 )
-@click.option("--beta", type=FiniteRange(min=0, min_open=True),
+@click.option("--beta", type=POSITIVE,
               help="Scale of --objective preference; by default 0.1.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Text for the language-modelling loss: reference solutions or correct samples; "
                    "by default reference, with --level likelihood right.")  # fmt: skip
-@click.option("--head-lr", type=FiniteRange(min=0, min_open=True),
+@click.option("--head-lr", type=POSITIVE,
               help="Learning rate of the head's gain and bias; by default --lr.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
               help="Maximum number of solutions of a problem in a group.")  # fmt: skip
@@ -258,8 +259,7 @@ def bench(
             "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     scorers = BenchSources(**sources).load()
     rows = spread_evenly(load_step_labels(), limit)
     predictions = [scorer(rows, threshold, progress("scored", "solutions")) for scorer in scorers]
