@@ -36,7 +36,7 @@ MOST_COUNT = 1_000_000
 SHOWN_RUNS = 4
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup)
 def command() -> None:
     """List, fetch, verify and generate datasets."""
 
@@ -344,6 +344,7 @@ def _print(listed: list[Suspect], limit: int) -> None:
     from rich.text import Text
 
     from gradeschool.reports.printable import printable
+    from gradeschool.reports.terminal import print_more
 
     console = stdout_console()
     count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
@@ -362,5 +363,4 @@ def _print(listed: list[Suspect], limit: int) -> None:
         console.print(Text(printable(problem.question), "italic"))
         console.print(Text(printable(answers), "bold"))
         console.print(Text(f"{printable(names, keep='')}{more}"))
-    if 0 < limit < len(listed):
-        console.print(f"\n{len(listed) - limit} more; show them with -n {len(listed)}")
+    print_more(len(listed), limit, console)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.compare import ScoreDelta
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup)
 def command() -> None:
     """List, show and compare protocols and scorers; print prompts."""
 

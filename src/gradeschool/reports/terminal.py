@@ -250,6 +250,12 @@ def quoted(text: str) -> str:
     return shlex.quote(printable(text))
 
 
+def print_more(count: int, limit: int, console: Console) -> None:
+    """Say how many of `count` items are not shown, unless -n 0 asked for none."""
+    if 0 < limit < count:
+        console.print(f"\n{count - limit} more; show them with -n {count}")
+
+
 def print_cause_counts(
     causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
 ) -> None:
