@@ -13,7 +13,7 @@ from typing import Any
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import percent
+from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 
@@ -142,7 +142,7 @@ def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
     if not isinstance(used, int):
         return ""
     source = SOURCES.get(ALIASES.get(dataset, dataset))
-    words = f"{used:,} problem{'' if used == 1 else 's'}"
+    words = count(used, "problem")
     if source and used < source.rows:
         words = f"the first {used:,} of {source.rows:,} problems"
     return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words

@@ -16,6 +16,7 @@ from gradeschool.reports.page.markup import (
     axis_over,
     dot_strip,
     el,
+    row_heads,
     scrolled,
     ticks_strip,
 )
@@ -88,13 +89,9 @@ def profile_page(
         f"(95 % {bounds(original.interval, between=' to ')}), scored by ", el("code", scorer), ".",
     )  # fmt: skip
     names = ("Set", "Problems", "Seeds", "%", None, "Points", "p", *original.misses)
-    head = (
-        el("th", heading or ticks_strip(axis, label="Points from the original"), scope="col",
-           class_="left" if heading == "Set" else "number" if heading else "wide")
-        for heading in names
-    )  # fmt: skip
+    heads = row_heads(names, ticks_strip(axis, label="Points from the original"))
     rows = (_page_row(entry, axis) for entry in entries)
-    table = el("table", el("thead", el("tr", *head)), el("tbody", *rows), class_="rows runs")
+    table = el("table", heads, el("tbody", *rows), class_="rows runs")
     note = el(
         "p",
         "Points are the difference from the original on the same seed problems, with 95 % "

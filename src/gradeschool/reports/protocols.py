@@ -25,7 +25,7 @@ PLACES = {
     "user": "in the user's message before the question",
     "turns": "as turns of the chat",
 }
-SAID = {"correct": "correct", "wrong": "wrong", "nothing read": "no answer", "error": "error"}
+SAID = {"nothing read": "no answer"}  # other words are printed as they are
 
 
 def print_protocol(card: ProtocolCard, console: Console) -> None:
@@ -51,7 +51,7 @@ def print_scorer(card: ScorerCard, console: Console) -> None:
     _heading(scorer.name, "scorer", scorer.summary, console)
     rows = [
         ("source", scorer.source),
-        ("part of", _lines(card.protocols) or "no protocol"),
+        ("part of", "\n".join(card.protocols) or "no protocol"),
     ]
     if scorer.extra:
         state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
@@ -69,7 +69,7 @@ def print_vote(vote: Vote, console: Console) -> None:
         ("source", vote.source),
         ("voters", f"the first {vote.voters} samples of each problem"),
         ("no answer", f"votes {vote.nothing!r}, which may win"),
-        ("part of", _lines(about["protocols"])),
+        ("part of", "\n".join(about["protocols"])),
     ]
     _fields(rows, console)
     _links(about["links"], console)
@@ -88,7 +88,7 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
         ("decoding", decoding(protocol.decoding)),
         ("stops", " ".join(map(repr, protocol.decoding.stop)) or "none"),
         ("samples", f"{protocol.samples} of each problem"),
-        ("scorers", _lines([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
+        ("scorers", "\n".join([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
         ("source", protocol.source),
     ]
 
@@ -128,10 +128,6 @@ def _shots(card: ProtocolCard) -> str:
     where = PLACES[card.shape.place]
     source = f"{len(card.shape.rows)} of {card.protocol.shots}, {where}, {drawn}"
     return source if card.redrawn and not card.example else f"{source}\n{whose} {rows}"
-
-
-def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(texts)
 
 
 def _heading(name: str, kind: str, summary: str, console: Console) -> None:

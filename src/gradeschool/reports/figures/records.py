@@ -10,13 +10,11 @@ from typing import NamedTuple
 from gradeschool.reports.page.verdicts import (
     Judged,
     Share,
-    Slices,
     alike,
     column_of,
     finds_answers,
     samples_of,
     share_of,
-    slices_of,
 )
 from gradeschool.scoring.at_k import curve
 from gradeschool.scoring.statistics import Interval
@@ -153,15 +151,6 @@ def cause_rows(judged: Judged) -> list[CauseRow]:
     rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
     rest = sum(count for _, count in causes[MOST_CAUSES:])
     return [*rows, CauseRow("other causes", rest)] if rest else rows
-
-
-def slices(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps, answer size and question length, as far as there are classes.
-
-    Without a judged completion, there are none.
-    """
-    ways = [way for way in slices_of(judged) if len(way.classes) > 1]
-    return ways if share_of(judged, judged.headline).judged else []
 
 
 def curves_over_k(runs: Sequence[Judged]) -> Figure | None:

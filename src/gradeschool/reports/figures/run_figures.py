@@ -21,9 +21,8 @@ from gradeschool.reports.figures.records import (
     lengths,
     run_rows,
     scorer_rows,
-    slices,
 )
-from gradeschool.reports.page.verdicts import Judged, Slices, share_of
+from gradeschool.reports.page.verdicts import Judged, Slices, share_of, slices_of
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
@@ -87,10 +86,9 @@ def figures_of(judged: Judged) -> Iterator[SizedFigure]:
     if causes:
         height = 0.4 + ROW * len(causes)
         yield SizedFigure("causes", curves.COLUMN, height, partial(draw_causes, causes))
-    ways = slices(judged)
-    if ways:
-        level = share_of(judged, judged.headline).accuracy
-        yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, level))
+    whole = share_of(judged, judged.headline)
+    if whole.judged and (ways := slices_of(judged)):
+        yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
     long = lengths(judged)
     if long.correct or long.others:
         yield SizedFigure("lengths", curves.COLUMN, 2.1, partial(draw_lengths, long))

@@ -148,15 +148,13 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
 
 
 def _facts_of(path: Path) -> dict[int, Facts]:
-    """Return the facts by row; rows without facts are left out."""
-    if completions_file(path).name == COMPLETIONS_FILE:
-        facts = {
-            row: Facts(completion.finish, *completion.usage[:2], completion.key)
-            for row, completion in completions_by_row(path).items()
-        }
-    else:
-        facts = {sample.row: Facts(sample.finish) for sample in read_samples(path)}
-    return {row: of_row for row, of_row in facts.items() if of_row != Facts()}
+    """Return the facts by row."""
+    if completions_file(path).name != COMPLETIONS_FILE:
+        return {sample.row: Facts(sample.finish) for sample in read_samples(path)}
+    return {
+        row: Facts(completion.finish, *completion.usage[:2], completion.key)
+        for row, completion in completions_by_row(path).items()
+    }
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

@@ -78,6 +78,16 @@ def scrolled(table: Html, label: str) -> Html:
     return el("div", table, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
+def row_heads(names: Sequence[str | None], ticks: Html) -> Html:
+    """Return the head of a table of rows with strips: ticks in place of None, the first left."""
+    cells = (
+        el("th", name or ticks, scope="col",
+           class_="left" if name == names[0] else "number" if name else "wide")
+        for name in names
+    )  # fmt: skip
+    return el("thead", el("tr", *cells))
+
+
 HEIGHT = 28
 MIDDLE = HEIGHT / 2
 MOST_TICKS = 6

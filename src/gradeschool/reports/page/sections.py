@@ -26,6 +26,7 @@ from gradeschool.reports.page.markup import (
     link_to,
     moved_strip,
     percent,
+    row_heads,
     scrolled,
     span,
     ticks_strip,
@@ -172,15 +173,15 @@ def causes_section(judged: Judged) -> Html:
 
 def slices_section(judged: Judged) -> Html:
     """Return the accuracy by steps, size of the answer and length of the question."""
-    ways = [way for way in slices_of(judged) if len(way.classes) > 1]
-    axis = axis_over(
-        division.share.interval for way in ways for division in way.classes if division.share.judged
-    )
     whole = share_of(judged, judged.headline)
     if not whole.judged:
         return el("p", "No completion could be judged.")
-    mark = whole.accuracy
-    return el("div", *(_slices_figure(way, axis, mark) for way in ways), class_="multiples")
+    ways = slices_of(judged)
+    axis = axis_over(
+        division.share.interval for way in ways for division in way.classes if division.share.judged
+    )
+    figures = (_slices_figure(way, axis, whole.accuracy) for way in ways)
+    return el("div", *figures, class_="multiples")
 
 
 def _dot(axis: Axis, share: Share, mark: float | None = None) -> Html | None:
@@ -366,15 +367,8 @@ def runs_section(
     ]
     names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "Errors",
              "From the first", "p")  # fmt: skip
-    head = el(
-        "tr",
-        *(
-            el("th", name or ticks_strip(axis), scope="col",
-               class_="left" if name == "Run" else "number" if name else "wide")
-            for name in names
-        ),
-    )  # fmt: skip
-    table = el("table", el("thead", head), el("tbody", *rows), class_="rows runs")
+    heads = row_heads(names, ticks_strip(axis))
+    table = el("table", heads, el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
     problems = len({
         (entry.problem.id, entry.problem.question)

@@ -204,13 +204,17 @@ class Slices(NamedTuple):
 
 
 def slices_of(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps of the solution, size of the gold, words of the question."""
+    """Return accuracy by steps of the solution, size of the gold, words of the question.
+
+    A classification with a single class is left out.
+    """
     ways: tuple[tuple[str, str, Callable[[Problem], tuple[int, str] | None]], ...] = (
         ("Steps of the reference solution", "steps", _by_steps),
         ("Size of the answer", "", _by_size),
         ("Length of the question", "words", _by_length),
     )
-    return [Slices(title, unit, _divided(judged, key)) for title, unit, key in ways]
+    slices = (Slices(title, unit, _divided(judged, key)) for title, unit, key in ways)
+    return [each for each in slices if len(each.classes) > 1]
 
 
 def step_count(problem: Problem) -> int:
