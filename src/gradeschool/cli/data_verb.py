@@ -64,18 +64,15 @@ def list_command(as_json: bool) -> None:
     if as_json:
         print_json({"datasets": rows})
         return
-    print_lists(
-        {
-            "Datasets": [
-                (
-                    str(row["name"]),
-                    f"[{row['where']}] {row['summary']}; {row['rows']} problems, "
-                    f"{row['language']}, {row['licence']}; golds: {row['golds']}",
-                )
-                for row in rows
-            ]
-        }
-    )
+    described = [
+        (
+            str(row["name"]),
+            f"[{row['where']}] {row['summary']}; {row['rows']} problems, {row['language']}, "
+            f"{row['licence']}; golds: {row['golds']}",
+        )
+        for row in rows
+    ]
+    print_lists({"Datasets": described})
     say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 

@@ -153,7 +153,7 @@ def _scored(
         dataset = None
     candidates = one_run(spec, dataset, warn, scorer)
     if isinstance(source, CandidateScorer):
-        name, rows = scored_by(source, candidates, progress("scored"))
+        name, rows = scored_by(source, candidates, progress())
     else:
         beside = scores_path(candidates.path)
         name, rows = source if is_reported else choose_scores(beside, source[0])

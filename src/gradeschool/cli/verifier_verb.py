@@ -147,7 +147,7 @@ def score(
     scorer = load_scorer(verifier, generator, reduction, form)
     runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
     for run in runs:
-        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
+        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress())
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
@@ -262,7 +262,7 @@ def bench(
     check_new(output)
     scorers = BenchSources(**sources).load()
     rows = spread_evenly(load_step_labels(), limit)
-    predictions = [scorer(rows, threshold, progress("scored", "solutions")) for scorer in scorers]
+    predictions = [scorer(rows, threshold, progress("solutions")) for scorer in scorers]
     if threshold is not None and all(each.scores is None for each in predictions):
         raise InputError("--threshold applies to scores, and only predictions are given; leave it "
                          "out")  # fmt: skip
@@ -275,7 +275,7 @@ def bench(
         print_bench(rows, results, stdout_console())
 
 
-def progress(verb: str, what: str = "completions") -> Callable[[ScoringProgress], None]:
+def progress(what: str = "completions") -> Callable[[ScoringProgress], None]:
     """Return a callback that prints progress on stderr, at most every two seconds."""
     last = time.monotonic()
 
@@ -284,7 +284,7 @@ def progress(verb: str, what: str = "completions") -> Callable[[ScoringProgress]
         if update.scored < update.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        line = f"{verb} {update.scored} of {update.total} {what}"
+        line = f"scored {update.scored} of {update.total} {what}"
         if sys.stderr.isatty() and update.scored < update.total:
             show_status(line)
         else:
