@@ -37,10 +37,14 @@ class MeasuredSettings:
     problems: str = ""
     changes: tuple[str, ...] = ()
 
+    @property
+    def run_by(self) -> str:
+        """Return the engine and the precision."""
+        return ", ".join(filter(None, (self.engine, self.precision)))
+
     def lines(self) -> list[tuple[str, str]]:
         """Return (name, value) of each setting for a terminal."""
-        engine = ", ".join(filter(None, (self.engine, self.precision)))
-        model = f"{self.model} ({engine})" if engine else self.model
+        model = f"{self.model} ({self.run_by})" if self.run_by else self.model
         dataset = f"{self.dataset}, {self.problems}" if self.problems else self.dataset
         named = [("model", model), ("protocol", self.protocol), ("dataset", dataset)]
         return [*named, *([("changed", ", ".join(self.changes))] if self.changes else [])]

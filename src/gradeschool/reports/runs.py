@@ -11,7 +11,7 @@ from rich.table import Table
 
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import bounds, percent
-from gradeschool.reports.measured import changes_of, measured
+from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
 from gradeschool.runs.summary import RunSummary
@@ -92,8 +92,8 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", _decoding(manifest.get("decoding"))),
-        ("changed", ", ".join(changes_of(manifest)) or None),
-        ("engine", ", ".join(filter(None, (settings.engine, settings.precision))) or None),
+        ("changed", ", ".join(settings.changes) or None),
+        ("engine", settings.run_by or None),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "

@@ -106,13 +106,13 @@ def fold_name(name: str, width: int) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def _run_name(score: RunScore) -> str:
-    return clip(printable(score.run, keep=""), NAME_WIDTH)
+def _run_name(run: str) -> str:
+    return clip(printable(run, keep=""), NAME_WIDTH)
 
 
 def _single(score: RunScore, names: int) -> Table:
     other = score.platinum
-    title = f"{_run_name(score)}, {_counted(score.n, 'completion')}"
+    title = f"{_run_name(score.run)}, {_counted(score.n, 'completion')}"
     title += f", {other.n} of them in Platinum" if other else ""
     table = _table(", ".join([title, *_forms(score)]))
     table.add_column("scorer", overflow="fold", vertical="top")
@@ -160,7 +160,7 @@ def _width(score: RunScore) -> int:
         line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
     )
     figures = max(map(len, (*cells, *_heading(score))))
-    name = fold_name(_run_name(score), max(FOLDED_WIDTH, figures))
+    name = fold_name(_run_name(score.run), max(FOLDED_WIDTH, figures))
     return max(figures, *map(len, name.split("\n")))
 
 
@@ -169,7 +169,7 @@ def _several(scores: Sequence[RunScore], names: int) -> Table:
     table.add_column("scorer", no_wrap=True)
     for score in scores:
         width = _width(score)
-        heading = "\n".join([fold_name(_run_name(score), width), *_heading(score)])
+        heading = "\n".join([fold_name(_run_name(score.run), width), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=width)
     for index, scorer in enumerate(scores[0].scorers):
         table.add_row(folded(scorer.scorer, names), *(_cell(score, index) for score in scores))
@@ -220,7 +220,7 @@ def spread_lines(
     scorers = "scorers" if gap.whole else "scorers that find answers"
     if gap.points == 0:
         return [f"The {scorers} come to the same accuracy."]
-    where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
+    where = f"In {_run_name(gap.run)} the" if len(scores) > 1 else "The"
     path = Path(origins[gap.run].source)
     several = sum(Path(origin.source) == path for origin in origins.values()) > 1
     file = quoted(f"{path}#{origins[gap.run].run}" if several else str(path))

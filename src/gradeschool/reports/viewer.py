@@ -22,7 +22,7 @@ from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.exports import report_scorers
-from gradeschool.reports.measured import changes_of, measured
+from gradeschool.reports.measured import measured
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.markup import el, join
 from gradeschool.reports.page.verdicts import judge_run
@@ -115,7 +115,7 @@ def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
         "model": settings.model,
         "protocol": settings.protocol,
         "dataset": settings.dataset,
-        "changes": changes_of(manifest),
+        "changes": list(settings.changes),
         "answered": summary.answered,
         "planned": summary.planned,
         "failed": summary.failed,

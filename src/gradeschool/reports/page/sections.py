@@ -90,7 +90,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     if not settings.protocol:
         return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
                   "its model, protocol or decoding.", class_="note")  # fmt: skip
-    engine = ", ".join(filter(None, (settings.engine, settings.precision)))
+    engine = settings.run_by
     items = [
         ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
         ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),

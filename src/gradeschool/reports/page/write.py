@@ -244,8 +244,10 @@ def _prompt_blocks(runs: Sequence[Judged], problems: Sequence[Problem]) -> Itera
 
 
 def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
-    if prompt is None or prompt.text is not None:
-        return None if prompt is None else prompt.text
+    if prompt is None:
+        return None
+    if prompt.text is not None:
+        return prompt.text
     messages = [list(message) for message in prompt.messages]
     return messages if prompt.prefix is None else [*messages, [BEGUN, prompt.prefix]]
 
