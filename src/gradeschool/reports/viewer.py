@@ -92,7 +92,7 @@ class RunViewer:
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
         gathered = gather([str(runs[name]) for name in chosen], None, lambda message: None)
         scorers = report_scorers(gathered)
-        judged = [judge_run(run, scorers, 0) for run in gathered]
+        judged = [judge_run(run, scorers) for run in gathered]
         return page(judged, scorers.scorers, live=True)
 
 

@@ -80,11 +80,11 @@ def share_text(share: Share) -> str:
     return percent(share.accuracy) if share.judged else "–"
 
 
-def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:
-    """Apply scorers to a run; the headline scorer's verdicts are explained."""
+def judge_run(run: PageRun, scorers: ScorerSet) -> Judged:
+    """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained."""
     changes = label_changes(run.chosen.run, run.disputed)
-    judged = Judged(run, scorers.names, headline)
-    scorer = scorers.scorers[headline]
+    judged = Judged(run, scorers.names, headline=0)
+    scorer = scorers.scorers[judged.headline]
     outcomes_of_samples = ScoredTable(run.chosen.run, scorers).each_outcomes()
     for each in explained_samples(scored_table(run.chosen.run, [scorer]), changes):
         failed = bytes([ERROR]) * len(scorers.names)

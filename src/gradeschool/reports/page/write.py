@@ -61,7 +61,7 @@ FINISHES = ("stop", "length", "content_filter", "unknown")
 
 
 def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
-    """Return the whole page of one or several runs, judged by `scorers` in this order.
+    """Return the whole page of one or several runs, judged by `scorers`, the headline first.
 
     live: the page is served by `gradeschool view`, and is updated with its runs.
     """
@@ -85,7 +85,7 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) 
     data = join(
         *(
             el("script", Html(block.body), type="application/gzip-base64", id=block.id)
-            for block in blocks_of(runs, _marked_first(scorers, headline))
+            for block in blocks_of(runs, scorers)
         )
     )
     skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
@@ -112,11 +112,6 @@ def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
         return el("div", body, id="run-0")
     summary = el("summary", el("h2", judged.run.name, id=f"run-{index}-name"))
     return el("details", summary, body, id=f"run-{index}", class_="run", open=index == 0)
-
-
-def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
-    """Return the scorers in the order of their marks: the headline scorer first."""
-    return sorted(scorers, key=lambda scorer: scorer is not headline)
 
 
 def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
