@@ -374,7 +374,7 @@ def test_the_answer_of_a_completion_is_extracted_once(tmp_path: Path) -> None:
     [run] = gather([str(path)], None, lambda message: None)
     scorers = ScorerSet(choose_scorers(["gradeschool/reader", "openai/2021"]))
     extract_final_answer.cache_clear()  # type: ignore[attr-defined]
-    judge_run(run, scorers, 0)
+    judge_run(run, scorers)
     assert extract_final_answer.cache_info().misses == len(rows)  # type: ignore[attr-defined]
 
 

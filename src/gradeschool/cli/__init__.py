@@ -139,14 +139,12 @@ def _status() -> int:
 
 def _described(error: Exception) -> str:
     """Return the kind and place of an error, and the start of its message."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = ""
-    if trace is not None:
-        path = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
-        place = f" in {'/'.join(path.split('/')[-2:])}, line {trace.tb_lineno}"
-    return f"{type(error).__name__}{place}: {printable(str(error)[:200], keep='')!r}"
+    from traceback import walk_tb
+
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    path = frame.f_code.co_filename.replace(os.sep, "/")
+    place = f"{'/'.join(path.split('/')[-2:])}, line {line}"
+    return f"{type(error).__name__} in {place}: {printable(str(error)[:200], keep='')!r}"
 
 
 def _discard(stream: TextIO) -> None:

@@ -236,6 +236,5 @@ def _run_json(run: Outcomes) -> dict[str, Any]:
 
 
 def _print_thresholds(thresholds: list[Threshold]) -> None:
-
     for threshold in thresholds:
         say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")

@@ -7,37 +7,20 @@ option. The command line has precedence. Values are checked like options.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from gradeschool.atomic import write_file
-from gradeschool.cli.options import READING
+from gradeschool.cli.options import READING, with_options
 from gradeschool.errors import InputError, UnknownNameError
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 # Options about how to run the command, not about its settings.
 UNSAVED = ("config", "save_config", "dry_run", "quiet", "as_json")
-BACKSLASH = "\\"
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-
-
-def config_options(command: Decorated) -> Decorated:
-    """Add --config and --save-config to a command."""
-    command = click.option(
-        "--save-config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml",
-        help="Write the options of this command to a file for --config.",
-    )(command)  # fmt: skip
-    return click.option(
-        "--config", type=click.Path(path_type=Path), metavar="FILE.toml", is_eager=True,
-        expose_value=False, callback=_read_config,
-        help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the "
-             "command line have precedence.",
-    )(command)  # fmt: skip
 
 
 def _read_config(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
@@ -62,6 +45,20 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
             raise UnknownNameError(f"option in {str(path)!r}", key, options)
         defaults[option.name] = _checked(key, value, option, path)
     context.default_map = defaults
+
+
+config_options = with_options(
+    click.option(
+        "--config", type=click.Path(path_type=Path), metavar="FILE.toml", is_eager=True,
+        expose_value=False, callback=_read_config,
+        help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the "
+             "command line have precedence.",
+    ),
+    click.option(
+        "--save-config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml",
+        help="Write the options of this command to a file for --config.",
+    ),
+)  # fmt: skip
 
 
 def _checked(key: str, value: Any, option: click.Option, path: Path) -> Any:
@@ -110,5 +107,5 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    escaped = CONTROL.sub(lambda match: f"{BACKSLASH}u{ord(match.group()):04x}", text)
+    escaped = CONTROL.sub(lambda match: rf"\u{ord(match.group()):04x}", text)
     return f'"{escaped}"'

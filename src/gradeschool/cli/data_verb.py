@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
     VerbGroup,
+    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -23,6 +24,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.scoring.suspects import Suspect
 
-MOST_COUNT, MOST_SEED = 1_000_000, 10**18 - 1
+MOST_COUNT = 1_000_000
 SHOWN_RUNS = 4
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup)
 def command() -> None:
     """List, fetch, verify and generate datasets."""
 
@@ -62,18 +64,15 @@ def list_command(as_json: bool) -> None:
     if as_json:
         print_json({"datasets": rows})
         return
-    print_lists(
-        {
-            "Datasets": [
-                (
-                    str(row["name"]),
-                    f"[{row['where']}] {row['summary']}; {row['rows']} problems, "
-                    f"{row['language']}, {row['licence']}; golds: {row['golds']}",
-                )
-                for row in rows
-            ]
-        }
-    )
+    described = [
+        (
+            str(row["name"]),
+            f"[{row['where']}] {row['summary']}; {row['rows']} problems, {row['language']}, "
+            f"{row['licence']}; golds: {row['golds']}",
+        )
+        for row in rows
+    ]
+    print_lists({"Datasets": described})
     say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 
@@ -167,8 +166,7 @@ def generate_command(
     from gradeschool.datasets.fresh import fresh_problems
     from gradeschool.datasets.fresh.generate import row, rows_digest
 
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     low, high = steps
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
@@ -278,8 +276,7 @@ def label_steps_command(
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
 
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     check_sources([run], dataset)
     labelled = [row for each in candidates_of(run, dataset, warn) for row in label_run(each)]
     counts = label_counts(labelled)
@@ -344,6 +341,7 @@ def _print(listed: list[Suspect], limit: int) -> None:
     from rich.text import Text
 
     from gradeschool.reports.printable import printable
+    from gradeschool.reports.terminal import print_more
 
     console = stdout_console()
     count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
@@ -362,5 +360,4 @@ def _print(listed: list[Suspect], limit: int) -> None:
         console.print(Text(printable(problem.question), "italic"))
         console.print(Text(printable(answers), "bold"))
         console.print(Text(f"{printable(names, keep='')}{more}"))
-    if 0 < limit < len(listed):
-        console.print(f"\n{len(listed) - limit} more; show them with -n {len(listed)}")
+    print_more(len(listed), limit, console)

@@ -68,8 +68,8 @@ def _print(probe: Probe, findings: Sequence[ServerFinding]) -> None:
     from rich.text import Text
 
     console = stdout_console()
-    title = Text.assemble((printable(probe.model), "bold"))
-    console.print(title.append(f" at {probe.base}, {probe.requests} requests"))
+    about = f" at {probe.base}, {probe.requests} requests"
+    console.print(Text.assemble((printable(probe.model), "bold"), about))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
     for finding in findings:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,7 @@ from gradeschool.cli.options import (
     print_json,
     stdout_console,
     warn,
+    with_options,
 )
 from gradeschool.reports.printable import say
 
@@ -29,23 +30,17 @@ if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Evaluation
     from gradeschool.runs.job import PreparedJob
 
-Decorated = TypeVar("Decorated", bound=Callable[..., None])
-
-
-def worker_options(command: Decorated) -> Decorated:
-    """Add the options for the processes that run a local model."""
-    command = click.option(
-        "--processes", type=click.IntRange(min=1),
-        help="Processes that run a transformers/ model; by default one, on Ray one for each GPU, "
-             "or for each CPU without a GPU.",
-    )(command)  # fmt: skip
-    return click.option(
-        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-        help="Run a transformers/ model on this machine, or on a Ray cluster.",
-    )(command)  # fmt: skip
-
-
-REQUEST_OPTIONS = (
+# The processes that run a local model.
+worker_options = with_options(
+    click.option("--engine", type=click.Choice(["local", "ray"]), default="local",
+                 show_default=True,
+                 help="Run a transformers/ model on this machine, or on a Ray cluster."),
+    click.option("--processes", type=click.IntRange(min=1),
+                 help="Processes that run a transformers/ model; by default one, on Ray one for "
+                      "each GPU, or for each CPU without a GPU."),
+)  # fmt: skip
+# Requests to a model.
+request_options = with_options(
     click.option("--temperature", type=FiniteRange(0, 2),
                  help="Temperature; by default that of the protocol."),
     click.option("--max-tokens", type=click.IntRange(min=1),
@@ -69,15 +64,8 @@ REQUEST_OPTIONS = (
                  help="Dollars per million tokens: 2.50/10, or a .json file of models."),
     click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
                  help="Stop before the run costs more; it can be resumed. Needs --price."),
+    worker_options,
 )  # fmt: skip
-
-
-def request_options(command: Decorated) -> Decorated:
-    """Add the options for requests to a model."""
-    command = worker_options(command)
-    for option in reversed(REQUEST_OPTIONS):
-        command = option(command)
-    return command
 
 
 @click.command(cls=FileVerb)

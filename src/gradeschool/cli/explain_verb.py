@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,40 +92,36 @@ def command(
         else:
             print_cases(every, limit, stdout_console())
     else:
-        _explain(runs, chosen, changes, _Output(cause, limit, as_json))
+        _explain(runs, chosen, changes, cause, limit, as_json)
     warn_of_faults(faults)
-
-
-class _Output(NamedTuple):
-    cause: str | None
-    limit: int
-    as_json: bool
 
 
 def _explain(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
     changes: Mapping[str, LabelChanges],
-    output: _Output,
+    cause: str | None,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Explain one scorer, or the differences of several."""
-    from gradeschool.reports.explanation import OutcomeCounts, print_causes, print_disagreements
+    from gradeschool.reports.explanation import print_causes, print_disagreements
     from gradeschool.scoring.explain import cases, counts
 
     total = sum(len(run.samples) for run in runs)
     if len(scorers) > 1:
-        selected = _with(list(cases(runs, scorers, changes, disagreements=True)), output.cause)
-        if output.as_json:
+        selected = _with(list(cases(runs, scorers, changes, disagreements=True)), cause)
+        if as_json:
             fields = {"completions": total, "groups": counts(selected)}
             _print_json(fields, "differ", selected)
         else:
-            print_disagreements(selected, scorers, total, output.limit, stdout_console())
+            print_disagreements(selected, scorers, total, limit, stdout_console())
         return
     every = list(cases(runs, scorers, changes))
     right = sum(verdict.correct for case in every for verdict in case.verdicts)
     errors = sum(case.failed for case in every) + sum(run.faults for run in runs)
-    selected = _with([case for case in every if case.group], output.cause)
-    if output.as_json:
+    selected = _with([case for case in every if case.group], cause)
+    if as_json:
         fields = {
             "completions": total,
             "scorer": scorers[0].name,
@@ -134,8 +130,7 @@ def _explain(
         }
         _print_json({**fields, "causes": counts(selected)}, "cases", selected)
     else:
-        totals = OutcomeCounts(right, total, errors)
-        print_causes(selected, scorers[0], totals, output.limit, stdout_console())
+        print_causes(selected, scorers[0], right, total, errors, limit, stdout_console())
 
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:

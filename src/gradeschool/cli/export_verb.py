@@ -170,13 +170,13 @@ def _print_written(
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers of a run's protocol, and the answer extractor."""
+    from gradeschool.formats.settings import mapping
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
     from gradeschool.scorer import DEFAULT_SCORER
     from gradeschool.scoring.sources import headline_scorer
 
     registered = all_scorers()
-    protocol = manifest.get("protocol")
-    listed = protocol.get("scorers") if isinstance(protocol, Mapping) else None
+    listed = mapping(manifest.get("protocol")).get("scorers")
     own = [str(name) for name in listed] if isinstance(listed, list) else []
     chosen = dict.fromkeys((headline_scorer([manifest]), *own, DEFAULT_SCORER))
     return [

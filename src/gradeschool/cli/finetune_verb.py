@@ -54,10 +54,9 @@ def command(**options: Any) -> None:
 
     Example: gradeschool finetune -m new:0.2M -d fresh:1:train:3000 -o models/mine --dev fresh:2:dev
     """
-    from gradeschool.verifier.base_model import needs_training_packages
+    from gradeschool.verifier.base_model import PREFIX, needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.base_model import PREFIX
     from gradeschool.verifier.finetune import Finetuning, finetune
 
     settings = RunSettings.taken(options)

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -108,6 +109,17 @@ def renamed_option(
     """Return an option; aliases: its old names, valid for one release."""
     declared = (*names, *aliases)
     return click.option(*declared, cls=Renamed, aliases=aliases, **attributes)
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that adds options to a command, in the order of --help."""
+
+    def decorate(command: Decorated) -> Decorated:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class FiniteRange(click.FloatRange):
@@ -230,10 +242,14 @@ def files_and_scorers(
     return files, tuple(dict.fromkeys((*scorers, *named)))
 
 
+def check_new(path: Path | None) -> None:
+    """Raise InputError for a file that exists, from -o."""
+    if path is not None and path.exists():
+        raise InputError(f"{str(path)!r} exists; remove it or give another -o")
+
+
 def is_pipe(name: str) -> bool:
     """Return whether a name is "-" or that of a pipe, as `<(zcat FILE)` gives."""
-    from pathlib import Path
-
     exists = os.path.exists(name)  # noqa: PTH110  (never raises)
     return name == STANDARD_INPUT or (exists and Path(name).is_fifo())
 
@@ -244,7 +260,6 @@ def _copied(pipe: str) -> str:
     A file of completions is read twice, and may be larger than memory.
     """
     import shutil
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     folder = click.get_current_context().with_resource(TemporaryDirectory())

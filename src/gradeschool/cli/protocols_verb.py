@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.compare import ScoreDelta
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup)
 def command() -> None:
     """List, show and compare protocols and scorers; print prompts."""
 
@@ -41,63 +41,49 @@ def list_command(as_json: bool) -> None:
     """List every protocol and every scorer."""
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
+    protocols, scorers = all_protocols().values(), all_scorers().values()
+    votes = all_votes().values()
     if as_json:
-        protocols: list[dict[str, Any]] = [
-            {
-                "name": protocol.name,
-                "digest": protocol.digest(),
-                "summary": protocol.summary,
-                "form": _form(protocol),
-                "shots": protocol.shot_count,
-                "dataset": protocol.dataset,
-                "samples": protocol.samples,
-                "scorers": list(protocol.scorers),
-                "votes": list(protocol.votes),
-                "source": protocol.source,
-            }
-            for protocol in all_protocols().values()
-        ]
-        scorers = [
-            {
-                "name": scorer.name,
-                "summary": scorer.summary,
-                "source": scorer.source,
-                "extra": scorer.extra or None,
-            }
-            for scorer in all_scorers().values()
-        ]
-        votes = [
-            {"name": vote.name, "summary": vote.summary, "source": vote.source}
-            for vote in all_votes().values()
-        ]
-        print_json({"protocols": protocols, "scorers": scorers, "votes": votes})
+        print_json({
+            "protocols": [
+                {
+                    "name": protocol.name,
+                    "digest": protocol.digest(),
+                    "summary": protocol.summary,
+                    "form": _form(protocol),
+                    "shots": protocol.shot_count,
+                    "dataset": protocol.dataset,
+                    "samples": protocol.samples,
+                    "scorers": list(protocol.scorers),
+                    "votes": list(protocol.votes),
+                    "source": protocol.source,
+                }
+                for protocol in protocols
+            ],
+            "scorers": [
+                {"name": scorer.name, "summary": scorer.summary, "source": scorer.source,
+                 "extra": scorer.extra or None}
+                for scorer in scorers
+            ],
+            "votes": [
+                {"name": vote.name, "summary": vote.summary, "source": vote.source}
+                for vote in votes
+            ],
+        })  # fmt: skip
         return
-    _print_lists()
-
-
-def _print_lists() -> None:
-    """Print the names with their summaries."""
-    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-
-    protocols = [
-        (protocol.name, f"[{_form(protocol)}] {protocol.summary}")
-        for protocol in all_protocols().values()
-    ]
-    scorers = [
-        (
-            scorer.name,
-            f"{scorer.summary} [extra: {scorer.extra}]" if scorer.extra else scorer.summary,
-        )
-        for scorer in all_scorers().values()
-    ]
-    votes = [(vote.name, vote.summary) for vote in all_votes().values()]
-    print_lists(
-        {
-            "Protocols: prompt, decoding and scorers": protocols,
-            "Scorers: how an answer is extracted and compared": scorers,
-            "Votes: one verdict from all samples of a problem": votes,
-        }
-    )
+    print_lists({
+        "Protocols: prompt, decoding and scorers": [
+            (protocol.name, f"[{_form(protocol)}] {protocol.summary}") for protocol in protocols
+        ],
+        "Scorers: how an answer is extracted and compared": [
+            (scorer.name, f"{scorer.summary} [extra: {scorer.extra}]" if scorer.extra
+             else scorer.summary)
+            for scorer in scorers
+        ],
+        "Votes: one verdict from all samples of a problem": [
+            (vote.name, vote.summary) for vote in votes
+        ],
+    })  # fmt: skip
 
 
 def _form(protocol: Protocol) -> str:

@@ -153,7 +153,7 @@ def _scored(
         dataset = None
     candidates = one_run(spec, dataset, warn, scorer)
     if isinstance(source, CandidateScorer):
-        name, rows = scored_by(source, candidates, progress("scored"))
+        name, rows = scored_by(source, candidates, progress())
     else:
         beside = scores_path(candidates.path)
         name, rows = source if is_reported else choose_scores(beside, source[0])
@@ -167,10 +167,10 @@ def _scored(
 
 def _development(sampled: CandidateRun, ranked: RankInput) -> DevelopmentRun:
     """Return a run with the temperature that its run.json records."""
+    from gradeschool.formats.settings import mapping
     from gradeschool.verifier.choice import DevelopmentRun
 
-    decoding = sampled.manifest.get("decoding")
-    temperature = decoding.get("temperature") if isinstance(decoding, Mapping) else None
+    temperature = mapping(sampled.manifest.get("decoding")).get("temperature")
     return DevelopmentRun(str(sampled.path), temperature, ranked.cases)
 
 

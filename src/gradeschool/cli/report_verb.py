@@ -86,7 +86,7 @@ def command(
     choose_scorers(names)
     gathered = gather(files, dataset, warn)
     chosen = report_scorers(gathered, names)
-    judged = [judge_run(run, chosen, 0) for run in gathered]
+    judged = [judge_run(run, chosen) for run in gathered]
     written, lines = _write(judged, chosen, output, figures, forms, heatmap)
     if as_json:
         print_json(written)

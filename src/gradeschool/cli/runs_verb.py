@@ -26,7 +26,7 @@ from gradeschool.reports.printable import say
 FOLDER = click.Path(path_type=Path)
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup)
 def command() -> None:
     """List, show, verify and merge run folders; print maj@k and pass@k."""
 

@@ -173,7 +173,6 @@ def _print(
 ) -> None:
     """Print the tables, and the command that explains them if it can read the files again."""
     from gradeschool.reports.terminal import (
-        Origin,
         print_cause_counts,
         print_votes,
         score_table,
@@ -181,11 +180,9 @@ def _print(
     )
 
     score_table(totals.scores, stdout_console())
-    origins = {
-        name: Origin(Path(origin.source), origin.run) for name, origin in totals.origins.items()
-    }
-    for line in spread_lines(totals.scores, origins, reading_words(dataset)) if explains else ():
-        say(line)
+    if explains:
+        for line in spread_lines(totals.scores, totals.origins, reading_words(dataset)):
+            say(line)
     print_cause_counts(causes, stdout_console())
     if votes:
         print_votes(votes, stdout_console())

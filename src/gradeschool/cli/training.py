@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gradeschool.cli.options import FiniteRange, json_option, log_option, print_json, warn
+from gradeschool.cli.options import (
+    Decorated,
+    FiniteRange,
+    json_option,
+    log_option,
+    print_json,
+    warn,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from gradeschool.verifier.session import Session
@@ -17,7 +25,6 @@ if TYPE_CHECKING:
 
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 POSITIVE = FiniteRange(min=0, min_open=True)
-Decorated = Callable[..., Any]
 
 seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0,
                            show_default=True, help="Random seed.")  # fmt: skip
@@ -47,7 +54,7 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
     defaults: the defaults that --help shows for epochs, optimizer, lr, warmup and batch; the
     command gets None for them. batch: the items that --batch counts.
     """
-    options = [
+    return with_options(
         click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
                      required=True, metavar="FOLDER", help="Folder for the trained model."),
         click.option("-n", "--limit", type=click.IntRange(min=1),
@@ -91,14 +98,7 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
                      help="Print the number of updates and the memory; write nothing."),
         click.option("--quiet", is_flag=True, help="Show no progress."),
         json_option,
-    ]  # fmt: skip
-
-    def decorate(command: Decorated) -> Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    )  # fmt: skip
 
 
 def run_training(

@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
     VerbGroup,
+    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -22,7 +23,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
 )
-from gradeschool.cli.training import RunSettings, run_training, training_options
+from gradeschool.cli.training import POSITIVE, RunSettings, run_training, training_options
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say, show_status
 
@@ -60,12 +61,12 @@ def command() -> None:
     help="Train with or without the language-modelling loss; or prefer right solutions to wrong "
     "ones of the same problem (DPO), with --level likelihood.",
 )
-@click.option("--beta", type=FiniteRange(min=0, min_open=True),
+@click.option("--beta", type=POSITIVE,
               help="Scale of --objective preference; by default 0.1.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Text for the language-modelling loss: reference solutions or correct samples; "
                    "by default reference, with --level likelihood right.")  # fmt: skip
-@click.option("--head-lr", type=FiniteRange(min=0, min_open=True),
+@click.option("--head-lr", type=POSITIVE,
               help="Learning rate of the head's gain and bias; by default --lr.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
               help="Maximum number of solutions of a problem in a group.")  # fmt: skip
@@ -146,7 +147,7 @@ def score(
     scorer = load_scorer(verifier, generator, reduction, form)
     runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
     for run in runs:
-        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
+        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress())
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
@@ -258,11 +259,10 @@ def bench(
             "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
-    if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    check_new(output)
     scorers = BenchSources(**sources).load()
     rows = spread_evenly(load_step_labels(), limit)
-    predictions = [scorer(rows, threshold, progress("scored", "solutions")) for scorer in scorers]
+    predictions = [scorer(rows, threshold, progress("solutions")) for scorer in scorers]
     if threshold is not None and all(each.scores is None for each in predictions):
         raise InputError("--threshold applies to scores, and only predictions are given; leave it "
                          "out")  # fmt: skip
@@ -275,7 +275,7 @@ def bench(
         print_bench(rows, results, stdout_console())
 
 
-def progress(verb: str, what: str = "completions") -> Callable[[ScoringProgress], None]:
+def progress(what: str = "completions") -> Callable[[ScoringProgress], None]:
     """Return a callback that prints progress on stderr, at most every two seconds."""
     last = time.monotonic()
 
@@ -284,7 +284,7 @@ def progress(verb: str, what: str = "completions") -> Callable[[ScoringProgress]
         if update.scored < update.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        line = f"{verb} {update.scored} of {update.total} {what}"
+        line = f"scored {update.scored} of {update.total} {what}"
         if sys.stderr.isatty() and update.scored < update.total:
             show_status(line)
         else:

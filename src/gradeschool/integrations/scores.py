@@ -155,7 +155,7 @@ class Scores:
         else:
             runs = gather([str(self.folder)], None, lambda message: None)
         scorers = report_scorers(runs, (), self.headline.scorer)
-        write_report([judge_run(run, scorers, 0) for run in runs], scorers, Path(path))
+        write_report([judge_run(run, scorers) for run in runs], scorers, Path(path))
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, count, percent, point_bounds, points
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import simple_table
 from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
 
@@ -82,19 +82,8 @@ def not_compared(refusal: InputError) -> str:
     return f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
 
 
-def _table(title: str | None = None) -> Table:
-    return Table(
-        box=box.SIMPLE_HEAD,
-        title=title,
-        title_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-
-
 def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
-    table = _table()
-    table.add_column("run", overflow="fold")
+    table = simple_table(["run"])
     for heading in ("problems", "accuracy", "95 % interval", "errors\nleft out"):
         table.add_column(heading, justify="right", no_wrap=True)
     for outcome in outcomes:
@@ -110,8 +99,7 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
 
 def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
     several = len(comparisons) > 1
-    table = _table(f"difference from {baseline}, in points")
-    table.add_column("run", overflow="fold")
+    table = simple_table(["run"], title=f"difference from {baseline}, in points")
     headings = ("difference", "95 % interval", "better\non", "worse\non", "p")
     for heading in (*headings, "p, Holm") if several else headings:
         table.add_column(heading, justify="right", no_wrap=True)

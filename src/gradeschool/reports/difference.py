@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from gradeschool.percentages import percent
 from gradeschool.reports.comparison import name
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import folded
+from gradeschool.reports.terminal import folded, simple_table
 from gradeschool.runs.diff.pairs import PromptDifference
 from gradeschool.runs.diff.result import DIFFERS, SAME, UNKNOWN, RunDifference, SettingDifference
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
@@ -45,7 +43,7 @@ def print_difference(difference: RunDifference, console: Console) -> None:
 
 
 def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None:
-    table = _table("", "A", "B", "explains", "")
+    table = simple_table(["", "A", "B", "explains", ""])
     width = max(LEAST_VALUE, (console.width - BESIDE_VALUES) // 2)
     for item in fields:
         if item.state == DIFFERS or (item.state == UNKNOWN and item.explains):
@@ -104,7 +102,7 @@ def _print_texts(difference: RunDifference, console: Console) -> None:
 
 def _print_steps(difference: RunDifference, console: Console) -> None:
     console.print("\nfrom A to B, one change at a time", style="bold")
-    table = _table("", "points", "texts changed", "to correct", "from correct", numbers=True)
+    table = simple_table([""], ["points", "texts changed", "to correct", "from correct"])
     for item in difference.account.steps:
         if item.points or item.texts or item.gained or item.lost:
             flips = ("", "") if item.name == SET else (f"+{item.gained:,}", f"-{item.lost:,}")
@@ -135,11 +133,3 @@ def _shown(value: Any, width: int) -> str:
         value = ", ".join(repr(item) for item in value)
     words = clip(printable(str(value), keep=""), LONGEST_VALUE).split(" ")
     return " ".join(folded(word, width) if len(word) > width else word for word in words)
-
-
-def _table(*columns: str, numbers: bool = False) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for index, column in enumerate(columns):
-        justify = "right" if numbers and index else "left"
-        table.add_column(column, overflow="fold", justify=justify)  # type: ignore[arg-type]
-    return table

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import print_more
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.causes import Side, VerdictCause
 from gradeschool.scoring.explain import LETTERS, Case, by_group
@@ -92,33 +93,31 @@ def print_disagreements(
     _print_groups(cases, len(cases), limit, console)
 
 
-class OutcomeCounts(NamedTuple):
-    """The numbers of correct completions, of all completions, and of errors."""
-
-    right: int
-    total: int
-    errors: int
-
-
 def print_causes(
-    cases: Sequence[Case], scorer: Scorer, counts: OutcomeCounts, limit: int, console: Console
+    cases: Sequence[Case],
+    scorer: Scorer,
+    right: int,
+    total: int,
+    errors: int,
+    limit: int,
+    console: Console,
 ) -> None:
-    """Print how many completions a scorer calls correct, why it misses others, and examples."""
-    judged = counts.total - counts.errors
-    share = f" ({100 * counts.right / judged:.2f} %)" if judged else ""
-    errors = f", {counts.errors} errors" if counts.errors else ""
-    console.print(
-        f"{scorer.name}: {counts.right} of {judged} correct{share}{errors}", soft_wrap=True
-    )
-    _print_groups(cases, counts.total, limit, console)
+    """Print how many completions a scorer calls correct, why it misses others, and examples.
+
+    right, errors: how many of the `total` completions are correct, and are errors.
+    """
+    judged = total - errors
+    share = f" ({100 * right / judged:.2f} %)" if judged else ""
+    failed = f", {errors} errors" if errors else ""
+    console.print(f"{scorer.name}: {right} of {judged} correct{share}{failed}", soft_wrap=True)
+    _print_groups(cases, total, limit, console)
 
 
 def print_cases(cases: Sequence[Case], limit: int, console: Console) -> None:
     """Print completions one after the other."""
     for case in cases[:limit]:
         _print_one(case, console)
-    if 0 < limit < len(cases):
-        console.print(f"\n{len(cases) - limit} more; show them with -n {len(cases)}")
+    print_more(len(cases), limit, console)
 
 
 def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> None:
@@ -139,8 +138,7 @@ def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Consol
     for group, count in zip(groups, shown, strict=True):
         for case in group[:count]:
             _print_one(case, console)
-    if 0 < limit < len(cases):
-        console.print(f"\n{len(cases) - limit} more; show them with -n {len(cases)}")
+    print_more(len(cases), limit, console)
 
 
 def _many(scorers: int) -> bool:

@@ -18,6 +18,7 @@ from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.formats.lm_eval import lm_eval_files
 from gradeschool.formats.own_run import completions_by_row, completions_file
 from gradeschool.formats.parquet import parquet_files
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.reports.page.gather import PageRun, gather
 from gradeschool.reports.page.verdicts import clustered_share
@@ -70,8 +71,7 @@ def exported_run(run: PageRun, scorers: Sequence[Scorer], warn: Warn) -> Exporte
         else [problem.id for problem in load_dataset(run.dataset).problems]
     )
     places = {id: place for place, id in enumerate(ids)}
-    protocol = run.manifest.get("protocol")
-    task = protocol.get("name") if isinstance(protocol, Mapping) else None
+    task = mapping(run.manifest.get("protocol")).get("name")
     shown = dataset_name(run.dataset)
     begun, ended = _dates(run)
     samples = _samples(run, scorers, places, warn)

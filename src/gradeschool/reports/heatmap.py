@@ -60,7 +60,8 @@ def heatmap(runs: Sequence[Judged]) -> str:
         class_="note",
     )
     body = el("div", lead, how, _scale(), *sections, class_="heat")
-    return document(title, body, Html(""), Html(""), "A verifier’s value, token by token", SCRIPTS)
+    kicker = "A verifier’s value, token by token"
+    return document(title, body, kicker=kicker, scripts=SCRIPTS)
 
 
 def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:

@@ -13,7 +13,7 @@ from typing import Any
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import UnknownNameError
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import percent
+from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 
@@ -37,10 +37,14 @@ class MeasuredSettings:
     problems: str = ""
     changes: tuple[str, ...] = ()
 
+    @property
+    def run_by(self) -> str:
+        """Return the engine and the precision."""
+        return ", ".join(filter(None, (self.engine, self.precision)))
+
     def lines(self) -> list[tuple[str, str]]:
         """Return (name, value) of each setting for a terminal."""
-        engine = ", ".join(filter(None, (self.engine, self.precision)))
-        model = f"{self.model} ({engine})" if engine else self.model
+        model = f"{self.model} ({self.run_by})" if self.run_by else self.model
         dataset = f"{self.dataset}, {self.problems}" if self.problems else self.dataset
         named = [("model", model), ("protocol", self.protocol), ("dataset", dataset)]
         return [*named, *([("changed", ", ".join(self.changes))] if self.changes else [])]
@@ -142,7 +146,7 @@ def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
     if not isinstance(used, int):
         return ""
     source = SOURCES.get(ALIASES.get(dataset, dataset))
-    words = f"{used:,} problem{'' if used == 1 else 's'}"
+    words = count(used, "problem")
     if source and used < source.rows:
         words = f"the first {used:,} of {source.rows:,} problems"
     return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from gradeschool.percentages import bounds, percent, point_bounds, points
 from gradeschool.reports.comparison import name, p_value
@@ -18,11 +16,13 @@ from gradeschool.reports.page.markup import (
     axis_over,
     dot_strip,
     el,
+    row_heads,
     scrolled,
     ticks_strip,
 )
 from gradeschool.reports.page.write import document
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
@@ -39,8 +39,7 @@ def print_profile(
         f"{len(original.tallies):,} problems (95 % {bounds(original.interval)})",
         soft_wrap=True,
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("set", overflow="fold")
+    table = simple_table(["set"])
     for heading in ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in entries:
@@ -70,8 +69,7 @@ def print_profile(
 
 def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
     """Print the parts of the loss on each set, in points."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("loss in points", overflow="fold")
+    table = simple_table(["loss in points"])
     for heading in ("in all", *original.misses):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in entries:
@@ -91,13 +89,9 @@ def profile_page(
         f"(95 % {bounds(original.interval, between=' to ')}), scored by ", el("code", scorer), ".",
     )  # fmt: skip
     names = ("Set", "Problems", "Seeds", "%", None, "Points", "p", *original.misses)
-    head = (
-        el("th", heading or ticks_strip(axis, label="Points from the original"), scope="col",
-           class_="left" if heading == "Set" else "number" if heading else "wide")
-        for heading in names
-    )  # fmt: skip
+    heads = row_heads(names, ticks_strip(axis, label="Points from the original"))
     rows = (_page_row(entry, axis) for entry in entries)
-    table = el("table", el("thead", el("tr", *head)), el("tbody", *rows), class_="rows runs")
+    table = el("table", heads, el("tbody", *rows), class_="rows runs")
     note = el(
         "p",
         "Points are the difference from the original on the same seed problems, with 95 % "
@@ -111,7 +105,7 @@ def profile_page(
     lines = [el("li", f"{sentence(entry, original.run)}.") for entry in entries if not entry.group]
     spreads = [el("li", text) for entry in entries if (text := _spread_in_words(entry))]
     main = el("section", *words, lead, scrolled(table, "Sets"), note, el("ul", *lines, *spreads))
-    return document(model, main, Html(""), Html(""), "Profile", scripts=())
+    return document(model, main, kicker="Profile", scripts=())
 
 
 def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
@@ -148,8 +142,8 @@ def _spread_in_words(entry: ProfileEntry) -> str:
     )
 
 
-def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> int:
-    """Draw the difference of every set and group with its interval; return the bytes written.
+def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> None:
+    """Draw the difference of every set and group with its interval.
 
     Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
     """
@@ -175,4 +169,4 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
             f"points from {plain(original.run, 30)} ({percent(original.accuracy, 1)}), 95 %"
         )
 
-    return save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))
+    save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

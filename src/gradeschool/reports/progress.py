@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import printable, say, terminal
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.runs.cost import Budget
+    from gradeschool.verifier.reproduce.stages import Stage, StageProcess, StageResult
+    from gradeschool.verifier.training import TrainingUpdate
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
@@ -78,7 +80,7 @@ class ProgressDisplay:
         self.message(f"gradeschool: {text}", always=True)
 
     def update(
-        self, result: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
+        self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
     ) -> None:
         """Show `done` of `total` with lines of figures, if an update is due or `now` is set."""
         seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
@@ -87,9 +89,9 @@ class ProgressDisplay:
         self._updated = time.monotonic()
         lines = [line for line in figures() if line]
         if self.console is None:
-            self.message(BETWEEN.join([f"{result}/{total} done", *lines]))
+            self.message(BETWEEN.join([f"{done}/{total} done", *lines]))
             return
-        self._bar.update(self._task, completed=result, total=total, figures="\n".join(lines))
+        self._bar.update(self._task, completed=done, total=total, figures="\n".join(lines))
         self._bar.refresh()
 
 
@@ -248,44 +250,15 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
 # A training
 
 
-class UpdateFigures(Protocol):
-    """The figures of one update of a training."""
-
-    @property
-    def number(self) -> int:
-        """Return the number of the update, counted from 1."""
-        ...
-
-    @property
-    def of(self) -> int:
-        """Return the total number of updates."""
-        ...
-
-    @property
-    def losses(self) -> Mapping[str, float]:
-        """Return the losses by name."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """Return the number of tokens in the update."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Return the duration in seconds."""
-        ...
-
-
 class TrainingDisplay(ProgressDisplay):
     """The losses, the speed and the time left of a training."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         super().__init__(quiet, console)
         self.updates = 0
-        self._recent: deque[UpdateFigures] = deque(maxlen=RECENT_UPDATES)
+        self._recent: deque[TrainingUpdate] = deque(maxlen=RECENT_UPDATES)
 
-    def updated(self, update: UpdateFigures) -> None:
+    def updated(self, update: TrainingUpdate) -> None:
         """Count an update."""
         self.updates += 1
         self._recent.append(update)
@@ -310,48 +283,6 @@ class TrainingDisplay(ProgressDisplay):
 # The stages of a recipe
 
 
-class StageName(Protocol):
-    """A stage."""
-
-    @property
-    def name(self) -> str:
-        """Return its name."""
-        ...
-
-
-class StageTimes(Protocol):
-    """The times of a finished stage."""
-
-    @property
-    def seconds(self) -> float:
-        """Return the wall-clock time."""
-        ...
-
-    @property
-    def cpu_seconds(self) -> float:
-        """Return the CPU time of its process."""
-        ...
-
-
-class RunningStage(Protocol):
-    """A running stage."""
-
-    @property
-    def stage(self) -> StageName:
-        """Return the stage."""
-        ...
-
-    @property
-    def since(self) -> float:
-        """Return when it began on the monotonic clock."""
-        ...
-
-    @property
-    def log(self) -> Path:
-        """Return the path of its log."""
-        ...
-
-
 class StagesDisplay(ProgressDisplay):
     """The running stages with the last message of each, and how many are done."""
 
@@ -359,21 +290,21 @@ class StagesDisplay(ProgressDisplay):
         super().__init__(quiet, console)
         self._begun: set[str] = set()
 
-    def show(self, running: Sequence[RunningStage], result: int, of: int) -> None:
+    def show(self, running: Sequence[StageProcess], done: int, of: int) -> None:
         """Show the running stages."""
         for stage in running:
             if self.console is None and stage.stage.name not in self._begun:
                 self._begun.add(stage.stage.name)
-                self.message(f"{stage.stage.name} ... ({result}/{of} done)")
+                self.message(f"{stage.stage.name} ... ({done}/{of} done)")
         if self.console is not None:
-            self.update(result, of, lambda: ["stages", *map(_stage_line, running)])
+            self.update(done, of, lambda: ["stages", *map(_stage_line, running)])
 
-    def ended(self, stage: StageName, result: StageTimes) -> None:
+    def ended(self, stage: Stage, result: StageResult) -> None:
         """Show how long a stage took."""
         self.message(f"{stage.name}: {result.seconds:,.0f} s, {result.cpu_seconds:,.0f} s of CPU")
 
 
-def _stage_line(running: RunningStage) -> str:
+def _stage_line(running: StageProcess) -> str:
     seconds = time.monotonic() - running.since
     return f"{running.stage.name}  {seconds:,.0f} s  {last_line(running.log)}"
 

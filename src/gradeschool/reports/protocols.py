@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,7 +15,7 @@ from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
+from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
 from gradeschool.scoring.compare import ScoreDelta
 from gradeschool.vote import Vote
 
@@ -26,7 +25,7 @@ PLACES = {
     "user": "in the user's message before the question",
     "turns": "as turns of the chat",
 }
-SAID = {"correct": "correct", "wrong": "wrong", "nothing read": "no answer", "error": "error"}
+SAID = {"nothing read": "no answer"}  # other words are printed as they are
 
 
 def print_protocol(card: ProtocolCard, console: Console) -> None:
@@ -52,7 +51,7 @@ def print_scorer(card: ScorerCard, console: Console) -> None:
     _heading(scorer.name, "scorer", scorer.summary, console)
     rows = [
         ("source", scorer.source),
-        ("part of", _lines(card.protocols) or "no protocol"),
+        ("part of", "\n".join(card.protocols) or "no protocol"),
     ]
     if scorer.extra:
         state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
@@ -70,7 +69,7 @@ def print_vote(vote: Vote, console: Console) -> None:
         ("source", vote.source),
         ("voters", f"the first {vote.voters} samples of each problem"),
         ("no answer", f"votes {vote.nothing!r}, which may win"),
-        ("part of", _lines(about["protocols"])),
+        ("part of", "\n".join(about["protocols"])),
     ]
     _fields(rows, console)
     _links(about["links"], console)
@@ -89,7 +88,7 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
         ("decoding", decoding(protocol.decoding)),
         ("stops", " ".join(map(repr, protocol.decoding.stop)) or "none"),
         ("samples", f"{protocol.samples} of each problem"),
-        ("scorers", _lines([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
+        ("scorers", "\n".join([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
         ("source", protocol.source),
     ]
 
@@ -131,10 +130,6 @@ def _shots(card: ProtocolCard) -> str:
     return source if card.redrawn and not card.example else f"{source}\n{whose} {rows}"
 
 
-def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(texts)
-
-
 def _heading(name: str, kind: str, summary: str, console: Console) -> None:
     console.print(Text.assemble((name, "bold"), (f"  {kind}", "dim")), soft_wrap=True)
     console.print(summary)
@@ -158,9 +153,7 @@ def _links(links: Iterable[str], console: Console) -> None:
 def _quirks(quirks: Sequence[Quirk], console: Console) -> None:
     if not quirks:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("  completion", "gold", "says", "what it shows"):
-        table.add_column(name, overflow="fold")
+    table = simple_table(["  completion", "gold", "says", "what it shows"])
     for quirk in quirks:
         text = f"  {printable(quirk.completion, keep='')}"
         table.add_row(text, quirk.gold, SAID.get(quirk.says, quirk.says), quirk.shows)
@@ -189,7 +182,7 @@ def print_fields(
         return
     label = max(len(item.field) for item in differences)
     width = (console.width - label - 3 * GAP) // 2
-    table = _table("", *(folded(name, width) for name in names))
+    table = simple_table(["", *(folded(name, width) for name in names)])
     for item in differences:
         values = (_shown(item.field, value, width) for value in (item.first, item.second))
         table.add_row(item.field, *values)
@@ -215,7 +208,7 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
     if not splits:
         console.print("they agree on every completion on which either is known to be unusual")
         return
-    table = _table("completion", "gold", *(folded(name, FOLDED_SCORER) for name in names))
+    table = simple_table(["completion", "gold", *(folded(name, FOLDED_SCORER) for name in names)])
     for quirk, item, other in splits:
         cells = (item.replace("_", " "), other.replace("_", " "))
         table.add_row(printable(quirk.completion, keep=""), quirk.gold, *cells)
@@ -225,7 +218,7 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
 def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Console) -> None:
     """Print the difference in points between two scorers on the same runs."""
     console.print(f"the same completions scored by {names[0]}, then by {names[1]}", style="bold")
-    table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")
+    table = simple_table(["run", "n", "first", "second", "points", "95 % interval", "flips", "p"])
     for item in moves:
         table.add_row(
             printable(item.run, keep=""),
@@ -246,13 +239,6 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
 
 def _share(correct: int, n: int) -> str:
     return percent(correct / n) if n else "-"
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        table.add_column(printable(column), overflow="fold")
-    return table
 
 
 def _shown(field: str, value: Any, width: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from gradeschool.datasets.step_labels import LabelledSteps
 from gradeschool.percentages import bounds, gain, percent, point_bounds, points
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.choice import ChosenStrategy
 from gradeschool.verifier.rank import Bucket, CurvePoint, FamilyResults, Ranking, StrategyResult
@@ -30,8 +30,6 @@ SHORT = {
     COVERAGE: "any",
 }
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob", "sum": "summed logprob"}
-
-
 Baselines = Mapping[str, tuple[float, Interval]]  # accuracy by the run's name
 
 
@@ -63,22 +61,12 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
     )
 
 
-def small_table(title: str, first: str, columns: Sequence[str]) -> Table:
-    """Return an empty table: a column of texts, then columns of numbers."""
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
-                  padding=(0, 1, 0, 0))  # fmt: skip
-    table.add_column(first, overflow="fold")
-    for name in columns:
-        table.add_column(name, justify="right", overflow="fold")
-    return table
-
-
 def _strategies(part: FamilyResults, baselines: Baselines) -> Table:
     others = [MAJORITY, *baselines]
     columns = ["right", "95 % interval"]
     for name in others:
         columns += [f"over {printable(name, keep='')}", "95 % interval"]
-    table = small_table("", "strategy", columns)
+    table = simple_table(["strategy"], columns)
     for name, (accuracy, interval) in baselines.items():
         blank = ["", ""] * len(others)
         title = f"baseline {printable(name, keep='')}"
@@ -100,7 +88,7 @@ def _families(ranking: Ranking) -> Table:
     strategies = [result.name for result in ranking.whole.results]
     titles = [_short(name, ranking) for name in strategies]
     columns = ["problems", *titles, "best - majority", "AUC within"]
-    table = small_table("by family, % right", "family", columns)
+    table = simple_table(["family"], columns, "by family, % right")
     for part in (*ranking.families, ranking.whole):
         best = part.result(BEST)
         more = best.against.get(MAJORITY) if best else None
@@ -119,11 +107,8 @@ def _short(name: str, ranking: Ranking) -> str:
 
 
 def _aucs(ranking: Ranking) -> Table:
-    table = small_table(
-        "AUC of correct against wrong",
-        "score",
-        ["all completions", "within problems", "95 % interval", "problems"],
-    )
+    columns = ["all completions", "within problems", "95 % interval", "problems"]
+    table = simple_table(["score"], columns, "AUC of correct against wrong")
     for name, (overall, inside) in ranking.whole.aucs.items():
         interval = "" if inside.ci95 is None else f"{inside.ci95.low:.3f} - {inside.ci95.high:.3f}"
         row = (_auc(overall), _auc(inside.auc), interval, str(inside.problems))
@@ -133,7 +118,7 @@ def _aucs(ranking: Ranking) -> Table:
 
 def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table:
     """Return a table of buckets; what: a plural noun for the scored items."""
-    table = small_table(title, "score", [what, "mean score", "right"])
+    table = simple_table(["score"], [what, "mean score", "right"], title)
     for bucket in buckets:
         low = "below" if bucket.low is None else f"{bucket.low:.2f} to"
         high = "1 and above" if bucket.high is None else f"{bucket.high:.2f}"
@@ -145,7 +130,7 @@ def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table
 def _over_completions(ranking: Ranking) -> Table:
     names = [name for name in ranking.curves if name != MEAN]
     columns = ["problems", *(_short(name, ranking) for name in names), "best, 95 %"]
-    table = small_table("over the number of completions, % right", "N", columns)
+    table = simple_table(["N"], columns, "over the number of completions, % right")
     for index, best in enumerate(ranking.curves[BEST]):
         shares = [f"{100 * ranking.curves[name][index].accuracy:.1f}" for name in names]
         table.add_row(str(best.n), str(best.problems), *shares, bounds(best.ci95))
@@ -155,7 +140,7 @@ def _over_completions(ranking: Ranking) -> Table:
 def _over_tokens(ranking: Ranking) -> Table:
     names = list(ranking.budgets[-1].accuracies)
     title = "over the tokens of a problem, written and read by the scorer, % right"
-    table = small_table(title, "tokens", [_short(name, ranking) for name in names])
+    table = simple_table(["tokens"], [_short(name, ranking) for name in names], title)
     for point in ranking.budgets:
         cells = [f"{100 * point.accuracies[name]:.1f}" if name in point.accuracies else ""
                  for name in names]  # fmt: skip
@@ -194,7 +179,8 @@ def choice_json(chosen: ChosenStrategy) -> dict[str, Any]:
 def _over_voters(ranking: Ranking) -> Table:
     counts = [n for n in ranking.top if n >= min(8, ranking.most)]
     title = "over the number of voters, % right: the top k of N completions vote"
-    table = small_table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
+    columns = [*(f"N = {n}" for n in counts), "95 %", "over majority, 95 %"]
+    table = simple_table(["k"], columns, title)
     by_place = [{point.n: point for point in ranking.top[n]} for n in counts]
     for last in ranking.top[ranking.most]:
         of_each = [stored.get(last.n) for stored in by_place]
@@ -274,18 +260,24 @@ def print_bench(
 ) -> None:
     """Print F1 of every scorer, by the model that wrote the solutions, and the calibrations."""
     columns = ["F1", "95 % interval", "erroneous", "correct", "AUC", "no prediction"]
-    table = small_table("", "scorer", columns)
+    table = simple_table(["scorer"], columns)
     for result in results:
         whole = result.whole
-        auc = "" if result.auc is None else f"{result.auc:.3f}"
         interval = "" if whole.ci95 is None else bounds(whole.ci95)
-        cells = (_f1(whole), interval, percent(whole.error_accuracy),
-                 percent(whole.correct_accuracy), auc, str(result.unanswered))  # fmt: skip
-        table.add_row(printable(result.name, keep=""), *cells)
+        table.add_row(
+            printable(result.name, keep=""),
+            _f1(whole),
+            interval,
+            percent(whole.error_accuracy),
+            percent(whole.correct_accuracy),
+            _auc(result.auc),
+            str(result.unanswered),
+        )
     console.print(table)
     names = [printable(result.name, keep="") for result in results]
-    by_generator = small_table("F1 by the model that wrote the solutions", "model",
-                               ["erroneous", "correct", *names])  # fmt: skip
+    by_generator = simple_table(
+        ["model"], ["erroneous", "correct", *names], "F1 by the model that wrote the solutions"
+    )
     for generator, first in results[0].generators.items():
         of_scorers = tuple(_f1(result.generators[generator]) for result in results)
         by_generator.add_row(generator, str(first.erroneous), str(first.correct), *of_scorers)

@@ -191,19 +191,17 @@ def _claim(preset: Preset, item: Findings) -> Iterator[str]:
         "labels without a verifier can be as good:"
     )
     yield ""
-    control = next((strategy for strategy in item.strategies if strategy.name == CONTROL), None)
+    named = {strategy.name: strategy for strategy in item.strategies}
+    best = max(_by_verifier(item), key=lambda strategy: strategy.accuracy)
+    control, measured = named.get(CONTROL), named.get(CONTROL_LOGPROB)
     if control is not None:
-        best = max(_by_verifier(item), key=lambda strategy: strategy.accuracy)
-        gap = best.over[CONTROL]
         yield (
             "- The fair control, the generator trained further on its own right samples of the "
             f"same problems, reaches "
             f"{_percent(control.accuracy)} with one greedy answer. The best use of the verifier "
-            f"differs from that by {gap_text(gap)}."
+            f"differs from that by {gap_text(best.over[CONTROL])}."
         )
-    measured = next((each for each in item.strategies if each.name == CONTROL_LOGPROB), None)
     if measured is not None:
-        best = max(_by_verifier(item), key=lambda strategy: strategy.accuracy)
         yield (
             "- Ranking the same samples by their log-probability under that generator needs no "
             f"verifier and reaches {_percent(measured.accuracy)}. The best use of the verifier "

@@ -9,8 +9,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import bounds, percent
-from gradeschool.reports.measured import changes_of, measured
+from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
 from gradeschool.runs.summary import RunSummary
@@ -39,14 +40,22 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
             table.add_row(*row)
         console.print(table)
         return
-    for named, counted in zip(names, figures, strict=True):
-        cells = [cell.rjust(width) for cell, width in zip(counted, _widths(figures), strict=True)]
-        console.print((" " * GAP).join([*cells, named[0]]), style="bold", soft_wrap=True)
+    for named, line in zip(names, _right_aligned(figures), strict=True):
+        console.print(f"{line}{' ' * GAP}{named[0]}", style="bold", soft_wrap=True)
         console.print(" " * GAP + ", ".join(named[1:]), soft_wrap=True)
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines."""
+    widths = _widths(rows)
+    return [
+        (" " * GAP).join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
 
 
 def _names(run: RunSummary) -> tuple[str, ...]:
@@ -75,7 +84,7 @@ def print_run(run: RunSummary, console: Console) -> None:
     manifest, results = run.manifest, run.results or {}
     settings = measured(manifest)
     protocol = manifest.get("protocol")
-    digest = protocol.get("digest") if isinstance(protocol, Mapping) else None
+    digest = mapping(protocol).get("digest")
     lines = [
         ("folder", run.folder),
         ("model", manifest.get("model")),
@@ -83,8 +92,8 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", _decoding(manifest.get("decoding"))),
-        ("changed", ", ".join(changes_of(manifest)) or None),
-        ("engine", ", ".join(filter(None, (settings.engine, settings.precision))) or None),
+        ("changed", ", ".join(settings.changes) or None),
+        ("engine", settings.run_by or None),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
@@ -106,19 +115,15 @@ def _name(fields: Any) -> str:
 
 
 def _decoding(fields: Any) -> str:
-    if not isinstance(fields, Mapping):
-        return ""
     none = {"stop": "no stop strings", "seed": "no seed"}
     return ", ".join(
         f"{name} {value}" if value not in (None, []) else none.get(name, f"no {name}")
-        for name, value in fields.items()
+        for name, value in mapping(fields).items()
     )
 
 
 def _pairs(fields: Any) -> str:
-    if not isinstance(fields, Mapping):
-        return ""
-    return ", ".join(f"{name} {value}" for name, value in fields.items())
+    return ", ".join(f"{name} {value}" for name, value in mapping(fields).items())
 
 
 class LeaderboardRow(NamedTuple):
@@ -141,13 +146,9 @@ def print_leaderboard(
     shown = [index for index, head in enumerate(SCORE_FIGURES)
              if index < 3 or any(cells[index] != "0" for cells in figures)]  # fmt: skip
     figures = [tuple(cells[index] for index in shown) for cells in (SCORE_FIGURES, *figures)]
-    widths = [max(map(len, column)) for column in zip(*figures, strict=True)]
-    lines = [
-        (" " * GAP).join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        for cells in figures
-    ]
+    lines = _right_aligned(figures)
     table = [tuple(heads), *names]
-    name_widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    name_widths = _widths(table)
     if sum(name_widths) + GAP * len(name_widths) + len(lines[0]) <= console.width:
         for cells, line in zip(table, lines, strict=True):
             padded = (cell.ljust(width) for cell, width in zip(cells, name_widths, strict=True))
@@ -162,8 +163,7 @@ def print_leaderboard(
 
 def _rank(headline: ScorerResult) -> tuple[bool, float]:
     """Return the sort key: runs without judged completions come last."""
-    judged = headline.correct + headline.wrong + headline.no_answer
-    return not judged, -headline.accuracy
+    return not headline.judged, -headline.accuracy
 
 
 def _score_figures(score: RunScore) -> tuple[str, ...]:

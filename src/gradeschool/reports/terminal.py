@@ -19,6 +19,7 @@ from gradeschool.scorer import clip
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
     from gradeschool.scoring.score import RunScore, ScorerResult
+    from gradeschool.scoring.totals import RunOrigin
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
@@ -70,6 +71,19 @@ def _table(title: str | None = None) -> Table:
     )
 
 
+def simple_table(
+    texts: Sequence[str], numbers: Sequence[str] = (), title: str | None = None
+) -> Table:
+    """Return an empty table: columns of texts, then of numbers, aligned right; all are folded."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
+                  padding=(0, 1, 0, 0))  # fmt: skip
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
 def folded(name: str, width: int) -> str:
     """Return a name in lines of this width, broken between parts; later lines are indented."""
     lines = [""]
@@ -92,13 +106,13 @@ def fold_name(name: str, width: int) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def _run_name(score: RunScore) -> str:
-    return clip(printable(score.run, keep=""), NAME_WIDTH)
+def _run_name(run: str) -> str:
+    return clip(printable(run, keep=""), NAME_WIDTH)
 
 
 def _single(score: RunScore, names: int) -> Table:
     other = score.platinum
-    title = f"{_run_name(score)}, {_counted(score.n, 'completion')}"
+    title = f"{_run_name(score.run)}, {_counted(score.n, 'completion')}"
     title += f", {other.n} of them in Platinum" if other else ""
     table = _table(", ".join([title, *_forms(score)]))
     table.add_column("scorer", overflow="fold", vertical="top")
@@ -146,7 +160,7 @@ def _width(score: RunScore) -> int:
         line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
     )
     figures = max(map(len, (*cells, *_heading(score))))
-    name = fold_name(_run_name(score), max(FOLDED_WIDTH, figures))
+    name = fold_name(_run_name(score.run), max(FOLDED_WIDTH, figures))
     return max(figures, *map(len, name.split("\n")))
 
 
@@ -155,7 +169,7 @@ def _several(scores: Sequence[RunScore], names: int) -> Table:
     table.add_column("scorer", no_wrap=True)
     for score in scores:
         width = _width(score)
-        heading = "\n".join([fold_name(_run_name(score), width), *_heading(score)])
+        heading = "\n".join([fold_name(_run_name(score.run), width), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=width)
     for index, scorer in enumerate(scores[0].scorers):
         table.add_row(folded(scorer.scorer, names), *(_cell(score, index) for score in scores))
@@ -191,15 +205,8 @@ class _Gap(NamedTuple):
     whole: bool
 
 
-class Origin(NamedTuple):
-    """The origin of a run: its file, and its name in the file."""
-
-    path: Path
-    run: str
-
-
 def spread_lines(
-    scores: Sequence[RunScore], origins: Mapping[str, Origin], reading: str
+    scores: Sequence[RunScore], origins: Mapping[str, RunOrigin], reading: str
 ) -> list[str]:
     """Return the largest gap between scorers, and the command that explains it.
 
@@ -213,10 +220,10 @@ def spread_lines(
     scorers = "scorers" if gap.whole else "scorers that find answers"
     if gap.points == 0:
         return [f"The {scorers} come to the same accuracy."]
-    where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
-    path, run = origins[gap.run]
-    several = sum(origin.path == path for origin in origins.values()) > 1
-    file = quoted(f"{path}#{run}" if several else str(path))
+    where = f"In {_run_name(gap.run)} the" if len(scores) > 1 else "The"
+    path = Path(origins[gap.run].source)
+    several = sum(Path(origin.source) == path for origin in origins.values()) > 1
+    file = quoted(f"{path}#{origins[gap.run].run}" if several else str(path))
     names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
     return [
         f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
@@ -243,6 +250,12 @@ def quoted(text: str) -> str:
     return shlex.quote(printable(text))
 
 
+def print_more(count: int, limit: int, console: Console) -> None:
+    """Say how many of `count` items are not shown, unless -n 0 asked for none."""
+    if 0 < limit < count:
+        console.print(f"\n{count - limit} more; show them with -n {count}")
+
+
 def print_cause_counts(
     causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
 ) -> None:
@@ -260,9 +273,9 @@ def print_cause_counts(
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     """Print one row for each run and vote."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong"):
-        table.add_column(name, overflow="fold")
+    table = simple_table(
+        ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong")
+    )
     table.add_column("no answer wins")
     for score in scores:
         table.add_row(

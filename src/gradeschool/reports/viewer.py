@@ -22,9 +22,9 @@ from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.exports import report_scorers
-from gradeschool.reports.measured import changes_of, measured
+from gradeschool.reports.measured import measured
 from gradeschool.reports.page.gather import gather
-from gradeschool.reports.page.markup import Html, el, join
+from gradeschool.reports.page.markup import el, join
 from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import VIEWER, document, page
 from gradeschool.runs.summary import RunSummary, find_runs, summary_of
@@ -82,7 +82,7 @@ class RunViewer:
             el("p", "Loading", id="status", role="status", class_="tally"),
         )
         title = f"All runs in {self.folder.resolve().name}/"
-        return document(title, main, Html(""), Html(""), "gradeschool view", SCRIPTS, live=True)
+        return document(title, main, kicker="gradeschool view", scripts=SCRIPTS, live=True)
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for an unknown name."""
@@ -92,7 +92,7 @@ class RunViewer:
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
         gathered = gather([str(runs[name]) for name in chosen], None, lambda message: None)
         scorers = report_scorers(gathered)
-        judged = [judge_run(run, scorers, 0) for run in gathered]
+        judged = [judge_run(run, scorers) for run in gathered]
         return page(judged, scorers.scorers, live=True)
 
 
@@ -115,7 +115,7 @@ def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
         "model": settings.model,
         "protocol": settings.protocol,
         "dataset": settings.dataset,
-        "changes": changes_of(manifest),
+        "changes": list(settings.changes),
         "answered": summary.answered,
         "planned": summary.planned,
         "failed": summary.failed,

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import chain, cycle
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
+from gradeschool.reports.printable import printable
+from gradeschool.scorer import clip
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
 ENDINGS = (".svg", ".pdf", ".png")
 INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
-BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"),
-)
+BLUE, RED, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+ORANGE, SKY, PURPLE, BROWN = "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN, INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
 DASHES: tuple[Any, ...] = (
-    *("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-"),
-)
+    "-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
+)  # fmt: skip
 RC: Mapping[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -79,7 +80,7 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
-        figure = importlib.import_module("matplotlib.figure").Figure(
+        figure = import_module("matplotlib.figure").Figure(
             figsize=(width, height), layout="constrained"
         )
         draw(figure)
@@ -100,23 +101,18 @@ def check_figure(path: Path) -> None:
 
 def _matplotlib() -> Any:
     try:
-        return importlib.import_module("matplotlib")
+        return import_module("matplotlib")
     except ImportError:
         raise MissingExtraError("drawing figures", "report") from None
 
 
 def plain(text: str, limit: int = 60) -> str:
     """Return a text for a figure: one line, without anything that matplotlib reads as math."""
-    from gradeschool.reports.printable import printable
-    from gradeschool.scorer import clip
-
     return clip(printable(text, keep=""), limit).replace("$", r"\$")
 
 
 def percent_axis(axis: Any, low: float, high: float) -> None:
     """Give an axis round percentages from below `low` to above `high` (shares, 0 to 1)."""
-    from math import ceil, floor
-
     span = max(high - low, 0.01)
     step = next(item for item in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / item <= 5.5)
     first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
@@ -131,7 +127,7 @@ MOST_NAMES = 6  # in the legend of a figure that is one column wide
 
 
 def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as .svg, .pdf or .png and return its size in bytes; see `save` for errors."""
+    """Write a figure as `save_figure` does, and return its size in bytes."""
     named = [_names(panel) for panel in figure.panels]
     wide = len(figure.panels) > 1 or len(named[0]) > MOST_NAMES
     alike = all(names == named[0] for names in named)
@@ -230,9 +226,8 @@ def _panel(panel: Panel, ax: Any) -> list[Any]:
 
 def _band(series: Series, ax: Any, colour: str) -> None:
     """Draw the intervals: a band along the curve, or a bar at a single point."""
-    bounded = [point for point in series.points if point.interval is not None]
-    bounded.sort(key=lambda point: point.x)
-    bounds = [(point.x, *point.interval) for point in bounded if point.interval is not None]
+    points = sorted(series.points, key=lambda point: point.x)
+    bounds = [(point.x, *point.interval) for point in points if point.interval is not None]
     if not bounds:
         return
     xs, lows, highs = zip(*bounds, strict=True)

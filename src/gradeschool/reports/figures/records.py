@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gradeschool.reports.page.verdicts import Judged, Share, Slices, samples_of, share_of, slices_of
+from gradeschool.reports.page.verdicts import (
+    Judged,
+    Share,
+    alike,
+    column_of,
+    finds_answers,
+    samples_of,
+    share_of,
+)
 from gradeschool.scoring.at_k import curve
 from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
+from gradeschool.scoring.table import CORRECT, ERROR
 
 LINEAR, DOUBLING, TENFOLD = "linear", "log2", "log10"
 
@@ -101,17 +109,13 @@ def scorer_rows(judged: Judged) -> list[ScorerRow]:
     Scorers that find no answer in most completions, or nothing correct, are left out. The headline
     scorer's set is always included, under its name, if it has a verdict at all.
     """
-    groups: dict[bytes, list[int]] = {}
-    for index in range(len(judged.scorers)):
-        groups.setdefault(_column(judged, index), []).append(index)
     rows = []
-    for column, places in groups.items():
-        own = judged.headline in places
-        result = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
-        if own or (CORRECT in column and result > column.count(NO_ANSWER)):
-            name = judged.scorers[judged.headline if own else places[0]]
-            share = share_of(judged, places[0])
-            rows += [ScorerRow(name, len(places) - 1, share, own)] if share.judged else []
+    for group in alike(judged):
+        own = judged.headline in group
+        if own or finds_answers(column_of(judged, group[0])):
+            share = share_of(judged, group[0])
+            row = ScorerRow(judged.scorers[group[0]], len(group) - 1, share, own)
+            rows += [row] if share.judged else []
     rows.sort(key=lambda row: (-row.share.accuracy, row.name))
     own_first = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
     return [row for row in rows if row in own_first]
@@ -130,7 +134,7 @@ def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
 def agreement(judged: Judged) -> Agreement:
     """Return how often each pair of the first rows' scorers agrees on the outcome."""
     names = [row.name for row in scorer_rows(judged)][:MOST_AGREEING]
-    columns = [_column(judged, judged.scorers.index(name)) for name in names]
+    columns = [column_of(judged, judged.scorers.index(name)) for name in names]
     return Agreement(
         tuple(names),
         tuple(tuple(_same(column, column) for column in columns) for column in columns),
@@ -141,25 +145,12 @@ def _same(item: bytes, other: bytes) -> float:
     return sum(a == b for a, b in zip(item, other, strict=True)) / max(1, len(item))
 
 
-def _column(judged: Judged, scorer: int) -> bytes:
-    return bytes(codes[scorer] for codes in judged.codes)
-
-
 def cause_rows(judged: Judged) -> list[CauseRow]:
     """Return the causes under the headline scorer, most frequent first, the rest combined."""
     causes = Counter(cause for cause in judged.causes if cause).most_common()
     rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
     rest = sum(count for _, count in causes[MOST_CAUSES:])
     return [*rows, CauseRow("other causes", rest)] if rest else rows
-
-
-def slices(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps, answer size and question length, as far as there are classes.
-
-    Without a judged completion, there are none.
-    """
-    ways = [way for way in slices_of(judged) if len(way.classes) > 1]
-    return ways if share_of(judged, judged.headline).judged else []
 
 
 def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
@@ -171,27 +162,23 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
     ]
     if not sampled:
         return None
-    maj, any_of = [], []
-    for judged, result in sampled:
-        maj.append(
-            Series(
-                judged.run.name,
-                tuple(Point(place.k, place.maj, place.maj_ci95) for place in result),
-            )
+    maj = tuple(
+        Series(judged.run.name, tuple(Point(item.k, item.maj, item.maj_ci95) for item in points))
+        for judged, points in sampled
+    )
+    any_of = tuple(
+        Series(
+            judged.run.name, tuple(Point(item.k, item.pass_any, item.pass_ci95) for item in points)
         )
-        any_of.append(
-            Series(
-                judged.run.name,
-                tuple(Point(place.k, place.pass_any, place.pass_ci95) for place in result),
-            )
-        )
+        for judged, points in sampled
+    )
     x = "Samples k"
     if len(sampled) == 1:
         both = (Series("pass@k", any_of[0].points), Series("maj@k", maj[0].points))
         return Figure("curves", (Panel(both, x, scale=DOUBLING),))
     panels = (
-        Panel(tuple(maj), x, title="maj@k", scale=DOUBLING),
-        Panel(tuple(any_of), x, title="pass@k", scale=DOUBLING),
+        Panel(maj, x, title="maj@k", scale=DOUBLING),
+        Panel(any_of, x, title="pass@k", scale=DOUBLING),
     )
     return Figure("curves", panels)
 

@@ -21,9 +21,8 @@ from gradeschool.reports.figures.records import (
     lengths,
     run_rows,
     scorer_rows,
-    slices,
 )
-from gradeschool.reports.page.verdicts import Judged, Slices, share_of
+from gradeschool.reports.page.verdicts import Judged, Slices, share_of, slices_of
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
@@ -49,19 +48,18 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
     except OSError as error:
         raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
                          "give another") from error  # fmt: skip
-    written = []
+    figures: list[SizedFigure] = []
     for index, judged in enumerate(runs):
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.run.name)}-"
-        for sized in figures_of(judged):
-            for ending in endings:
-                path = folder / f"{prefix}{sized.name}{ending}"
-                curves.save_figure(sized.draw, path, sized.width, sized.height)
-                written.append(path)
-    rows = run_rows(runs) if len(runs) > 1 else []
-    for ending in endings if rows else ():
-        path = folder / f"runs{ending}"
-        curves.save_figure(partial(draw_scorers, rows), path, curves.COLUMN, 0.45 + ROW * len(rows))
-        written.append(path)
+        figures += (sized._replace(name=prefix + sized.name) for sized in figures_of(judged))
+    if len(runs) > 1 and (rows := run_rows(runs)):
+        figures.append(_scorers_figure("runs", rows))
+    written = []
+    for sized in figures:
+        for ending in endings:
+            path = folder / f"{sized.name}{ending}"
+            curves.save_figure(sized.draw, path, sized.width, sized.height)
+            written.append(path)
     over_k = curves_over_k(runs)
     if over_k is not None:
         for ending in endings:
@@ -70,26 +68,27 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
     return written
 
 
+def _scorers_figure(name: str, rows: Sequence[ScorerRow]) -> SizedFigure:
+    height = 0.45 + ROW * len(rows)
+    return SizedFigure(name, curves.COLUMN, height, partial(draw_scorers, rows))
+
+
 def figures_of(judged: Judged) -> Iterator[SizedFigure]:
     """Yield the figures of one run."""
     rows = scorer_rows(judged)
     if rows:
-        yield SizedFigure(
-            "scorers", curves.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows)
-        )
+        yield _scorers_figure("scorers", rows)
     same = agreement(judged)
     if (n := len(same.names)) > 1:
         width = curves.COLUMN if n <= FEW else MIDDLE
         yield SizedFigure("agreement", width, 0.45 + 1.25 * ROW * n, partial(draw_agreement, same))
     causes = cause_rows(judged)
     if causes:
-        yield SizedFigure(
-            "causes", curves.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes)
-        )
-    ways = slices(judged)
-    if ways:
-        level = share_of(judged, judged.headline).accuracy
-        yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, level))
+        height = 0.4 + ROW * len(causes)
+        yield SizedFigure("causes", curves.COLUMN, height, partial(draw_causes, causes))
+    whole = share_of(judged, judged.headline)
+    if whole.judged and (ways := slices_of(judged)):
+        yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
     long = lengths(judged)
     if long.correct or long.others:
         yield SizedFigure("lengths", curves.COLUMN, 2.1, partial(draw_lengths, long))
@@ -185,10 +184,8 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     intervals = [
         division.share.interval for way in ways for division in way.classes if division.share.judged
     ]
-    low, high = (
-        min(interval.low for interval in intervals),
-        max(interval.high for interval in intervals),
-    )
+    low = min(interval.low for interval in intervals)
+    high = max(interval.high for interval in intervals)
     for way, ax in zip(ways, axes, strict=True):
         ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)
         ax.set_axisbelow(True)

@@ -27,19 +27,19 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
     manifest = judged.run.manifest
     decoding = mapping(manifest.get("decoding"))
     protocol = mapping(manifest.get("protocol"))
-    samples, settings = samples_of(judged), measured(manifest)
+    known, settings = known_protocol(manifest), measured(manifest)
     return [
         Item("Model", _model(judged)),
         Item("Engine and versions", _versions(manifest)),
         Item("Precision", settings.precision or None),
         Item("Test set and its digest", _dataset(manifest)),
-        Item("Few-shot examples", _shots(manifest, known_protocol(manifest))),
-        Item("Prompt format", _format(known_protocol(manifest))),
+        Item("Few-shot examples", _shots(manifest, known)),
+        Item("Prompt format", _format(known)),
         Item("Protocol", _protocol(protocol)),
         Item("Reading and comparing the answer", judged.scorers[judged.headline]),
         Item("Decoding", _decoding(decoding)),
-        Item("Changed from the protocol", _changes(manifest, settings)),
-        Item("Samples a problem", _samples(samples)),
+        Item("Changed from the protocol", _changes(known, settings)),
+        Item("Samples a problem", _samples(*samples_of(judged))),
         Item("Stop strings and limit", _limits(decoding)),
         Item("Truncated, empty, run-on", _rates(rates)),
         Item("Interval", "95 %, Wilson; by problem where there are several samples"),
@@ -51,8 +51,8 @@ def _string(fields: Mapping[str, Any], name: str) -> str | None:
     return str(result) if result not in (None, "", [], {}) else None
 
 
-def _changes(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str | None:
-    if known_protocol(manifest) is None:
+def _changes(protocol: Protocol | None, settings: MeasuredSettings) -> str | None:
+    if protocol is None:
         return None
     return ", ".join(settings.changes) or "nothing"
 
@@ -111,8 +111,7 @@ def _decoding(decoding: Mapping[str, Any]) -> str | None:
     return f"{how}, top-p {decoding.get('top_p')}, {'no seed' if seed is None else f'seed {seed}'}"
 
 
-def _samples(samples: tuple[int, int]) -> str:
-    fewest, most = samples
+def _samples(fewest: int, most: int) -> str:
     if most == 1:
         return "1"
     number = f"{fewest}" if fewest == most else f"{fewest} to {most}"

@@ -52,8 +52,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """One run of a page: its completions, the run's JSON files, and disputed labels by id.
+    """One run of a page: its completions, and the run's JSON files.
 
+    disputed: the revised problems by id, None for removed ones (see `datasets.platinum.disputed`).
     valued: a verifier's values of completions, by the index of the entry. dataset: its name.
     prompts: sent prompts by problem id; only those verified by the keys of a run folder.
     """
@@ -147,15 +148,13 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
 
 
 def _facts_of(path: Path) -> dict[int, Facts]:
-    """Return the facts by row; rows without facts are left out."""
-    if completions_file(path).name == COMPLETIONS_FILE:
-        facts = {
-            row: Facts(completion.finish, *completion.usage[:2], completion.key)
-            for row, completion in completions_by_row(path).items()
-        }
-    else:
-        facts = {sample.row: Facts(sample.finish) for sample in read_samples(path)}
-    return {row: of_row for row, of_row in facts.items() if of_row != Facts()}
+    """Return the facts by row."""
+    if completions_file(path).name != COMPLETIONS_FILE:
+        return {sample.row: Facts(sample.finish) for sample in read_samples(path)}
+    return {
+        row: Facts(completion.finish, *completion.usage[:2], completion.key)
+        for row, completion in completions_by_row(path).items()
+    }
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

@@ -78,6 +78,16 @@ def scrolled(table: Html, label: str) -> Html:
     return el("div", table, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
+def row_heads(names: Sequence[str | None], ticks: Html) -> Html:
+    """Return the head of a table of rows with strips: ticks in place of None, the first left."""
+    cells = (
+        el("th", name or ticks, scope="col",
+           class_="left" if name == names[0] else "number" if name else "wide")
+        for name in names
+    )  # fmt: skip
+    return el("thead", el("tr", *cells))
+
+
 HEIGHT = 28
 MIDDLE = HEIGHT / 2
 MOST_TICKS = 6
@@ -100,10 +110,8 @@ class Axis(NamedTuple):
 def axis_over(intervals: Iterable[Interval]) -> Axis:
     """Return an axis that covers all intervals, from one round number to another."""
     spans = list(intervals) or [Interval(0.0, 1.0)]
-    low, high = (
-        min(interval.low for interval in spans),
-        max(interval.high for interval in spans),
-    )
+    low = min(interval.low for interval in spans)
+    high = max(interval.high for interval in spans)
     step = next(
         size for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / size < MOST_TICKS - 1
     )
@@ -113,11 +121,11 @@ def axis_over(intervals: Iterable[Interval]) -> Axis:
     return Axis(ticks[0], ticks[-1], ticks)
 
 
-def ticks_strip(axis: Axis, every: int = 1, label: str = "Accuracy in percent") -> Html:
-    """Return the numbers of an axis, in percent; every: 2 leaves out every second."""
+def ticks_strip(axis: Axis, label: str = "Accuracy in percent") -> Html:
+    """Return the numbers of an axis, in percent."""
     labels = (
         el("text", f"{100 * tick:g}", x=f"{axis.place(tick):.3f}%", y=15, class_="tick")
-        for tick in axis.ticks[::every]
+        for tick in axis.ticks
     )
     return _svg(label, *labels, height=20)
 
@@ -136,29 +144,25 @@ def dot_strip(
     return _svg(label, *grid, *reference, whisker, dot)
 
 
-def bar_strip(share: float, label: str, class_: str = "bar") -> Html:
+def bar_strip(share: float, label: str) -> Html:
     """Return a bar from the left that covers a share of the width."""
-    bar = el("rect", x="0", y=8, width=f"{max(100 * share, 0.4):.3f}%", height=12, class_=class_)
-    return _svg(label, bar)
+    return _svg(label, _bar("0", max(100 * share, 0.4), "bar"))
 
 
 def moved_strip(gained: int, lost: int, most: int) -> Html:
     """Return changes as two bars from the middle: lost to the left, gained to the right."""
     scale = 49 / max(most, 1)
-    left_width, right = lost * scale, gained * scale
-    parts = [
-        el(
-            "rect",
-            x=f"{50 - left_width:.3f}%",
-            y=8,
-            width=f"{left_width:.3f}%",
-            height=12,
-            class_="lost",
-        ),
-        el("rect", x="50%", y=8, width=f"{right:.3f}%", height=12, class_="gained"),
+    left_width, right_width = lost * scale, gained * scale
+    return _svg(
+        f"{gained} gained, {lost} lost",
+        _bar(f"{50 - left_width:.3f}%", left_width, "lost"),
+        _bar("50%", right_width, "gained"),
         _grid_line(50, "axis"),
-    ]
-    return _svg(f"{gained} gained, {lost} lost", *parts)
+    )
+
+
+def _bar(x: str, width: float, class_: str) -> Html:
+    return el("rect", x=x, y=8, width=f"{width:.3f}%", height=12, class_=class_)
 
 
 class PlotPoint(NamedTuple):
@@ -218,7 +222,6 @@ def _grid_line(place: float, class_: str) -> Html:
 
 
 def _svg(label: str, *parts: Html, height: int = HEIGHT, class_: str = "strip") -> Html:
-    hidden = None if label else "true"
     return el(
         "svg",
         join(*parts),
@@ -227,5 +230,5 @@ def _svg(label: str, *parts: Html, height: int = HEIGHT, class_: str = "strip") 
         height=height,
         role="img" if label else None,
         aria_label=label or None,
-        aria_hidden=hidden,
+        aria_hidden=None if label else "true",
     )

@@ -8,6 +8,7 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
@@ -25,6 +26,7 @@ from gradeschool.reports.page.markup import (
     link_to,
     moved_strip,
     percent,
+    row_heads,
     scrolled,
     span,
     ticks_strip,
@@ -35,6 +37,9 @@ from gradeschool.reports.page.verdicts import (
     Rates,
     Share,
     Slices,
+    alike,
+    column_of,
+    finds_answers,
     share_of,
     share_text,
     slices_of,
@@ -85,7 +90,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     if not settings.protocol:
         return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
                   "its model, protocol or decoding.", class_="note")  # fmt: skip
-    engine = ", ".join(filter(None, (settings.engine, settings.precision)))
+    engine = settings.run_by
     items = [
         ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
         ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
@@ -168,15 +173,15 @@ def causes_section(judged: Judged) -> Html:
 
 def slices_section(judged: Judged) -> Html:
     """Return the accuracy by steps, size of the answer and length of the question."""
-    ways = [way for way in slices_of(judged) if len(way.classes) > 1]
-    axis = axis_over(
-        division.share.interval for way in ways for division in way.classes if division.share.judged
-    )
     whole = share_of(judged, judged.headline)
     if not whole.judged:
         return el("p", "No completion could be judged.")
-    mark = whole.accuracy
-    return el("div", *(_slices_figure(way, axis, mark) for way in ways), class_="multiples")
+    ways = slices_of(judged)
+    axis = axis_over(
+        division.share.interval for way in ways for division in way.classes if division.share.judged
+    )
+    figures = (_slices_figure(way, axis, whole.accuracy) for way in ways)
+    return el("div", *figures, class_="multiples")
 
 
 def _dot(axis: Axis, share: Share, mark: float | None = None) -> Html | None:
@@ -214,44 +219,41 @@ def checklist_section(judged: Judged, rates: Rates) -> Html:
         "What a GSM8K result must come with, read from the run itself. "
         + (f"{count(missing, 'point')} not recorded." if missing else "Nothing is missing.")
     )  # fmt: skip
-    rows = (
-        el("div", el("dt", item.name),
-           el("dd", item.value or "not recorded", class_=None if item.value else "missing"))
-        for item in items
-    )  # fmt: skip
-    return join(el("p", lead), el("dl", *rows, class_="checklist"))
+    return join(el("p", lead), el("dl", *(_fact(*item) for item in items), class_="checklist"))
+
+
+def _fact(name: str, value: str | None) -> Html:
+    """Return a fact of a list; value is None if it is not recorded."""
+    shown = el("dd", value or "not recorded", class_=None if value else "missing")
+    return el("div", el("dt", name), shown)
 
 
 def scorers_section(judged: Judged) -> Html:
     """Return the completions under every scorer, and the differences from the headline."""
-    groups = _alike(judged)
+    groups = alike(judged)
     shares = {group[0]: share_of(judged, group[0]) for group in groups}
     groups.sort(key=lambda group: -shares[group[0]].accuracy)
-    silent = {group[0]: _silent(judged, group[0]) for group in groups}
+    columns = {group[0]: column_of(judged, group[0]) for group in groups}
+    # The same scorers are left out, for the same reason, as in the line under a table of scores.
+    finding = [group for group in groups if finds_answers(columns[group[0]])]
     axis = axis_over(
-        share.interval
-        for scorer, share in shares.items()
-        if (share.correct and 2 * silent[scorer] < share.judged) or scorer == judged.headline
+        shares[group[0]].interval
+        for group in groups
+        if group in finding or judged.headline in group
     )
     moves = {group[0]: _moved(judged, group[0]) for group in groups}
     most = max((max(move) for move in moves.values()), default=1)
-    mark = next(shares[g[0]].accuracy for g in groups if judged.headline in g)
+    mark = next(shares[group[0]].accuracy for group in groups if judged.headline in group)
     rows = [
         _scorer_row(
             judged,
             group,
             shares[group[0]],
             moves[group[0]],
-            _strip(shares[group[0]], silent[group[0]], axis, mark),
+            _strip(shares[group[0]], columns[group[0]].count(NO_ANSWER), axis, mark),
             most,
         )
         for group in groups
-    ]
-    # The same scorers are left out, for the same reason, as in the line under a table of scores.
-    finding = [
-        group
-        for group in groups
-        if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
     ]
     result = sum(map(len, finding))
     mute = len(judged.scorers) - result if result > 1 else 0
@@ -285,18 +287,6 @@ def _rows_table(axis: Axis, rows: Sequence[Html]) -> Html:
     return el("table", el("thead", head), el("tbody", *rows), class_="rows scorers")
 
 
-def _alike(judged: Judged) -> list[list[int]]:
-    """Group the scorers that agree on every completion; the headline scorer leads its group."""
-    columns: dict[bytes, list[int]] = {}
-    joined = b"".join(judged.codes)
-    for position in range(len(judged.scorers)):
-        columns.setdefault(joined[position :: len(judged.scorers)], []).append(position)
-    return [
-        sorted(group, key=lambda position: position != judged.headline)
-        for group in columns.values()
-    ]
-
-
 def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
     """Return (gained, lost) against the headline scorer, where both have a verdict."""
     gained = lost = 0
@@ -306,11 +296,6 @@ def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
             gained += number * (ours != CORRECT and theirs == CORRECT)
             lost += number * (ours == CORRECT and theirs != CORRECT)
     return gained, lost
-
-
-def _silent(judged: Judged, scorer: int) -> int:
-    """Return how many completions a scorer finds no answer in."""
-    return sum(codes[scorer] == NO_ANSWER for codes in judged.codes)
 
 
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html | None:
@@ -382,15 +367,8 @@ def runs_section(
     ]
     names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "Errors",
              "From the first", "p")  # fmt: skip
-    head = el(
-        "tr",
-        *(
-            el("th", name or ticks_strip(axis), scope="col",
-               class_="left" if name == "Run" else "number" if name else "wide")
-            for name in names
-        ),
-    )  # fmt: skip
-    table = el("table", el("thead", head), el("tbody", *rows), class_="rows runs")
+    heads = row_heads(names, ticks_strip(axis))
+    table = el("table", heads, el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
     problems = len({
         (entry.problem.id, entry.problem.question)
@@ -541,10 +519,9 @@ def tokens_section(judged: Judged) -> Html:
                     *(el("td", f"{cell:,}", class_="number") for cell in cells),
                 )
             )
-    names = ("", "completions", "median", "90 % up to", "longest")
-    heads = (el("th", name, scope="col", class_="number") for name in names[1:])
-    corner = el("td")
-    table = el("table", el("thead", el("tr", corner, *heads)), el("tbody", *rows), class_="plain")
+    names = ("completions", "median", "90 % up to", "longest")
+    head = el("tr", el("td"), *(el("th", name, scope="col", class_="number") for name in names))
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain")
     return join(
         el("p", "Characters in a completion:"),
         scrolled(table, "Lengths"),
@@ -557,24 +534,14 @@ def _spent(judged: Judged) -> Html:
     tokens = [e.facts.completion_tokens for e in entries if e.facts.completion_tokens is not None]
     prompt_tokens = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
     results = judged.run.results
-    facts: list[tuple[str, str | None]] = [
+    facts = (
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),
         ("tokens a completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
         ("prompt tokens", f"{sum(prompt_tokens):,}" if prompt_tokens else None),
         ("seconds of the last session", _figure(results.get("seconds"))),
-        ("cost, dollars", _cost(results.get("cost"))),
-    ]
-    cells = (
-        el("div", el("dt", name),
-           el("dd", value or "not recorded", class_=None if value else "missing"))
-        for name, value in facts
-    )  # fmt: skip
-    return el("dl", *cells, class_="rates")
-
-
-def _cost(recorded: object) -> str | None:
-    """Format the cost in results.json in dollars."""
-    return _figure(recorded.get("dollars")) if isinstance(recorded, Mapping) else None
+        ("cost, dollars", _figure(mapping(results.get("cost")).get("dollars"))),
+    )
+    return el("dl", *(_fact(name, value) for name, value in facts), class_="rates")
 
 
 def _figure(value: object) -> str | None:

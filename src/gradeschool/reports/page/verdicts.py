@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -80,11 +80,11 @@ def share_text(share: Share) -> str:
     return percent(share.accuracy) if share.judged else "–"
 
 
-def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:
-    """Apply scorers to a run; the headline scorer's verdicts are explained."""
+def judge_run(run: PageRun, scorers: ScorerSet) -> Judged:
+    """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained."""
     changes = label_changes(run.chosen.run, run.disputed)
-    judged = Judged(run, scorers.names, headline)
-    scorer = scorers.scorers[headline]
+    judged = Judged(run, scorers.names, headline=0)
+    scorer = scorers.scorers[judged.headline]
     outcomes_of_samples = ScoredTable(run.chosen.run, scorers).each_outcomes()
     for each in explained_samples(scored_table(run.chosen.run, [scorer]), changes):
         failed = bytes([ERROR]) * len(scorers.names)
@@ -110,6 +110,26 @@ def clustered_share(clusters: Sequence[tuple[int, int]]) -> Share:
     right, n = sum(right for right, _ in clusters), sum(n for _, n in clusters)
     accuracy, interval = share_of_clusters(clusters), clustered_wilson(clusters)
     return Share(right, n, accuracy, interval, len(clusters))
+
+
+def alike(judged: Judged) -> list[list[int]]:
+    """Group the scorers that agree on every completion; the headline scorer leads its group."""
+    columns: dict[bytes, list[int]] = {}
+    for scorer in range(len(judged.scorers)):
+        columns.setdefault(column_of(judged, scorer), []).append(scorer)
+    return [
+        sorted(group, key=lambda scorer: scorer != judged.headline) for group in columns.values()
+    ]
+
+
+def column_of(judged: Judged, scorer: int) -> bytes:
+    """Return a scorer's outcome on each completion."""
+    return b"".join(judged.codes)[scorer :: len(judged.scorers)]
+
+
+def finds_answers(column: bytes) -> bool:
+    """Return whether a scorer calls something correct, and finds an answer in most completions."""
+    return CORRECT in column and 2 * column.count(NO_ANSWER) < len(column) - column.count(ERROR)
 
 
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
@@ -184,13 +204,17 @@ class Slices(NamedTuple):
 
 
 def slices_of(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps of the solution, size of the gold, words of the question."""
+    """Return accuracy by steps of the solution, size of the gold, words of the question.
+
+    A classification with a single class is left out.
+    """
     ways: tuple[tuple[str, str, Callable[[Problem], tuple[int, str] | None]], ...] = (
         ("Steps of the reference solution", "steps", _by_steps),
         ("Size of the answer", "", _by_size),
         ("Length of the question", "words", _by_length),
     )
-    return [Slices(title, unit, _divided(judged, key)) for title, unit, key in ways]
+    slices = (Slices(title, unit, _divided(judged, key)) for title, unit, key in ways)
+    return [each for each in slices if len(each.classes) > 1]
 
 
 def step_count(problem: Problem) -> int:
@@ -242,13 +266,9 @@ class Platinum(NamedTuple):
     revised: int
 
 
-def platinum_of(
-    judged: Judged, scorer: Scorer, changes: Mapping[str, Problem | None]
-) -> Platinum | None:
-    """Return the headline under Platinum's labels; None if no label is known to be disputed.
-
-    changes: the revised problems by id, None for removed ones.
-    """
+def platinum_of(judged: Judged, scorer: Scorer) -> Platinum | None:
+    """Return the headline under Platinum's labels; None if no label is known to be disputed."""
+    changes = judged.run.disputed
     if not changes:
         return None
     outcomes: list[tuple[str, int]] = []

@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import resources
@@ -30,12 +31,6 @@ from gradeschool.reports.measured import dataset_title
 from gradeschool.reports.page import sections
 from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.markup import Html, el, join
-from gradeschool.reports.page.sections import (
-    curves_section,
-    runs_section,
-    scorers_section,
-    tokens_section,
-)
 from gradeschool.reports.page.verdicts import (
     Judged,
     Rates,
@@ -66,19 +61,18 @@ FINISHES = ("stop", "length", "content_filter", "unknown")
 
 
 def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
-    """Return the whole page of one or several runs, judged by `scorers` in this order.
+    """Return the whole page of one or several runs, judged by `scorers`, the headline first.
 
     live: the page is served by `gradeschool view`, and is updated with its runs.
     """
     headline = scorers[runs[0].headline]
     shares = [share_of(judged, judged.headline) for judged in runs]
     rates = [rates_of(judged) for judged in runs]
-    platinum = [platinum_of(judged, headline, judged.run.disputed) for judged in runs]
+    platinum = [platinum_of(judged, headline) for judged in runs]
     parts: list[Html] = []
     if len(runs) > 1:
-        parts.append(
-            _section("runs", "The runs", runs_section(runs, shares, rates, platinum, headline))
-        )
+        body = sections.runs_section(runs, shares, rates, platinum, headline)
+        parts.append(_section("runs", "The runs", body))
     for index, judged in enumerate(runs):
         guesses = guess_sentence(judged, headline, shares[index])
         body = join(
@@ -91,33 +85,26 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) 
     data = join(
         *(
             el("script", Html(block.body), type="application/gzip-base64", id=block.id)
-            for block in blocks_of(runs, _marked_first(scorers, headline))
+            for block in blocks_of(runs, scorers)
         )
     )
     skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
-    body, scripts = join(*parts, explorer), (*SCRIPTS, VIEWER) if live else SCRIPTS
-    return document(_title(runs), body, join(skip), data, scripts=scripts, live=live)
+    main, scripts = join(*parts, explorer), (*SCRIPTS, VIEWER) if live else SCRIPTS
+    return document(_title(runs), main, skip, data, scripts=scripts, live=live)
 
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
-    level = "h3" if suffix else "h2"
-    results = [
-        _section(f"scorers{suffix}", "The same completions under every scorer",
-                 scorers_section(judged), level=level),
-        _section(f"causes{suffix}", "Causes of misses",
-                 sections.causes_section(judged), level=level),
-        _section(f"slices{suffix}", "Where it is right", sections.slices_section(judged),
-                 level=level),
-    ]  # fmt: skip
     points = curve(judged.ballots()) if samples_of(judged)[1] > 1 else []
-    if points:
-        results.append(_section(f"k{suffix}", "Over several samples",
-                              curves_section(points), level=level))  # fmt: skip
-    results.append(_section(f"tokens{suffix}", "Length, tokens, cost",
-                          tokens_section(judged), level=level))  # fmt: skip
-    results.append(_section(f"checklist{suffix}", "Reporting checklist",
-                          sections.checklist_section(judged, rates), level=level))  # fmt: skip
-    return results
+    parts = [
+        ("scorers", "The same completions under every scorer", sections.scorers_section(judged)),
+        ("causes", "Causes of misses", sections.causes_section(judged)),
+        ("slices", "Where it is right", sections.slices_section(judged)),
+        *([("k", "Over several samples", sections.curves_section(points))] if points else []),
+        ("tokens", "Length, tokens, cost", sections.tokens_section(judged)),
+        ("checklist", "Reporting checklist", sections.checklist_section(judged, rates)),
+    ]
+    level = "h3" if suffix else "h2"
+    return [_section(f"{id}{suffix}", heading, body, level) for id, heading, body in parts]
 
 
 def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
@@ -125,11 +112,6 @@ def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
         return el("div", body, id="run-0")
     summary = el("summary", el("h2", judged.run.name, id=f"run-{index}-name"))
     return el("details", summary, body, id=f"run-{index}", class_="run", open=index == 0)
-
-
-def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
-    """Return the scorers in the order of their marks: the headline scorer first."""
-    return sorted(scorers, key=lambda scorer: scorer is not headline)
 
 
 def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
@@ -150,8 +132,8 @@ def _title(runs: Sequence[Judged]) -> str:
 def document(
     title: str,
     main: Html,
-    before: Html,
-    data: Html,
+    before: Html | None = None,
+    data: Html | None = None,
     kicker: str = "Evaluation report",
     scripts: Sequence[str] = SCRIPTS,
     live: bool = False,
@@ -177,12 +159,7 @@ def document(
         el("title", f"{title} - gradeschool"),
         el("style", Html(style)),
     )
-    header = el(
-        "header",
-        el("p", kicker, class_="kicker"),
-        el("h1", title),
-        class_="title",
-    )
+    header = el("header", el("p", kicker, class_="kicker"), el("h1", title), class_="title")
     written = f"Written by gradeschool {__version__} on {now}. "
     alone = (
         join("Served by ", el("code", "gradeschool view"), " on this machine; it asks no other.")
@@ -262,8 +239,10 @@ def _prompt_blocks(runs: Sequence[Judged], problems: Sequence[Problem]) -> Itera
 
 
 def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
-    if prompt is None or prompt.text is not None:
-        return None if prompt is None else prompt.text
+    if prompt is None:
+        return None
+    if prompt.text is not None:
+        return prompt.text
     messages = [list(message) for message in prompt.messages]
     return messages if prompt.prefix is None else [*messages, [BEGUN, prompt.prefix]]
 
@@ -386,8 +365,6 @@ def _units(text: str) -> Any:
     wide = [index for index, char in enumerate(text) if char > LARGEST_BMP]
 
     def units(place: int) -> int:
-        from bisect import bisect_left
-
         return place if place < 0 else place + bisect_left(wide, place)
 
     return units
