@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gradeschool import get_scorer
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
@@ -26,10 +27,13 @@ from gradeschool.reports.figures.records import (
     Point,
     ScorerRow,
     Series,
+    agreement,
 )
 from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_scorers
-from gradeschool.reports.page.verdicts import Share
+from gradeschool.reports.page.gather import gather
+from gradeschool.reports.page.verdicts import Share, judge_run
 from gradeschool.scoring.statistics import wilson
+from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -137,6 +141,21 @@ def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
     rows = [ScorerRow("a", 2, share(93), True), ScorerRow("b$x$", 0, share(88), False)]
     texts = texts_of(lambda canvas: draw_scorers(rows, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
+
+
+def test_agreement_is_the_share_of_completions_with_the_same_outcome(tmp_path: Path) -> None:
+    """Of three right answers, two are marked by "####", which one of the scorers needs."""
+    problems = rows(tmp_path / "p.jsonl", [
+        {"question": f"{index}?", "answer": f"#### {index}"} for index in range(4)])  # fmt: skip
+    texts = ["#### 0", "#### 1", "It is 2", "#### 9"]
+    samples = rows(tmp_path / "s.jsonl", [
+        {"index": index, "completion": text} for index, text in enumerate(texts)])  # fmt: skip
+    [run] = gather([str(samples)], str(problems), lambda message: None)
+    names = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
+    result = agreement(judge_run(run, ScorerSet([get_scorer(name) for name in names])))
+    assert dict(zip(result.names, result.shares, strict=True)) == {
+        names[1]: (1.0, 0.75), names[0]: (0.75, 1.0),
+    }  # fmt: skip
 
 
 def test_agreement_below_all_is_never_written_as_all() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import NamedTuple
 
 from gradeschool.reports.page.verdicts import (
@@ -137,12 +138,12 @@ def agreement(judged: Judged) -> Agreement:
     columns = [column_of(judged, judged.scorers.index(name)) for name in names]
     return Agreement(
         tuple(names),
-        tuple(tuple(_same(column, column) for column in columns) for column in columns),
+        tuple(tuple(_same(row, column) for column in columns) for row in columns),
     )
 
 
-def _same(item: bytes, other: bytes) -> float:
-    return sum(a == b for a, b in zip(item, other, strict=True)) / max(1, len(item))
+def _same(a: bytes, b: bytes) -> float:
+    return sum(map(eq, a, b)) / max(1, len(a))
 
 
 def cause_rows(judged: Judged) -> list[CauseRow]:
