@@ -112,6 +112,9 @@ def test_a_budget_counts_what_is_in_flight() -> None:
     budget.add(completion(request(), 1, 1))
     assert not budget.affordable(0)
     assert budget.stopped
+    several = Budget(Price(0.0, 1.0), cost=1.0, limit=4.0, expected=1.0, answers=4, samples=4)
+    assert several.affordable(in_flight=2)  # 1 spent on 4 answers: 1 for each request
+    assert not several.affordable(in_flight=3)
     assert Budget(Price(1.0, 1.0), 0.0, 1.0, expected=5.0).affordable(0)  # one may find out
     assert not Budget(Price(1.0, 1.0), 1.0, 1.0, expected=5.0).affordable(0)
     assert Budget(Price(1.0, 1.0), 9.0, None, 5.0).affordable(1000)

@@ -121,7 +121,8 @@ def estimate(
     limits = [request.decoding.max_tokens for request in todo]
     typical = [min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits]
     # Tokens counted for several choices together belong to the first.
-    likely = [sum(written) / len(usages)] * len(todo) if written else typical
+    answers = len(usages) if choices > 1 else len(written)
+    likely = [sum(written) / answers] * len(todo) if written else typical
     firsts = [group[0] for group in groups(todo, choices)]
     return Estimate(
         requests=len(firsts),
@@ -137,12 +138,18 @@ class Budget:
     """The cost of a run so far, and its limit.
 
     cost: dollars of earlier sessions, for `answers` answers. limit: dollars at which to stop, None
-    for no limit. expected: dollars per request before the first answer. `stopped`: whether a
-    request was refused.
+    for no limit. expected: dollars per request before the first answer. samples: of a request, on
+    average. `stopped`: whether a request was refused.
     """
 
     def __init__(
-        self, price: Price, cost: float, limit: float | None, expected: float, answers: int = 0
+        self,
+        price: Price,
+        cost: float,
+        limit: float | None,
+        expected: float,
+        answers: int = 0,
+        samples: float = 1,
     ) -> None:
         self.price = price
         self.cost = cost
@@ -150,6 +157,7 @@ class Budget:
         self.stopped = False
         self._expected = expected
         self._answers = answers
+        self._samples = samples
 
     def spend(self, usage: Usage) -> None:
         """Count the tokens of a reply."""
@@ -167,7 +175,7 @@ class Budget:
         """
         if self.limit is None:
             return True
-        each = self.cost / self._answers if self._answers else self._expected
+        each = self.cost / self._answers * self._samples if self._answers else self._expected
         fits = self.cost + each * (in_flight + 1) <= self.limit
         is_first = not self._answers and in_flight == 0 and self.cost < self.limit
         self.stopped |= not fits and not is_first and in_flight == 0

@@ -257,7 +257,8 @@ def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStor
     rows = store.completions
     cost = sum(options.price.of(row.usage) for row in rows.values())
     pairs = [(request, rows[request.key]) for request in requests if request.key in rows]
-    whole = estimate(requests, pairs, 1)
+    whole = estimate(requests, pairs, options.choices)
     expected = whole.cost(options.price) / max(1, whole.requests)
     answers = sum(not row.error for row in rows.values())
-    return Budget(options.price, cost, options.max_cost, expected, answers)
+    samples = whole.samples / max(1, whole.requests)
+    return Budget(options.price, cost, options.max_cost, expected, answers, samples)
