@@ -262,3 +262,21 @@ def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) ->
     rest = gradeschool("why", path, "--expected", "30", *options, "--json").json()["rest_points"]
     assert rest < 0
     assert f"{rest:.1f}  the causes account for more than is missing" in shown
+
+
+def test_an_empty_completion_at_the_limit_is_truncated_alone(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """A thinking model that reached its limit: as many of these may be right as of the others."""
+    rows = [
+        {"id": problem.id, "question": problem.question,
+         "completion": "" if place % 5 < 2 else f"#### {problem.gold if place % 5 == 2 else 3}",
+         "finish_reason": "length" if place % 5 < 2 else "stop"}
+        for place, problem in enumerate(PROBLEMS[:40])
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "limit.jsonl", rows)
+    words = ("-d", DATASET, "--scorer", "gradeschool/reader", "--expected", "90", "--json")
+    causes = gradeschool("why", path, *words).json()["causes"]
+    points = {cause["name"]: cause["points"] for cause in causes}
+    assert points["truncation"] == pytest.approx(40 / 3)  # 40 %, of which a third may be right
+    assert "empty completions" not in points

@@ -439,6 +439,34 @@ def test_merge_keeps_each_sample_once_and_scores_it(
     assert "48 stored already" in again.err
 
 
+def test_merge_scores_the_problems_of_all_runs(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """A run of the first problems, and runs of others that name them, as `profile` writes."""
+
+    def some(name: str, ids: set[str]) -> Path:
+        folder = tmp_path / name
+        shutil.copytree(run, folder)
+        rewritten(folder, lambda rows: [r for r in rows if json.loads(r)["problem_id"] in ids])
+        manifest = json.loads((folder / "run.json").read_text())
+        manifest |= {"problems": len(ids), "problem_ids": sorted(ids, key=all_ids.index)}
+        (folder / "run.json").write_text(json.dumps(manifest))
+        return folder
+
+    all_ids = [json.loads(row)["problem_id"] for row in lines(run)]
+    first, middle = tmp_path / "first", some("middle", set(all_ids[25:35]))
+    gradeschool("eval", *RECORDED, "-n", 20, "-o", first)
+    rest = some("rest", set(all_ids[20:25] + all_ids[35:]))
+    for number, (parts, kept) in enumerate([((first, middle), 30), ((first, middle, rest), 48)]):
+        merged = tmp_path / f"merged-{number}"
+        gradeschool("runs", "merge", *parts, "-o", merged)
+        results = json.loads((merged / "results.json").read_text())
+        manifest = json.loads((merged / "run.json").read_text())
+        assert (results["n"], results["missing"], manifest["problems"]) == (kept, 0, kept)
+        assert ("problem_ids" in manifest) == (kept < 48)
+        assert faults(gradeschool, merged) == []
+
+
 def test_merge_prefers_an_answer_to_an_error(
     gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:

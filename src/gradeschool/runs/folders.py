@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -309,10 +310,17 @@ def _count(fields: dict[str, Any], name: str) -> int:
 
 
 def _joined(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fields of run.json for the problems of all runs."""
     last = max(manifests, key=lambda fields: str(fields.get("updated")))
-    return {
+    plans = [plan_of(fields) for fields in manifests]
+    ids = {problem.id for plan in plans for problem in plan.problems}
+    problems = tuple(problem for problem in plans[0].dataset.problems if problem.id in ids)
+    whole = replace(plans[0], problems=problems)
+    fields = {
         **last,
         "created": min(str(fields.get("created")) for fields in manifests),
-        "problems": max(_count(fields, "problems") for fields in manifests),
+        "problems": len(problems),
         "samples": max(_count(fields, "samples") for fields in manifests),
     }
+    fields.pop("problem_ids", None)
+    return fields if whole.is_prefix else {**fields, "problem_ids": [p.id for p in problems]}

@@ -200,7 +200,8 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
         ))  # fmt: skip
     cut = [sample for sample, cause in facts.missed
            if (cause is None or cause[0] is Side.TEXT) and _is_cut(sample)]  # fmt: skip
-    empty = [sample for sample, _ in facts.missed if not sample.text.strip()]
+    empty = [sample for sample, _ in facts.missed
+             if not sample.text.strip() and not _is_cut(sample)]  # fmt: skip
     others = len(facts.samples) - len(cut) - len(empty)
     share = (facts.correct + run_on + unread) / others if others > 0 else 1.0
     if len(cut) >= NOTABLE * len(facts.samples):
@@ -226,7 +227,7 @@ def _is_cut(sample: Sample) -> bool:
     if form_of(sample.text, sample.finish, question).ran_on:
         return False
     if sample.finish in (None, "", Finish.UNKNOWN):
-        return looks_cut(sample.text)
+        return bool(sample.text.strip()) and looks_cut(sample.text)
     return sample.finish == Finish.LENGTH
 
 
