@@ -143,6 +143,20 @@ def test_other_labels_are_named_beside_the_expected_run(
     assert result.json()["causes"][0]["name"] == "labels"
 
 
+def test_a_gap_to_another_run_is_tested_in_pairs(gradeschool: Command, tmp_path: Path) -> None:
+    """The interval of one run contains the other's score, although no answer got better."""
+
+    def fewer(text: str, right: bool, problem: Problem) -> str:
+        return text.replace(problem.gold, "3") if int(problem.id) % 40 == 1 else text
+
+    good = file_of(tmp_path / "a.jsonl", answers())
+    bad = file_of(tmp_path / "b.jsonl", answers(fewer))
+    words = ("-d", DATASET, "--scorer", "gradeschool/reader")
+    result = gradeschool("why", bad, "--expected-run", good, *words)
+    assert "within chance" not in result.out
+    assert f"-> gradeschool compare {good} {bad} {' '.join(words)}" in result.out
+
+
 def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) -> None:
     path = file_of(tmp_path / "answers.jsonl", answers())
     sentence = gradeschool("why", path, "--expected", "92.5", "-d", DATASET)

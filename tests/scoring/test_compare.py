@@ -344,6 +344,19 @@ def test_the_gate_stands_alone(
     assert "--gate excludes --not-worse-than and --unpaired" in done.err
 
 
+def test_the_gate_takes_a_file_of_several_runs(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    good = write("a", rights())
+    lines = [json.loads(line) for line in write("b", rights()).read_text().splitlines()]
+    several = tmp_path / "several.jsonl"
+    rows = [json.dumps({**line, "run": name}) + "\n" for name in ("x", "y") for line in lines]
+    several.write_text("".join(rows))
+    done = gradeschool("compare", several, "--gate", good, "-d", dataset, "--json")
+    assert done.status == 0, done.err
+    assert [run["run"] for run in done.json()["runs"]] == ["a", "x", "y"]
+
+
 def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
     """A change of protocol is not a change of the engine."""
     for protocol in ("zero-shot/chat", "zero-shot/cot"):

@@ -122,13 +122,13 @@ def _chosen(
     specs: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
 ) -> list[SourceRun]:
     """Return the runs, each once; warn about shared seeds. Raises InputError for unsuitable."""
-    from gradeschool.scoring.sources import choose_runs, once_each
+    from gradeschool.scoring.sources import choose_runs
 
     check_two = None if one_is_enough else partial(_check_two, specs=specs)
     chosen = choose_runs(specs, dataset, warn, check_two)
     _warn_of_seeds(chosen)
     if same_prompts:
-        _check_same_prompts(chosen, once_each(specs))
+        _check_same_prompts(chosen)
     return chosen
 
 
@@ -203,16 +203,17 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
             )
 
 
-def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
+def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
     """Raise InputError if a run records other prompts than the first run."""
     facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
-    for spec, other_facts in zip(specs[1:], facts[1:], strict=True):
+    for run, other_facts in zip(runs[1:], facts[1:], strict=True):
         pairs = zip(PROMPT_FACTS, facts[0], other_facts, strict=True)
         for (part, key), before, after in pairs:
             if None not in (before, after) and before != after:
                 raise InputError(
-                    f"the {part} of {spec!r} has the {key} {after!r}, that of {specs[0]!r} has "
-                    f"{before!r}; a gate compares runs of the same prompts"
+                    f"the {part} of {str(run.path)!r} has the {key} {after!r}, that of "
+                    f"{str(runs[0].path)!r} has {before!r}; a gate compares runs of "
+                    "the same prompts"
                 )
 
 

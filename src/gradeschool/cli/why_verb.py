@@ -58,16 +58,18 @@ def command(
     check_scorers(scorer)
     if expected_run is not None:
         account, faults = _beside(run, expected_run, scorer, dataset)
+        test = _test_of(run, expected_run, scorer, dataset)
     else:
         if expected is not None and 0 < expected <= 1:
             warn(
                 f"--expected {expected:g} is {expected:g} %; give {100 * expected:g} for the share"
             )
         account, faults = _alone(run, (expected or 0.0) / 100, scorer, dataset)
+        test = ""
     if as_json:
         print_json(account.as_json())
     else:
-        _print(account)
+        _print(account, test)
     warn_of_faults(faults)
 
 
@@ -115,7 +117,16 @@ def _beside(
     return account_of_difference(difference, command), faults
 
 
-def _print(account: GapAccount) -> None:
+def _test_of(run: str, other: str, scorer: str | None, dataset: str | None) -> str:
+    """Return the command that tests the difference of two runs."""
+    from gradeschool.reports.terminal import quoted
+
+    words = f"gradeschool compare {quoted(other)} {quoted(run)}{reading_words(dataset)}"
+    return words if scorer is None else f"{words} --scorer {quoted(scorer)}"
+
+
+def _print(account: GapAccount, test: str) -> None:
+    """Print an account. test: the command that tests the runs' difference in pairs, "" for none."""
     from gradeschool.runs.why import LEAST_POINTS
 
     say(
@@ -124,6 +135,12 @@ def _print(account: GapAccount) -> None:
     )
     if account.missing <= 0:
         say("No points are missing.")
+    elif account.within_chance and test:
+        say(
+            f"{account.missing:.2f} points are missing. The 95 % interval of this run alone "
+            "contains the other run's score; the same problems in pairs may still differ:"
+        )
+        say(f"{'':12}-> {test}")
     elif account.within_chance:
         say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
                    "interval contains the expected score. Use more problems.")  # fmt: skip
@@ -137,7 +154,7 @@ def _print(account: GapAccount) -> None:
         if cause.command:
             say(f"{'':12}-> {cause.command}")
     measured = [cause for cause in account.causes if cause.points and not cause.most]
-    if account.missing > 0 and measured and account.rest > 0:
+    if account.missing > 0 and measured and account.rest >= LEAST_POINTS:
         low, high = account.interval
         chance = account.rest <= 100 * (high - low) / 2
         words = "the rest, within chance" if chance else "without a measured cause"
