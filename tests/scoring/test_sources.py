@@ -143,6 +143,27 @@ def test_a_name_is_parted_where_a_file_ends(
         assert parted(spec) == expected
 
 
+def test_every_verb_reads_a_table_in_several_files(
+    gradeschool: Command, answers: Path, problems: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    rows = answers.read_text().splitlines(keepends=True)
+    (tmp_path / "parts").mkdir()
+    for number, half in enumerate((rows[::2], rows[1::2])):
+        (tmp_path / f"parts/{number}.jsonl").write_text("".join(half))
+    several = "parts/*.jsonl"
+    run, dataset = f"{several}#low", ("-d", problems)
+    for command in (
+        ("score", run, *dataset), ("explain", run, *dataset),
+        ("report", several, *dataset, "-o", "page.html"),
+        ("export", run, *dataset, "--to", "lm-eval", "-o", "exported"),
+        ("diff", run, f"{several}#high", *dataset),
+    ):  # fmt: skip
+        result = gradeschool(*command)
+        assert result.status == 0, (command, result.err)
+
+
 def test_a_folder_with_tables_of_several_kinds_is_refused(
     gradeschool: Command, tmp_path: Path
 ) -> None:

@@ -308,7 +308,7 @@ def completions_by_row(path: Path) -> dict[int, Completion]:
     Raises InputError if the file cannot be read.
     """
     file = completions_file(path)
-    if file.name != COMPLETIONS_FILE:
+    if file.name != COMPLETIONS_FILE or not file.exists():
         return {}
     rows = ((row.number, from_fields(row.fields)) for row in read_rows(file))
     return {number: completion for number, completion in rows if completion is not None}

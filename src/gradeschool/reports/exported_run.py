@@ -163,7 +163,9 @@ def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
 
 
 def _dates(run: PageRun) -> tuple[datetime, datetime]:
-    changed = datetime.fromtimestamp(int(completions_file(run.path).stat().st_mtime), UTC)
+    file = completions_file(run.path)  # of several files, the name that the user gave
+    time = int(file.stat().st_mtime) if file.exists() else None
+    changed = datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
     begun = _date(run.manifest.get("created"), changed)
     return begun, max(begun, _date(run.manifest.get("updated"), changed))
 

@@ -14,12 +14,9 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
     completions_by_row,
-    completions_file,
     results_of,
 )
-from gradeschool.formats.read import read_samples
 from gradeschool.problem import Problem
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run
@@ -91,10 +88,13 @@ def _page_run(
     facts: Mapping[int, Facts],
     valued: Mapping[str, TokenValues],
 ) -> PageRun:
-    nothing = Facts()
     entries = [
         Entry(
-            sample.problem, sample.sample, sample.text, sample.error, facts.get(sample.row, nothing)
+            sample.problem,
+            sample.sample,
+            sample.text,
+            sample.error,
+            facts.get(sample.row) or Facts(Finish(sample.finish or Finish.UNKNOWN)),
         )
         for sample in chosen.run.samples
         if sample.problem is not None
@@ -148,9 +148,7 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
 
 
 def _facts_of(path: Path) -> dict[int, Facts]:
-    """Return the facts by row."""
-    if completions_file(path).name != COMPLETIONS_FILE:
-        return {sample.row: Facts(sample.finish) for sample in read_samples(path)}
+    """Return the facts by row of a run folder; none for other files."""
     return {
         row: Facts(completion.finish, *completion.usage[:2], completion.key)
         for row, completion in completions_by_row(path).items()

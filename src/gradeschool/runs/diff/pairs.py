@@ -73,8 +73,11 @@ def read_side(chosen: SourceRun) -> DiffSide:
 
 def _record(chosen: SourceRun) -> RecordedSettings:
     run, path = chosen.run, chosen.path
-    if path.is_dir() or (chosen.manifest and path.name == COMPLETIONS_FILE):
+    of_own = chosen.manifest and path.name == COMPLETIONS_FILE
+    if of_own or (path / COMPLETIONS_FILE).exists():
         return _own_settings(path, chosen.manifest)
+    if not path.is_file():  # a table in several files
+        return RecordedSettings("recorded completions", {})
     if path.suffix == ".eval" or is_inspect(read_whole(path)):
         return inspect_settings(path)
     if path.suffix in (".jsonl", "") and is_lm_eval(_first_fields(path)):
