@@ -413,6 +413,36 @@ def test_errors_are_no_accuracy_of_0_and_count_no_problem(
     assert ">Errors<" in table
 
 
+def rates_of_page(page: str) -> dict[str, str]:
+    """Return the rates below the headline, as "number share"."""
+    rates = page.partition('<dl class="rates">')[2].partition("</dl>")[0]
+    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)<small>(.*?)</small>", rates)
+    return {name: f"{number} {share}" for name, number, share in pairs}
+
+
+def test_rates_are_of_the_texts_and_errors_of_all_samples(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """One truncated text, one failed sample, two rows of unknown problems."""
+    answers = written(
+        tmp_path / "a.jsonl",
+        {"index": 0, "completion": "It is", "finish_reason": "length"},
+        {"index": 1, "error": "http 500"},
+        *({"index": index, "completion": "1"} for index in (99998, 99999)),
+    )
+    path = tmp_path / "page.html"
+    assert gradeschool("report", answers, "-d", "sample", "-o", path).status == 3
+    page = path.read_text()
+    assert rates_of_page(page) == {
+        "truncated": "1 100.0 %",
+        "empty": "0 0.0 %",
+        "ran on into a next question": "0 0.0 %",
+        "the scorer found no answer": "1 100.0 %",
+        "errors, not counted as wrong": "3 75.0 %",
+    }
+    assert "<dd>1 truncated, 0 empty, 0 ran on, of 1</dd>" in page
+
+
 def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
     """They have the same ids, as the explorer knows."""
     rows = ({"index": index, "completion": "#### 1"} for index in range(5))

@@ -134,5 +134,5 @@ def stops_of(stop: object) -> list[str]:
 
 def _rates(rates: Rates) -> str:
     how = "truncated" if rates.finish_known else "look cut (no finish reason is recorded)"
-    others = f"{rates.empty} empty, {rates.run_on} ran on, of {rates.completions}"
+    others = f"{rates.empty} empty, {rates.run_on} ran on, of {rates.texts}"
     return f"{rates.truncated} {how}, {others}"

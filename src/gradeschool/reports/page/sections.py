@@ -104,7 +104,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     )  # fmt: skip
     # Without finish reasons, a text that looks cut may not be: no advice is given.
     truncated = rates.truncated if rates.finish_known else 0
-    advice = truncation_advice(judged.run.manifest, rates.completions, truncated, rates.run_on)
+    advice = truncation_advice(judged.run.manifest, rates.texts, truncated, rates.run_on)
     others = other_models(settings.model, judged.run.results.get("answered_by"))
     return join(
         el("dl", *rows, class_="settings"),
@@ -132,14 +132,13 @@ def _platinum(platinum: Platinum | None) -> Html | None:
 def rates_table(rates: Rates) -> Html:
     """Return the rates to report with an accuracy: cut, empty, run-on, unanswered, errors."""
     cells = (
-        ("truncated" if rates.finish_known else "looks cut", rates.truncated),
-        ("empty", rates.empty),
-        ("ran on into a next question", rates.run_on),
-        ("the scorer found no answer", rates.no_answer),
-        ("errors, not counted as wrong", rates.errors),
+        ("truncated" if rates.finish_known else "looks cut", rates.truncated, rates.texts),
+        ("empty", rates.empty, rates.texts),
+        ("ran on into a next question", rates.run_on, rates.texts),
+        ("the scorer found no answer", rates.no_answer, rates.texts),
+        ("errors, not counted as wrong", rates.errors, rates.samples),
     )
-    return el("dl", *(_rate(name, number, rates.completions) for name, number in cells),
-              class_="rates")  # fmt: skip
+    return el("dl", *(_rate(*cell) for cell in cells), class_="rates")
 
 
 def _rate(name: str, number: int, of: int) -> Html:
