@@ -443,6 +443,33 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
     assert "<dd>1 truncated, 0 empty, 0 ran on, of 1</dd>" in page
 
 
+def test_an_empty_truncated_completion_is_counted_once(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    cut = {"completion": "", "finish_reason": "length"}
+    runs = [
+        written(tmp_path / "a.jsonl", {"index": 0, **cut}, {"index": 1, "completion": "#### 5"}),
+        written(tmp_path / "b.jsonl", {"index": 0, **cut}, {"index": 1, **cut}),
+    ]
+    page = report(gradeschool, tmp_path / "page.html", *runs, "-d", "sample")
+    table = page.partition('class="rows runs"')[2].partition("</table>")[0]
+    place = re.findall(r"<th[^>]*>(.*?)</th>", table).index("Cut or empty")
+    rows = [row.split("<td")[place] for row in table.partition("<tbody>")[2].split("<tr")[1:]]
+    assert [re.sub(r".*>(\d+)</td>", r"\1", row) for row in rows] == ["1", "2"]
+
+
+def test_changes_from_an_unknown_protocol_are_not_known(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    path = run_folder / "run.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["protocol"]["name"] = "of-a-later/version"
+    path.write_text(json.dumps(manifest))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    assert "<dt>Changed</dt><dd>not known: this version does not have the protocol</dd>" in page
+    assert "as published" not in page
+
+
 def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
     """They have the same ids, as the explorer knows."""
     rows = ({"index": index, "completion": "#### 1"} for index in range(5))

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
+from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
-from gradeschool.reports.measured import dataset_title, measured, truncation_advice
+from gradeschool.reports.measured import (
+    MeasuredSettings,
+    dataset_title,
+    known_protocol,
+    measured,
+    truncation_advice,
+)
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
     Axis,
@@ -95,7 +102,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
         ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
         ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
         ("Model", join(el("code", settings.model), f", {engine}" if engine else "")),
-        ("Changed", ", ".join(settings.changes) or "nothing: the protocol as published"),
+        ("Changed", _changed(judged.run.manifest, settings)),
     ]
     rows = (
         el("div", el("dt", name), el("dd", value, class_="changed" if name == "Changed" and
@@ -112,6 +119,12 @@ def _settings(judged: Judged, rates: Rates) -> Html:
            class_="note advice") if others else None,
         el("p", advice, class_="note advice") if advice else None,
     )  # fmt: skip
+
+
+def _changed(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str:
+    if known_protocol(manifest) is None:
+        return "not known: this version does not have the protocol"
+    return ", ".join(settings.changes) or "nothing: the protocol as published"
 
 
 def _platinum(platinum: Platinum | None) -> Html | None:
@@ -448,7 +461,7 @@ def _row(
     cells = (
         share_text(share),
         share_text(platinum.share) if platinum else "–",
-        f"{rates.truncated + rates.empty:,}",
+        f"{rates.cut_or_empty:,}",
         f"{rates.run_on:,}",
         f"{rates.errors:,}",
         difference,

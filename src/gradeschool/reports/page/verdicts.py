@@ -159,6 +159,7 @@ class Rates(NamedTuple):
     samples: int
     truncated: int
     empty: int
+    cut_or_empty: int
     run_on: int
     no_answer: int
     errors: int
@@ -179,6 +180,7 @@ def rates_of(judged: Judged) -> Rates:
         samples=len(judged.run.chosen.run.samples),
         truncated=sum(form.truncated for form in forms),
         empty=sum(form.empty for form in forms),
+        cut_or_empty=sum(form.truncated or form.empty for form in forms),
         run_on=sum(form.ran_on for form in forms),
         no_answer=sum(codes[judged.headline] == NO_ANSWER for codes in judged.codes),
         errors=sum(codes[judged.headline] == ERROR for codes in judged.codes) + judged.run.faults,
