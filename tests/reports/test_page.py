@@ -470,6 +470,30 @@ def test_changes_from_an_unknown_protocol_are_not_known(
     assert "as published" not in page
 
 
+@pytest.mark.parametrize(
+    ("temperature", "top_p", "words"),
+    [
+        (None, None, "the server&#x27;s default, no seed"),
+        (0.7, None, "temperature 0.7, no seed"),
+        (0, 1.0, "greedy, top-p 1.0, no seed"),
+    ],
+)
+def test_decoding_that_the_server_chooses_is_its_default(
+    gradeschool: Command,
+    run_folder: Path,
+    tmp_path: Path,
+    temperature: float | None,
+    top_p: float | None,
+    words: str,
+) -> None:
+    path = run_folder / "run.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["decoding"] |= {"temperature": temperature, "top_p": top_p}
+    path.write_text(json.dumps(manifest))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    assert f"<dt>Decoding</dt><dd>{words}</dd>" in page
+
+
 def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
     """They have the same ids, as the explorer knows."""
     rows = ({"index": index, "completion": "#### 1"} for index in range(5))
