@@ -58,8 +58,8 @@ class DiffStep:
 class DiffAccount:
     """All steps. judged: pairs that every step can judge.
 
-    tallies_a, tallies_b: each side's samples of each problem that its scorer can judge. turned: A's completions
-    whose verdict B's scorer changes to correct and from correct, then B's.
+    tallies_a, tallies_b: each side's samples of each problem, all that its scorer can judge.
+    turned: A's completions whose verdict B's scorer changes to correct and from correct, then B's.
     """
 
     accuracy_a: float
