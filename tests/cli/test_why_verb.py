@@ -105,6 +105,17 @@ def test_a_fault_of_the_texts_is_named(gradeschool: Command, fault: str, tmp_pat
     assert first_cause(gradeschool, path, "--expected", EXPECTED, *options) == cause
 
 
+def test_completions_of_the_median_length_are_not_called_shorter(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Every completion is of one word."""
+    path = file_of(tmp_path / "answers.jsonl", ("0" for _ in PROBLEMS))
+    shown = gradeschool("why", path, "-d", DATASET, "--expected", EXPECTED, "--json").json()
+    evidence = {cause["name"]: cause["evidence"] for cause in shown["causes"]}
+    words = "half of the completions have at most 1 word: the model answers without working"
+    assert evidence["no working"].startswith(words)
+
+
 # A fault that only a second run shows -> how the run differs, and the cause to be named.
 def test_precision_and_engine_are_named_beside_the_expected_run(
     gradeschool: Command, tmp_path: Path

@@ -111,6 +111,30 @@ def test_junit_counts_what_failed(gradeschool: Command, answers: Path, tmp_path:
     }  # fmt: skip
 
 
+def test_rows_that_cannot_be_used_are_errors(gradeschool: Command, tmp_path: Path) -> None:
+    """One right answer, a failed sample, and a row of an unknown problem: two errors of three."""
+    path = tmp_path / "a.jsonl"
+    rows = [{"index": 0, "completion": "#### 600"}, {"index": 1, "error": "boom"},
+            {"index": 99999, "completion": "1"}]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for ending in ("xml", "csv"):
+        result = gradeschool("report", path, "-d", "sample", "-o", tmp_path / f"a.{ending}")
+        assert result.status == 3
+    (suite,) = ElementTree.parse(tmp_path / "a.xml").getroot()
+    counts = [suite.get(name) for name in ("tests", "failures", "errors")]
+    assert counts == ["3", "0", "2"]
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases][1:] == ["problem 1, sample 0", "row 3"]
+    messages = [error.get("message") or "" for error in suite.findall("testcase/error")]
+    assert messages[0] == "boom"
+    assert messages[1].startswith("row 3 ")
+    written = (tmp_path / "a.csv").read_text(encoding="utf-8")
+    table = list(csv.DictReader(io.StringIO(written)))
+    assert [row["outcome"] for row in table] == ["correct", "error", "error"]
+    assert table[2]["cause"] == messages[1]
+    assert table[2]["gradeschool/reader"] == "error"
+
+
 def test_another_ending_is_refused(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """Before anything is read; the message says which endings there are."""
     result = gradeschool("report", answers, "-o", tmp_path / "a.docx")

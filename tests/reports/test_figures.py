@@ -158,6 +158,23 @@ def test_agreement_is_the_share_of_completions_with_the_same_outcome(tmp_path: P
     }  # fmt: skip
 
 
+def test_failed_samples_are_no_agreement(tmp_path: Path) -> None:
+    """Two texts of which one is read alike, and eight errors: the scorers agree on one half."""
+    problems = rows(tmp_path / "p.jsonl", [
+        {"question": f"{index}?", "answer": f"#### {index}"} for index in range(10)])  # fmt: skip
+    failed: list[dict[str, object]] = [
+        {"index": index, "completion": None, "error": "boom"} for index in range(2, 10)
+    ]
+    texts: list[dict[str, object]] = [
+        {"index": 0, "completion": "#### 0"}, {"index": 1, "completion": "It is 1"},
+    ]  # fmt: skip
+    samples = rows(tmp_path / "s.jsonl", [*texts, *failed])
+    [run] = gather([str(samples)], str(problems), lambda message: None)
+    names = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
+    result = agreement(judge_run(run, ScorerSet([get_scorer(name) for name in names])))
+    assert result.shares == ((1.0, 0.5), (0.5, 1.0))
+
+
 def test_agreement_below_all_is_never_written_as_all() -> None:
     same = Agreement(("a", "b", "c"), ((1, 0.9999, 0.5), (0.9999, 1, 1), (0.5, 1, 1)))
     texts = texts_of(lambda canvas: draw_agreement(same, canvas))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
-from gradeschool.reports.heatmap import ValuedSolution, _clearest, bin_of
+from gradeschool.reports.heatmap import ValuedSolution, _clearest, _told, bin_of
 from gradeschool.reports.page.gather import (
     MOST_TOKENS,
     Entry,
@@ -71,6 +71,14 @@ def test_tokens_of_another_text_stay_as_they_are() -> None:
 )
 def test_values_outside_of_a_share_have_the_last_colours(value: float, bin: int) -> None:
     assert bin_of(value) == bin
+
+
+@pytest.mark.parametrize(
+    ("token", "words"), [(" ", "“a space”"), ("\n\n", "“↵”"), (" so\n", "“so”")]
+)
+def test_a_line_break_is_no_space(token: str, words: str) -> None:
+    summary = _told(["It", token, "5"], [0.5, 0.1, 0.9])
+    assert f"lowest 0.10 after {words} (token 2 of 3)" in summary
 
 
 def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:

@@ -42,6 +42,13 @@ def test_settings_are_words(changed_run: Path) -> None:
     assert measured({}).lines() == [("model", ""), ("protocol", ""), ("dataset", "")]
 
 
+def test_chosen_problems_are_not_the_first() -> None:
+    fields = {"dataset": {"name": "gsm8k:test"}, "problems": 2, "samples": 1}
+    assert measured(fields).problems == "the first 2 of 1,319 problems"
+    chosen = {**fields, "problem_ids": ["7", "1300"]}
+    assert measured(chosen).problems == "2 of 1,319 problems"
+
+
 @pytest.mark.parametrize("verb", ["report", "export"])
 def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb: str) -> None:
     """A file that brings its golds needs no dataset; page and export name its own problems."""

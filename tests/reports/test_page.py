@@ -413,6 +413,87 @@ def test_errors_are_no_accuracy_of_0_and_count_no_problem(
     assert ">Errors<" in table
 
 
+def rates_of_page(page: str) -> dict[str, str]:
+    """Return the rates below the headline, as "number share"."""
+    rates = page.partition('<dl class="rates">')[2].partition("</dl>")[0]
+    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)<small>(.*?)</small>", rates)
+    return {name: f"{number} {share}" for name, number, share in pairs}
+
+
+def test_rates_are_of_the_texts_and_errors_of_all_samples(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """One truncated text, one failed sample, two rows of unknown problems."""
+    answers = written(
+        tmp_path / "a.jsonl",
+        {"index": 0, "completion": "It is", "finish_reason": "length"},
+        {"index": 1, "error": "http 500"},
+        *({"index": index, "completion": "1"} for index in (99998, 99999)),
+    )
+    path = tmp_path / "page.html"
+    assert gradeschool("report", answers, "-d", "sample", "-o", path).status == 3
+    page = path.read_text()
+    assert rates_of_page(page) == {
+        "truncated": "1 100.0 %",
+        "empty": "0 0.0 %",
+        "ran on into a next question": "0 0.0 %",
+        "the scorer found no answer": "1 100.0 %",
+        "errors, not counted as wrong": "3 75.0 %",
+    }
+    assert "<dd>1 truncated, 0 empty, 0 ran on, of 1</dd>" in page
+
+
+def test_an_empty_truncated_completion_is_counted_once(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    cut = {"completion": "", "finish_reason": "length"}
+    runs = [
+        written(tmp_path / "a.jsonl", {"index": 0, **cut}, {"index": 1, "completion": "#### 5"}),
+        written(tmp_path / "b.jsonl", {"index": 0, **cut}, {"index": 1, **cut}),
+    ]
+    page = report(gradeschool, tmp_path / "page.html", *runs, "-d", "sample")
+    table = page.partition('class="rows runs"')[2].partition("</table>")[0]
+    place = re.findall(r"<th[^>]*>(.*?)</th>", table).index("Cut or empty")
+    rows = [row.split("<td")[place] for row in table.partition("<tbody>")[2].split("<tr")[1:]]
+    assert [re.sub(r".*>(\d+)</td>", r"\1", row) for row in rows] == ["1", "2"]
+
+
+def test_changes_from_an_unknown_protocol_are_not_known(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    path = run_folder / "run.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["protocol"]["name"] = "of-a-later/version"
+    path.write_text(json.dumps(manifest))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    assert "<dt>Changed</dt><dd>not known: this version does not have the protocol</dd>" in page
+    assert "as published" not in page
+
+
+@pytest.mark.parametrize(
+    ("temperature", "top_p", "words"),
+    [
+        (None, None, "the server&#x27;s default, no seed"),
+        (0.7, None, "temperature 0.7, no seed"),
+        (0, 1.0, "greedy, top-p 1.0, no seed"),
+    ],
+)
+def test_decoding_that_the_server_chooses_is_its_default(
+    gradeschool: Command,
+    run_folder: Path,
+    tmp_path: Path,
+    temperature: float | None,
+    top_p: float | None,
+    words: str,
+) -> None:
+    path = run_folder / "run.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["decoding"] |= {"temperature": temperature, "top_p": top_p}
+    path.write_text(json.dumps(manifest))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    assert f"<dt>Decoding</dt><dd>{words}</dd>" in page
+
+
 def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
     """They have the same ids, as the explorer knows."""
     rows = ({"index": index, "completion": "#### 1"} for index in range(5))

@@ -354,6 +354,18 @@ def test_recorded_files_and_two_scorers_of_one_file(gradeschool: Command, tmp_pa
     assert "no recorded setting differs" in many.out
 
 
+def test_failed_samples_are_not_among_the_completions_of_an_accuracy(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Of golds 600 and 13, one is right in A, where the other failed, and both are in B."""
+    right = {"index": 0, "completion": "#### 600"}
+    a = rows(tmp_path / "a.jsonl", [right, {"index": 29, "error": "http 500"}])
+    b = rows(tmp_path / "b.jsonl", [right, {"index": 29, "completion": "#### 13"}])
+    shown = gradeschool("diff", a, b, "-d", "sample").out
+    assert "A  a (recorded completions): 100.00 % of 1 completion by" in shown
+    assert "B  b (recorded completions): 100.00 % of 2 completions by" in shown
+
+
 def test_bad_input(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     other = rows(tmp_path / "o.jsonl", [{"index": 0, "completion": "5"}])
     problems = rows(tmp_path / "p.jsonl", [{"question": "another?", "answer": "5"}])

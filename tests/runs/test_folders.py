@@ -204,6 +204,25 @@ def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
     assert "is not a run folder" in gradeschool("runs", "show", run.parent).err
 
 
+def test_an_accuracy_of_fewer_samples_is_not_shown_as_that_of_all(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Of a run that was continued from 20 to 48 samples and ended before its results."""
+    folder = tmp_path / "continued"
+    assert gradeschool("eval", *RECORDED, "-n", 20, "-o", folder).status == 0
+    results, figure = (folder / "results.json").read_bytes(), accuracy(folder)
+    assert figure in gradeschool("runs", "list", folder, columns=160).out
+    assert "earlier" not in gradeschool("runs", "show", folder).out
+    assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
+    (folder / "results.json").write_bytes(results)
+    listed = gradeschool("runs", "list", folder, columns=80).out
+    assert ["48", "0", "-"] in [line.split()[:3] for line in listed.splitlines()]
+    shown = gradeschool("runs", "show", folder).out
+    assert "results            of an earlier session, of 20 samples" in shown
+    (line,) = [line for line in shown.splitlines() if figure in line]
+    assert line.endswith("] of 20 samples")
+
+
 def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
     gradeschool: Command, run: Path
 ) -> None:

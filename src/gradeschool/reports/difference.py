@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from gradeschool.percentages import percent
+from gradeschool.percentages import count, percent
 from gradeschool.reports.comparison import name
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded, simple_table
@@ -25,14 +25,15 @@ UNTOLD = "not recorded"
 
 def print_difference(difference: RunDifference, console: Console) -> None:
     """Print two results, the settings that differ, and the steps of the difference in accuracy."""
-    for letter, side, scorer, accuracy in (
-        ("A", difference.a, difference.scorers[0], difference.account.accuracy_a),
-        ("B", difference.b, difference.scorers[1], difference.account.accuracy_b),
+    account = difference.account
+    for letter, side, scorer, accuracy, tallies in (
+        ("A", difference.a, difference.scorers[0], account.accuracy_a, account.tallies_a),
+        ("B", difference.b, difference.scorers[1], account.accuracy_b, account.tallies_b),
     ):
-        n = len(side.run.samples)
+        n = sum(judged for _, judged in tallies)
         console.print(
             f"{letter}  {name(side.run.name)} ({side.kind}): {percent(accuracy)} of "
-            f"{n:,} completions by {scorer}",
+            f"{count(n, 'completion')} by {scorer}",
             soft_wrap=True,
         )
     console.print(f"B - A: {difference.points:+z.2f} points", style="bold")

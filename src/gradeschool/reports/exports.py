@@ -23,6 +23,7 @@ from gradeschool.reports.page.write import page, save_page
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import ALL, choose_scorers, scorer_for
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
 
@@ -103,7 +104,10 @@ def _escaped(text: str) -> str:
 
 
 def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return CSV, one row per completion: extracted answer, cause, every scorer's outcome."""
+    """Return CSV, one row per completion: extracted answer, cause, every scorer's outcome.
+
+    Rows that could not be used follow, as errors, with the reason as their cause.
+    """
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
@@ -116,38 +120,62 @@ def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             facts = (judged.run.name, entry.problem.id, str(entry.sample), entry.problem.gold)
             cells = (*facts, outcomes[judged.headline], cause, read, str(len(entry.text)))
             writer.writerow([*map(csv_cell, cells), *outcomes])
+        for sample in _unusable(judged):
+            error = OUTCOMES[ERROR].value
+            cells = (judged.run.name, "", "", "", error, _reason(sample), "", "0")
+            writer.writerow([*map(csv_cell, cells), *[error] * len(scorers)])
     return written.getvalue()
 
 
+def _unusable(judged: Judged) -> list[Sample]:
+    """Return the rows of a run without a problem, which are no entries of the page."""
+    return [sample for sample in judged.run.chosen.run.samples if sample.problem is None]
+
+
+def _reason(unusable: Sample) -> str:
+    return f"row {unusable.row} {clip(unusable.error, LONGEST_CELL)}"
+
+
 def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return JUnit XML: a suite per run, a case per completion, by the headline scorer."""
+    """Return JUnit XML: a suite per run, a case per completion, by the headline scorer.
+
+    A row that could not be used is a case with an error.
+    """
     suites = "\n".join(_suite(judged) for judged in runs)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suites}\n</testsuites>\n'
 
 
 def _suite(judged: Judged) -> str:
     codes = [item[judged.headline] for item in judged.codes]
-    errors = codes.count(ERROR)
-    failures = len(codes) - errors - codes.count(CORRECT)
+    failed = codes.count(ERROR)
+    failures = len(codes) - failed - codes.count(CORRECT)
+    unusable = _unusable(judged)
+    tests, errors = len(codes) + len(unusable), failed + len(unusable)
     name = quoteattr(printable(judged.run.name, keep=""))
-    counts = f'tests="{len(codes)}" failures="{failures}" errors="{errors}"'
-    cases = "\n".join(
+    counts = f'tests="{tests}" failures="{failures}" errors="{errors}"'
+    cases = [
         _case(judged, entry, code, index)
         for index, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
-    )
-    return f"<testsuite name={name} {counts}>\n{cases}\n</testsuite>"
+    ]
+    cases += [_error_case(name, f"row {sample.row}", _reason(sample)) for sample in unusable]
+    return "\n".join([f"<testsuite name={name} {counts}>", *cases, "</testsuite>"])
+
+
+def _error_case(group: str, name: str, words: str) -> str:
+    """Return a case with an error; group: the quoted name of its suite."""
+    message = quoteattr(printable(clip(words, 200), keep=""))
+    start = f"<testcase classname={group} name={quoteattr(printable(name, keep=''))}>"
+    return f"{start}<error message={message}/></testcase>"
 
 
 def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
-    name = quoteattr(printable(f"problem {entry.problem.id}, sample {entry.sample}", keep=""))
     group = quoteattr(printable(judged.run.name, keep=""))
-    start = f"<testcase classname={group} name={name}"
+    name = f"problem {entry.problem.id}, sample {entry.sample}"
+    if code == ERROR:
+        return _error_case(group, name, entry.error or "the scorer failed")
+    start = f"<testcase classname={group} name={quoteattr(printable(name, keep=''))}"
     if code == CORRECT:
         return f"{start}/>"
-    if code == ERROR:
-        words = entry.error or "the scorer failed"
-        message = printable(clip(words, 200), keep="")
-        return f"{start}><error message={quoteattr(message)}/></testcase>"
     answer = judged.answers[index]
     read = f"read {clip(answer.value)!r}" if answer else "read nothing"
     message = printable(f"{judged.causes[index]}: {read}, gold {entry.problem.gold!r}", keep="")

@@ -159,7 +159,8 @@ def bin_of(value: float) -> int:
 
 def _told(parts: Sequence[str], values: Sequence[float]) -> str:
     lowest = min(range(len(values)), key=values.__getitem__)
-    after = parts[lowest].strip() or "a space"
+    token = parts[lowest]
+    after = token.strip() or ("↵" if "\n" in token else "a space")
     return (
         f"Value {values[0]:.2f} at first, lowest {values[lowest]:.2f} after “{after}” (token "
         f"{lowest + 1} of {len(values)}), {values[-1]:.2f} at last."

@@ -148,7 +148,8 @@ def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
     source = SOURCES.get(ALIASES.get(dataset, dataset))
     words = count(used, "problem")
     if source and used < source.rows:
-        words = f"the first {used:,} of {source.rows:,} problems"
+        first = "" if "problem_ids" in manifest else "the first "
+        words = f"{first}{used:,} of {source.rows:,} problems"
     return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words
 
 

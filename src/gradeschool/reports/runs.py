@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
@@ -69,12 +69,13 @@ def _names(run: RunSummary) -> tuple[str, ...]:
 
 
 def _figures(run: RunSummary) -> tuple[str, ...]:
-    headline = run.headline
+    headline = run.headline if run.earlier_samples is None else None
+    accuracy = "-" if headline is None else percent(headline["accuracy"])
     result = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
     return (
         str(result),
         str(run.failed),
-        "-" if headline is None else percent(headline["accuracy"]),
+        accuracy,
         printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),
     )
 
@@ -83,6 +84,8 @@ def print_run(run: RunSummary, console: Console) -> None:
     """Print a run's description and figures, one fact per line."""
     manifest, results = run.manifest, run.results or {}
     settings = measured(manifest)
+    earlier = run.earlier_samples
+    of_earlier = "" if earlier is None else f"of {count(earlier, 'sample')}"
     protocol = manifest.get("protocol")
     digest = mapping(protocol).get("digest")
     lines = [
@@ -98,6 +101,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
                     f"{run.answered} answered, {run.failed} failed, {run.torn} torn rows"),
+        ("results", None if earlier is None else f"of an earlier session, {of_earlier}"),
         *((name.replace("_", " "), results[name]) for name in COUNTED if name in results),
         *((name.replace("_", " "), _pairs(results[name])) for name in TALLIED if results.get(name)),
         ("cost", _pairs(results.get("cost")) or None),
@@ -107,7 +111,7 @@ def print_run(run: RunSummary, console: Console) -> None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
     for scorer, figures in run.figures.items():
         accuracy = f"{percent(figures['accuracy'])} [{bounds(figures['ci95'], between=', ')}]"
-        console.print(f"{printable(scorer):34} {accuracy}", soft_wrap=True)
+        console.print(f"{printable(scorer):34} {accuracy} {of_earlier}".rstrip(), soft_wrap=True)
 
 
 def _name(fields: Any) -> str:

@@ -85,10 +85,12 @@ class RunViewer:
         return document(title, main, kicker="gradeschool view", scripts=SCRIPTS, live=True)
 
     def report(self, names: Sequence[str]) -> str:
-        """Return the report page of runs by name; raises InputError for an unknown name."""
+        """Return the report page of runs by name; raises InputError for unknown or too many."""
         runs = {self._name(path): path for path in find_runs(self.folder)}
         chosen = list(dict.fromkeys(names))
-        if not 0 < len(chosen) <= MOST_RUNS or any(name not in runs for name in chosen):
+        if len(chosen) > MOST_RUNS:
+            raise InputError(f"at most {MOST_RUNS} runs on one page; {len(chosen)} are selected")
+        if not chosen or any(name not in runs for name in chosen):
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
         gathered = gather([str(runs[name]) for name in chosen], None, lambda message: None)
         scorers = report_scorers(gathered)
@@ -97,10 +99,16 @@ class RunViewer:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Return a value that changes with the run: size of completions, times of files."""
+    """Return a value that changes with the run: size of completions, times of files.
+
+    A temporary file of the running evaluation may be gone before it is read: it is left out.
+    """
     sizes, times = 0, 0
     for file in path.iterdir():
-        status = file.stat()
+        try:
+            status = file.stat()
+        except OSError:
+            continue
         sizes += status.st_size if file.name == COMPLETIONS_FILE else 0
         times = max(times, status.st_mtime_ns)
     return sizes, times

@@ -58,6 +58,12 @@ class RunSummary:
         return mapping((self.results or {}).get("scorers"))
 
     @property
+    def earlier_samples(self) -> int | None:
+        """Return the number of samples in results.json, None if it is that of the stored ones."""
+        n = (self.results or {}).get("n")
+        return n if isinstance(n, int) and n != self.answered + self.failed else None
+
+    @property
     def other_models(self) -> str:
         """Return the models that answered instead of the requested one, "" for none."""
         return other_models(

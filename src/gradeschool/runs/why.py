@@ -247,8 +247,8 @@ def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
     if words and 0 < median(words) < SHORT_WORDS:
         named.append(GapCause(
             NO_WORKING, None,
-            f"half of the completions have fewer than {median(words):.0f} words: the model answers "
-            "without working, so a system message or the examples may be missing",
+            f"half of the completions have at most {count(int(median(words)), 'word')}: the model "
+            "answers without working, so a system message or the examples may be missing",
             "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
             "protocol",
         ))  # fmt: skip

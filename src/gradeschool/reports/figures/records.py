@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import eq
 from typing import NamedTuple
 
 from gradeschool.reports.page.verdicts import (
@@ -90,7 +89,7 @@ class CauseRow(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Scorers, and the share of completions on which each pair agrees on the outcome."""
+    """Scorers, and the share of judged completions on which each pair agrees on the outcome."""
 
     names: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]
@@ -143,7 +142,9 @@ def agreement(judged: Judged) -> Agreement:
 
 
 def _same(a: bytes, b: bytes) -> float:
-    return sum(map(eq, a, b)) / max(1, len(a))
+    """Return the share of equal outcomes, without the samples that neither scorer can judge."""
+    pairs = [pair for pair in zip(a, b, strict=True) if pair != (ERROR, ERROR)]
+    return sum(ours == theirs for ours, theirs in pairs) / len(pairs) if pairs else 1.0
 
 
 def cause_rows(judged: Judged) -> list[CauseRow]:

@@ -106,9 +106,13 @@ def _decoding(decoding: Mapping[str, Any]) -> str | None:
     if "temperature" not in decoding:
         return None
     temperature = decoding["temperature"]
-    how = "greedy" if temperature == 0 else f"temperature {temperature}"
-    seed = decoding.get("seed")
-    return f"{how}, top-p {decoding.get('top_p')}, {'no seed' if seed is None else f'seed {seed}'}"
+    if temperature is None:
+        how = "the server's default"
+    else:
+        how = "greedy" if temperature == 0 else f"temperature {temperature}"
+    top_p, seed = decoding.get("top_p"), decoding.get("seed")
+    words = [how, *([] if top_p is None else [f"top-p {top_p}"])]
+    return ", ".join([*words, "no seed" if seed is None else f"seed {seed}"])
 
 
 def _samples(fewest: int, most: int) -> str:
@@ -134,5 +138,5 @@ def stops_of(stop: object) -> list[str]:
 
 def _rates(rates: Rates) -> str:
     how = "truncated" if rates.finish_known else "look cut (no finish reason is recorded)"
-    others = f"{rates.empty} empty, {rates.run_on} ran on, of {rates.completions}"
+    others = f"{rates.empty} empty, {rates.run_on} ran on, of {rates.texts}"
     return f"{rates.truncated} {how}, {others}"

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
+from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
-from gradeschool.reports.measured import dataset_title, measured, truncation_advice
+from gradeschool.reports.measured import (
+    MeasuredSettings,
+    dataset_title,
+    known_protocol,
+    measured,
+    truncation_advice,
+)
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
     Axis,
@@ -95,7 +102,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
         ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
         ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
         ("Model", join(el("code", settings.model), f", {engine}" if engine else "")),
-        ("Changed", ", ".join(settings.changes) or "nothing: the protocol as published"),
+        ("Changed", _changed(judged.run.manifest, settings)),
     ]
     rows = (
         el("div", el("dt", name), el("dd", value, class_="changed" if name == "Changed" and
@@ -104,7 +111,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     )  # fmt: skip
     # Without finish reasons, a text that looks cut may not be: no advice is given.
     truncated = rates.truncated if rates.finish_known else 0
-    advice = truncation_advice(judged.run.manifest, rates.completions, truncated, rates.run_on)
+    advice = truncation_advice(judged.run.manifest, rates.texts, truncated, rates.run_on)
     others = other_models(settings.model, judged.run.results.get("answered_by"))
     return join(
         el("dl", *rows, class_="settings"),
@@ -112,6 +119,12 @@ def _settings(judged: Judged, rates: Rates) -> Html:
            class_="note advice") if others else None,
         el("p", advice, class_="note advice") if advice else None,
     )  # fmt: skip
+
+
+def _changed(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str:
+    if known_protocol(manifest) is None:
+        return "not known: this version does not have the protocol"
+    return ", ".join(settings.changes) or "nothing: the protocol as published"
 
 
 def _platinum(platinum: Platinum | None) -> Html | None:
@@ -132,14 +145,13 @@ def _platinum(platinum: Platinum | None) -> Html | None:
 def rates_table(rates: Rates) -> Html:
     """Return the rates to report with an accuracy: cut, empty, run-on, unanswered, errors."""
     cells = (
-        ("truncated" if rates.finish_known else "looks cut", rates.truncated),
-        ("empty", rates.empty),
-        ("ran on into a next question", rates.run_on),
-        ("the scorer found no answer", rates.no_answer),
-        ("errors, not counted as wrong", rates.errors),
+        ("truncated" if rates.finish_known else "looks cut", rates.truncated, rates.texts),
+        ("empty", rates.empty, rates.texts),
+        ("ran on into a next question", rates.run_on, rates.texts),
+        ("the scorer found no answer", rates.no_answer, rates.texts),
+        ("errors, not counted as wrong", rates.errors, rates.samples),
     )
-    return el("dl", *(_rate(name, number, rates.completions) for name, number in cells),
-              class_="rates")  # fmt: skip
+    return el("dl", *(_rate(*cell) for cell in cells), class_="rates")
 
 
 def _rate(name: str, number: int, of: int) -> Html:
@@ -449,7 +461,7 @@ def _row(
     cells = (
         share_text(share),
         share_text(platinum.share) if platinum else "–",
-        f"{rates.truncated + rates.empty:,}",
+        f"{rates.cut_or_empty:,}",
         f"{rates.run_on:,}",
         f"{rates.errors:,}",
         difference,

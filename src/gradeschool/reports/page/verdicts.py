@@ -149,11 +149,17 @@ def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
 
 
 class Rates(NamedTuple):
-    """How many completions of a run were cut, were empty, ran on, gave no answer, or are errors."""
+    """How many completions of a run were cut, were empty, ran on, gave no answer, or are errors.
 
-    completions: int
+    texts: completions without a provider's error, of which those before `errors` are a part.
+    samples: all, with failed ones and rows that could not be used; `errors` are a part of them.
+    """
+
+    texts: int
+    samples: int
     truncated: int
     empty: int
+    cut_or_empty: int
     run_on: int
     no_answer: int
     errors: int
@@ -170,9 +176,11 @@ def rates_of(judged: Judged) -> Rates:
     texts = [entry for entry in entries if not entry.error]
     forms = [form_of(e.text, e.facts.finish.value, e.problem.question) for e in texts]
     return Rates(
-        completions=len(entries),
+        texts=len(texts),
+        samples=len(judged.run.chosen.run.samples),
         truncated=sum(form.truncated for form in forms),
         empty=sum(form.empty for form in forms),
+        cut_or_empty=sum(form.truncated or form.empty for form in forms),
         run_on=sum(form.ran_on for form in forms),
         no_answer=sum(codes[judged.headline] == NO_ANSWER for codes in judged.codes),
         errors=sum(codes[judged.headline] == ERROR for codes in judged.codes) + judged.run.faults,

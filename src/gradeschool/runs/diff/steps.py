@@ -58,13 +58,14 @@ class DiffStep:
 class DiffAccount:
     """All steps. judged: pairs that every step can judge.
 
-    tallies_a: A's samples of each problem, all that its scorer can judge. turned: A's completions
-    whose verdict B's scorer changes to correct and from correct, then B's.
+    tallies_a, tallies_b: each side's samples of each problem, all that its scorer can judge.
+    turned: A's completions whose verdict B's scorer changes to correct and from correct, then B's.
     """
 
     accuracy_a: float
     accuracy_b: float
     tallies_a: tuple[Tally, ...]
+    tallies_b: tuple[Tally, ...]
     judged: int
     steps: tuple[DiffStep, ...]
     turned: tuple[tuple[int, int], tuple[int, int]]
@@ -115,6 +116,7 @@ def account_of(
         accuracy_a=whole[0],
         accuracy_b=whole[1],
         tallies_a=tallies[0],
+        tallies_b=tallies[1],
         judged=n,
         steps=(DiffStep(SET, 100 * gap, lone, 0, 0), *steps),
         turned=(_turned(a, judges[0], 0), _turned(b, judges[1], 1)),
