@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -136,7 +136,7 @@ def _load_file(path: Path) -> Dataset:
     return Dataset(str(path), problems, sha256_of(path))
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a table, or of a file that is one JSON array."""
     value = read_whole(path)
     if isinstance(value, list):
