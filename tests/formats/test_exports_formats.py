@@ -26,6 +26,7 @@ from gradeschool.formats.export import (
 )
 from gradeschool.formats.hub import eval_results_files, model_index_files
 from gradeschool.formats.inspect_log import inspect_files, inspect_scorer_name
+from gradeschool.formats.lm_eval import lm_eval_files
 from gradeschool.protocols.registry import get_protocol, get_scorer
 from gradeschool.verdict import Outcome, Verdict
 from tests.support.command import Command
@@ -188,6 +189,16 @@ def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) ->
     assert headline["score_details"]["score"] == pytest.approx(right / (len(rows) - 1))
     interval = headline["score_details"]["uncertainty"]["confidence_interval"]
     assert interval["lower"] < headline["score_details"]["score"] < interval["upper"]
+
+
+def test_lm_eval_has_the_samples_of_a_document_by_their_numbers(tmp_path: Path) -> None:
+    """A run stores them as they arrive; a majority vote breaks ties by their order."""
+    run = run_with_a_silent_scorer()
+    (first,) = run.samples
+    samples = [first._replace(sample=number, text=f"#### {number}") for number in (2, 0, 1)]
+    save_files(tmp_path, lm_eval_files(replace(run, samples=tuple(samples))))
+    _, rows = lm_eval(tmp_path)
+    assert [row["resps"] for row in rows] == [[["#### 0", "#### 1", "#### 2"]]] * 2
 
 
 def run_with_a_silent_scorer() -> ExportedRun:
