@@ -153,6 +153,20 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
 
 
+def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
+    """Of 40 problems, 30 have one sample that becomes right, 10 have 20 that do not change."""
+    samples = []
+    for row in range(40):
+        problem = Problem.from_row(str(row), f"Q{row}?", "#### 18")
+        text, count = ("The answer is 18", 1) if row < 30 else ("#### 7", 20)
+        samples += [Sample(problem, k, text, "", row) for k in range(count)]
+    scorers = [get_scorer("openai/2021"), get_scorer("gradeschool/reader")]
+    moved = score_delta(scored_table(Run("run", samples), scorers))
+    assert (moved.n, moved.before, moved.after) == (230, 0, 30)
+    assert moved.points == pytest.approx(75.0)
+    assert moved.interval.low < 0.75 < moved.interval.high
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
