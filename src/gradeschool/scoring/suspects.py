@@ -17,9 +17,9 @@ from gradeschool.scoring.samples import Run
 class Suspect(NamedTuple):
     """A problem to which strong runs give the same answer, other than its gold.
 
-    value: the answer of most of them, as the first of these runs writes it. sayers: the runs that give it, the most accurate first;
-    strongest: the first one's accuracy. right: how many give the gold, of how many runs. platinum:
-    the change of GSM8K-Platinum to the problem.
+    value: the answer of most of them, as the first of these runs writes it. sayers: the runs that
+    give it, the most accurate first; strongest: the first one's accuracy. right: how many give the
+    gold, of how many runs. platinum: the change of GSM8K-Platinum to the problem.
     """
 
     problem: Problem
@@ -47,8 +47,8 @@ def suspects(
     """Return the suspects, the most certain first: many runs alike, few with the gold.
 
     strong: only runs of a higher accuracy, by the answer extractor, count. If a problem has several
-    samples, that of the lowest number counts. A problem is a suspect if one wrong value has more runs than the
-    gold, at least two runs, and at least a third of all.
+    samples, that of the lowest number counts. A problem is a suspect if one wrong value has more
+    runs than the gold, at least two runs, and at least a third of all.
     """
     votes, accuracy = _votes(runs)
     trusted = [run for run, share in accuracy.items() if share > strong]
