@@ -4,6 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.protocols.card import protocol_card, scorer_card
@@ -13,6 +14,7 @@ from gradeschool.protocols.contrast import (
     protocol_differences,
     scorer_splits,
 )
+from gradeschool.reports.protocols import print_moves
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
@@ -165,6 +167,9 @@ def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
     assert (moved.n, moved.before, moved.after) == (230, 0, 30)
     assert moved.points == pytest.approx(75.0)
     assert moved.interval.low < 0.75 < moved.interval.high
+    console = Console(width=200, record=True)
+    print_moves([moved], ("openai/2021", "gradeschool/reader"), console)
+    assert "in a difference each problem counts once" in console.export_text()
 
 
 @pytest.mark.parametrize(

@@ -294,8 +294,9 @@ class ScoreDelta:
     n: completions that both scorers judge (an error of either is no verdict). before, after: number
     that each calls correct. lost, gained: correct only under the first, only under the second.
     difference: in accuracy, the mean over problems; if they have unequal numbers of completions, it
-    is not that of the two shares of completions. interval: 95 %, of the difference. p: two-sided, of the exact McNemar test if each
-    problem has one sample, else by problem (`scoring.statistics`). test: its name.
+    is not that of the two shares of completions. interval: 95 %, of the difference. p: two-sided,
+    of the exact McNemar test if each problem has one sample, else by problem
+    (`scoring.statistics`). test: its name.
     """
 
     run: str

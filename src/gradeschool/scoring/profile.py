@@ -58,9 +58,10 @@ class ProfileEntry:
     """One set, or a group of its problems, against the original.
 
     group: the value of the fact that groups them, "" for the whole set. problems: number of judged
-    variations. comparison: original as baseline, by seed problem: both accuracies are means over the
-    seed problems. n is 0 if the problems vary none of the original's. p_holm is corrected for all entries of a profile. parts: the changes by kind
-    of miss, which sum to the negative of the difference; () if no misses were counted.
+    variations. comparison: original as baseline, by seed problem, with accuracies that are means
+    over the seed problems; n is 0 if the problems vary none of the original's. p_holm is corrected
+    for all entries of a profile. parts: the changes by kind of miss, which sum to the negative of
+    the difference; () if no misses were counted.
     """
 
     run: str
