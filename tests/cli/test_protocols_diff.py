@@ -4,6 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.protocols.card import protocol_card, scorer_card
@@ -13,6 +14,7 @@ from gradeschool.protocols.contrast import (
     protocol_differences,
     scorer_splits,
 )
+from gradeschool.reports.protocols import print_moves
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
@@ -151,6 +153,23 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
     assert failing.n == 2
     empty = score_delta(scored_table(Run("run", samples[2:4]), [item, other]))
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
+
+
+def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
+    """Of 40 problems, 30 have one sample that becomes right, 10 have 20 that do not change."""
+    samples = []
+    for row in range(40):
+        problem = Problem.from_row(str(row), f"Q{row}?", "#### 18")
+        text, count = ("The answer is 18", 1) if row < 30 else ("#### 7", 20)
+        samples += [Sample(problem, k, text, "", row) for k in range(count)]
+    scorers = [get_scorer("openai/2021"), get_scorer("gradeschool/reader")]
+    moved = score_delta(scored_table(Run("run", samples), scorers))
+    assert (moved.n, moved.before, moved.after) == (230, 0, 30)
+    assert moved.points == pytest.approx(75.0)
+    assert moved.interval.low < 0.75 < moved.interval.high
+    console = Console(width=200, record=True)
+    print_moves([moved], ("openai/2021", "gradeschool/reader"), console)
+    assert "in a difference each problem counts once" in console.export_text()
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,10 @@ def test_other_labels_are_named_beside_the_expected_run(
     good, bad = with_golds(tmp_path / "a.jsonl", False), with_golds(tmp_path / "b.jsonl", True)
     result = gradeschool("why", bad, "--expected-run", good, "--json")
     assert result.status == 0, result.err
-    assert result.json()["causes"][0]["name"] == "labels"
+    cause = result.json()["causes"][0]
+    assert cause["name"] == "labels"
+    assert cause["points"] == pytest.approx(100 * 47 / len(PROBLEMS))
+    assert cause["evidence"].startswith("47 completions: ")
 
 
 def test_a_gap_to_another_run_is_tested_in_pairs(gradeschool: Command, tmp_path: Path) -> None:

@@ -5,14 +5,30 @@ import importlib
 import json
 import uuid
 import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.formats.inspect_log import inspect_scorer_name
-from gradeschool.protocols.registry import get_protocol
+from gradeschool.errors import InputError
+from gradeschool.formats.every_eval_ever import every_eval_ever_files
+from gradeschool.formats.export import (
+    ExportedFile,
+    ExportedRun,
+    ExportedSample,
+    ExportedScore,
+    save_files,
+)
+from gradeschool.formats.hub import eval_results_files, model_index_files
+from gradeschool.formats.inspect_log import inspect_files, inspect_scorer_name
+from gradeschool.formats.lm_eval import lm_eval_files
+from gradeschool.protocols.registry import get_protocol, get_scorer
+from gradeschool.verdict import Outcome, Verdict
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import answers as answers  # fixtures
@@ -173,6 +189,68 @@ def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) ->
     assert headline["score_details"]["score"] == pytest.approx(right / (len(rows) - 1))
     interval = headline["score_details"]["uncertainty"]["confidence_interval"]
     assert interval["lower"] < headline["score_details"]["score"] < interval["upper"]
+
+
+def test_lm_eval_has_the_samples_of_a_document_by_their_numbers(tmp_path: Path) -> None:
+    """A run stores them as they arrive; a majority vote breaks ties by their order."""
+    run = run_with_a_silent_scorer()
+    (first,) = run.samples
+    samples = [first._replace(sample=number, text=f"#### {number}") for number in (2, 0, 1)]
+    save_files(tmp_path, lm_eval_files(replace(run, samples=tuple(samples))))
+    _, rows = lm_eval(tmp_path)
+    assert [row["resps"] for row in rows] == [[["#### 0", "#### 1", "#### 2"]]] * 2
+
+
+def run_with_a_silent_scorer() -> ExportedRun:
+    """One completion that the first scorer judges; the second fails."""
+    problems = load_dataset("sample").problems[:1]
+    judging, silent = get_scorer("gradeschool/reader"), get_scorer("openai/2021")
+    scores = (
+        ExportedScore(judging, 1.0, (0.2, 1.0), None, 1, 1.0, None, {problems[0].id: (1, 1)}),
+        ExportedScore(silent, 0.0, (0.0, 1.0), None, 0, 0.0, None, {}),
+    )
+    verdicts = (
+        Verdict(judging.name, Outcome.CORRECT, None, "equal"),
+        Verdict(silent.name, Outcome.ERROR, None, "it failed"),
+    )
+    sample = ExportedSample(problems[0], 0, 0, "#### 600", "", "stop", None, None, verdicts, "")
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    return ExportedRun("org/m", "sample", "sample", 1, scores, (sample,), {}, time, time, 0)
+
+
+def test_a_scorer_that_judged_nothing_has_no_accuracy(tmp_path: Path) -> None:
+    run = run_with_a_silent_scorer()
+    save_files(tmp_path / "log.eval", inspect_files(run))
+    fields = members(tmp_path / "log.eval")
+    scores = fields["header.json"]["results"]["scores"]
+    assert [(score["name"], score["metrics"]["accuracy"]["value"]) for score in scores] == [
+        ("gradeschool/reader", 1.0)
+    ]
+    assert len(fields["reductions.json"]) == 1
+    save_files(tmp_path / "store", every_eval_ever_files(run))
+    (aggregate,) = (tmp_path / "store").glob("data/*/*/*/*.json")
+    results = json.loads(aggregate.read_text())["evaluation_results"]
+    assert [
+        (result["evaluation_name"], result["score_details"]["score"]) for result in results
+    ] == [("sample (gradeschool/reader)", 1.0)]
+
+
+def test_a_leaderboard_takes_no_score_of_nothing() -> None:
+    run = replace(run_with_a_silent_scorer(), dataset="gsm8k")
+    index = b"".join(written(model_index_files(run)))
+    assert b"gradeschool/reader" in index
+    assert b"openai/2021" not in index
+    silent = replace(run, scores=run.scores[1:])
+    with pytest.raises(InputError, match="openai/2021 can judge none of its completions"):
+        eval_results_files(silent)
+
+
+def written(files: Sequence[ExportedFile]) -> Iterator[bytes]:
+    """The content of each file of an export."""
+    for file in files:
+        stream = BytesIO()
+        file.write(stream)
+        yield stream.getvalue()
 
 
 def test_parquet(gradeschool: Command, answers: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from gradeschool.cli.doctor_verb import command
 from gradeschool.errors import TransientError
 from gradeschool.models import probe
 from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine, obstacles
-from gradeschool.models.probe import FindingState, Probe, ServerFinding
+from gradeschool.models.probe import QUESTION, FindingState, Probe, ServerFinding
 from gradeschool.protocols.registry import get_protocol
 from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 
@@ -273,6 +273,89 @@ def test_a_penalty_that_cannot_be_turned_off_is_not_known(
         return obedient(body)
 
     assert asyncio.run(findings_of(answer))["hidden penalty"].state is state
+
+
+@pytest.mark.parametrize("refusing", ["chat", "completions", "later"])
+def test_a_form_that_refuses_penalties_shows_none(refusing: str) -> None:
+    """ "later": both forms accept the fields, and then fail."""
+
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        is_chat = request.path.endswith("/chat/completions")
+        refuses = {
+            "chat": is_chat,
+            "completions": not is_chat,
+            "later": body.get("max_tokens") != 1,
+        }
+        if refuses[refusing] and set(PENALTIES) & set(body):
+            return web.json_response({"error": "unexpected field"}, status=400)
+        return obedient(body)
+
+    finding = asyncio.run(findings_of(answer))["hidden penalty"]
+    assert finding.state is FindingState.UNKNOWN, finding.says
+
+
+def test_each_form_has_its_own_fields_against_a_penalty() -> None:
+    """The penalty of completions shows, though the chat form has no field for it."""
+
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        if "messages" in body and set(PENALTIES) & set(body):
+            return web.json_response({"error": "unexpected field"}, status=400)
+        penalised = "" if "repeat_penalty" in body or "messages" in body else " penalised"
+        words = WORDS + penalised
+        inside = {"message": {"content": words}} if "messages" in body else {"text": words}
+        return web.json_response({"choices": [inside]})
+
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.DEVIATES
+
+
+@pytest.mark.parametrize(
+    ("written", "finish", "state", "says"),
+    [
+        (4, "length", FindingState.FINE, "and given as the finish reason"),
+        (4, "stop", FindingState.DEVIATES, "is obeyed, but the finish reason is 'stop'"),
+        (4, None, FindingState.DEVIATES, "is obeyed, but the finish reason is ''"),
+        (5, "length", FindingState.DEVIATES, "max_tokens 4 gave 5 tokens"),
+        (None, "length", FindingState.FINE, "and given as the finish reason"),
+    ],
+)
+def test_the_finish_reason_of_a_limit(
+    written: int | None, finish: str | None, state: FindingState, says: str
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        reply = json.loads(obedient(body).text or "")
+        if body["max_tokens"] == 4:
+            words = " ".join(WORDS.split()[:4])
+            inside = {"message": {"content": words}} if "messages" in body else {"text": words}
+            usage = {} if written is None else {"usage": {"completion_tokens": written}}
+            reply = {"choices": [{**inside, "finish_reason": finish}], **usage}
+        return web.json_response(reply)
+
+    finding = asyncio.run(findings_of(answer))["max_tokens"]
+    assert finding.state is state
+    assert says in finding.says
+
+
+@pytest.mark.parametrize("name", ["greedy", "seed"])
+def test_a_second_request_that_fails_shows_no_second_text(name: str) -> None:
+    requests: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        fields = {key for key in body if key not in ("model", "max_tokens")}
+        again = {"greedy": body.get("prompt") == QUESTION and fields == {"prompt", "temperature"},
+                 "seed": body.get("seed") == 11}  # fmt: skip
+        if again[name] and body.get("max_tokens") != 1:
+            requests.append(name)
+            if len(requests) == 2:
+                return web.json_response({"error": "internal"}, status=500)
+        return obedient(body)
+
+    finding = asyncio.run(findings_of(answer))[name]
+    assert finding.state is FindingState.UNKNOWN
+    assert "HTTP 500" in finding.says
 
 
 def test_texts_that_change_by_themselves_show_no_penalty() -> None:

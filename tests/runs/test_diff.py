@@ -165,6 +165,21 @@ def test_a_token_more_under_equal_prompts_is_named() -> None:
     assert delta.because == ("prompt tokens",)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "words"), [(None, "the prompts cannot be compared"), ("Q!", "the prompts differ")]
+)
+def test_token_counts_of_prompts_that_are_not_equal_are_not_compared(
+    prompt: str | None, words: str
+) -> None:
+    ours = side(["a"] * 4, requests=[RecordedRequest(Prompt(text="Q?"), 10)] * 4, prompt_tokens=10)
+    theirs = RecordedRequest(None if prompt is None else Prompt(text=prompt), 815)
+    delta = diff(ours, side(["b"] * 4, requests=[theirs] * 4, prompt_tokens=815))
+    assert [pair.more_tokens for pair in paired(delta.a, delta.b).pairs] == [None] * 4
+    assert (field(delta, "prompt tokens").explains, field(delta, "prompt tokens").words) == (
+        None, words,
+    )  # fmt: skip
+
+
 def test_where_prompts_part_is_shown_by_kinds() -> None:
     ours = [RecordedRequest(Prompt(text=f"Für Q: {i}\nA:")) for i in range(4)]
     theirs = [RecordedRequest(Prompt(text=f"Für Q: {i}\nAnswer:")) for i in range(3)] + [ours[3]]

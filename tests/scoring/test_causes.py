@@ -283,6 +283,21 @@ def test_a_problem_that_strong_runs_miss_alike_is_a_suspect() -> None:
     assert suspects(runs, {}, strong=0.95) == []
 
 
+def test_an_answer_that_runs_write_differently_is_one_answer() -> None:
+    first, last = list(range(9)), [[*range(9), text] for text in ("37/2", "18.5", "18.50")]
+    runs = runs_that_say({**dict(zip("abc", last, strict=True)), "d": [*first, 9]})
+    [suspect] = suspects(runs, {})
+    assert (suspect.value, suspect.sayers, suspect.right) == ("37/2", ("a", "b", "c"), 1)
+
+
+def test_the_sample_of_the_lowest_number_counts_for_a_suspect() -> None:
+    runs = runs_that_say({name: [*range(9), 77] for name in "ab"})
+    for run in runs:
+        run.samples.insert(0, Sample(PROBLEMS[9], 1, "#### 9", "", 10))
+    [suspect] = suspects(runs, {})
+    assert (suspect.value, suspect.right) == ("77", 0)
+
+
 def test_what_most_runs_have_right_is_no_suspect() -> None:
     right = list(range(10))
     runs = runs_that_say({"a": right, "b": right, "c": [*range(9), 77], "d": [*range(9), 77]})

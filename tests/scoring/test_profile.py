@@ -56,6 +56,22 @@ def test_variations_of_a_seed_count_as_one_problem() -> None:
     assert (entry.instances.lowest, entry.instances.highest) == (0.0, 1.0)
 
 
+def test_the_accuracies_of_a_set_differ_by_its_difference() -> None:
+    """Seed 0 has one wrong variation, seed 1 nine right ones: 90 % of them, 50 % of the seeds."""
+    original = outcomes("gsm8k", [True, False, True])
+    varied = outcomes("plus", [False] + [True] * 9, [{"seed": "0"}] + [{"seed": "1"}] * 9)
+    [entry] = profile(original, [varied])
+    pair = entry.comparison
+    assert (pair.accuracy_a, pair.accuracy_b, pair.difference) == (0.5, 0.5, 0.0)
+    assert "gsm8k 50.0 %; the same 2 problems as plus 50.0 % (+0.0 points" in sentence(
+        entry, "gsm8k"
+    )
+    uneven = replace(original, tallies={**original.tallies, "0": Tally(3, 4)})
+    [entry] = profile(uneven, [varied])
+    pair = entry.comparison
+    assert (pair.accuracy_a, pair.accuracy_b, pair.difference) == (0.375, 0.5, 0.125)
+
+
 def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
     original = outcomes("gsm8k", [True] * 20)
     metas = [{"seed": str(index % 20), "perturbation": kind}

@@ -234,3 +234,22 @@ def test_a_run_folder_is_read_in_the_order_of_the_dataset(run: Path) -> None:
     copy.write_bytes((run / "completions.jsonl").read_bytes())
     [loaded] = load_runs(copy, "sample", lambda _: None)
     assert [problem.id for problem in loaded.problems() if problem] == ids[::-1]
+
+
+def test_samples_of_a_run_folder_come_by_their_numbers(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    """A vote breaks ties by their order, which must not be that of their arrival."""
+    rows = [
+        {"index": n, "sample": k, "completion": f"#### {k}"} for n in range(2) for k in range(3)
+    ]
+    recorded = tmp_path / "recorded.jsonl"
+    recorded.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = tmp_path / "sampled"
+    words = ("eval", "-m", f"recorded/{recorded}", "-d", problems, "-n", 2, "-k", 3, "--quiet")
+    assert gradeschool(*words, "--temperature", 0.7, "-o", folder).status == 0
+    stored = folder / "completions.jsonl"
+    stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[::-1]))
+    [loaded] = load_runs(folder, None, lambda _: None)
+    assert [sample.sample for sample in loaded.samples] == [0, 1, 2, 0, 1, 2]
+    assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]

@@ -229,6 +229,12 @@ def same_value(left: str, right: str) -> bool:
     return a is not None and a == exact(right)
 
 
+def exact_form(value: str) -> str:
+    """Return the form that all writings of a number share ("18.5": "37/2"); else the value."""
+    number = exact(value)
+    return value if number is None else str(number)
+
+
 def is_number(value: str) -> bool:
     """Return whether a value is a number of any length, not a clock time, power or other text."""
     return exact(value) is not None or value.lstrip("-").replace(".", "", 1).isdecimal()

@@ -183,7 +183,7 @@ def _aggregate(run: ExportedRun, model: str) -> dict[str, Any]:
                 "model_availability": "unknown",
             },
         },
-        "evaluation_results": [_result(run, score) for score in run.scores],
+        "evaluation_results": [_result(run, score) for score in run.judged_scores()],
     }
 
 

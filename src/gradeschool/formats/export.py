@@ -104,6 +104,10 @@ class ExportedRun:
         """Return the samples that have a completion."""
         return tuple(sample for sample in self.samples if not sample.error)
 
+    def judged_scores(self) -> tuple[ExportedScore, ...]:
+        """Return the scores of the scorers that judged a completion: the others have no figure."""
+        return tuple(score for score in self.scores if score.judged)
+
     def is_whole(self) -> bool:
         """Return whether every sample of the run is stored, failed ones included."""
         return len(self.samples) >= planned_samples(self.manifest)

@@ -55,7 +55,7 @@ def model_index_files(run: ExportedRun) -> list[ExportedFile]:
                     "ci95": [round(100 * bound, 2) for bound in score.interval],
                 },
             }
-            for score in run.scores
+            for score in run.judged_scores()
         ],
     }
     index = {"model-index": [{"name": storable(run.model), "results": [result]}]}
@@ -78,6 +78,9 @@ def _require_whole(run: ExportedRun) -> None:
         reason = f"it has answers to {len(problems):,} of {run.size:,} problems"
     elif failed:
         reason = f"{failed} of its samples {'has' if failed == 1 else 'have'} no completion"
+    elif not run.scores[0].judged:
+        reason = f"{run.scores[0].scorer.name} can judge none of its completions"
+        advice = "export it under another scorer"
     if reason:
         raise InputError(
             f"the run {run.model!r} is not a result for {REPOSITORY}: {reason}; {advice}"

@@ -303,7 +303,7 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         summaries.append(_summary(sample))
         yield f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample
     yield "summaries.json", summaries
-    yield "reductions.json", [_reduction(score, name) for score in run.scores]
+    yield "reductions.json", [_reduction(score, name) for score in run.judged_scores()]
     yield (
         "header.json",
         {
@@ -392,7 +392,7 @@ def _results(run: ExportedRun) -> dict[str, Any]:
     return {
         "total_samples": len(run.samples),
         "completed_samples": len(run.answered()),
-        "scores": [_score_summary(run, score) for score in run.scores],
+        "scores": [_score_summary(run, score) for score in run.judged_scores()],
     }
 
 

@@ -256,7 +256,8 @@ def lm_eval_files(run: ExportedRun) -> list[ExportedFile]:
     stamp = run.begun.replace(tzinfo=None).isoformat().replace(":", "-")
     folder = folder_of(run.model)
     task = task_of(run.task)
-    groups = list(documents.values())
+    # Samples arrive in any order, and readers break the ties of a vote by their order.
+    groups = [sorted(group, key=lambda sample: sample.sample) for group in documents.values()]
     return [
         lines_file(f"{folder}/samples_{task}_{stamp}.jsonl", _written_rows(run, groups)),
         lines_file(f"{folder}/results_{stamp}.json", [encoded(_results(run, groups, task), 2)]),

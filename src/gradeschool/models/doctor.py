@@ -90,6 +90,10 @@ def _refused(field: str, answer: ProbeAnswer) -> Observation:
     return DEVIATES, f"{field} is refused (HTTP {answer.status})"
 
 
+def _failed(answer: ProbeAnswer) -> Observation:
+    return UNKNOWN, f"not known: a second request gives HTTP {answer.status}"
+
+
 def _forms(chat: ProbeAnswer, completion: ProbeAnswer) -> Observation:
     says = [
         f"{name} answered" if answer.status == 200 else f"{name} is refused (HTTP {answer.status})"
@@ -108,6 +112,8 @@ def _usage(forms: FormAnswers) -> Observation:
 
 async def _repeatable(probe: Probe, forms: FormAnswers) -> Observation:
     again = await _either(probe, forms)()
+    if again.status != 200:
+        return _failed(again)
     if again.text != forms.longer.text:
         return DEVIATES, "temperature 0 gave two texts: runs do not repeat"
     if not again.text:
@@ -132,6 +138,8 @@ async def _seed(probe: Probe, forms: FormAnswers) -> Observation:
     first, again = [await ask(temperature=1.0, seed=11) for _ in range(2)]
     if first.status != 200:
         return _refused("seed", first)
+    if again.status != 200:
+        return _failed(again)
     if first.text != again.text:
         return DEVIATES, "the same seed gives two samples: sampled runs do not repeat"
     if _is_short(first.text):
@@ -170,8 +178,11 @@ async def _limit(probe: Probe, forms: FormAnswers) -> Observation:
     if answer.status != 200:
         return _refused("max_tokens 4", answer)
     used, text = written_tokens(answer), forms.longer.text
-    if used == 4 or (answer.finish == "length" and len(answer.text) < len(text)):
+    is_kept = len(answer.text) < len(text) if used is None else used <= 4
+    if answer.finish == "length" and is_kept:
         return FINE, "max_tokens is obeyed, and given as the finish reason"
+    if used == 4:
+        return DEVIATES, f"max_tokens is obeyed, but the finish reason is {answer.finish!r}"
     if _is_short(text) or (used is not None and used < 4):
         return UNKNOWN, TOO_SHORT
     return DEVIATES, f"max_tokens 4 gave {_tokens(used)} and finish reason {answer.finish!r}"
@@ -294,37 +305,58 @@ ON_REPETITION = {"repetition_penalty", "repeat_penalty"}
 
 async def hidden_penalty(probe: Probe, forms: FormAnswers) -> Observation:
     """Return whether greedy texts change when every penalty is explicitly turned off."""
-    off = await _accepted(probe, forms)
-    if not off:
-        return UNKNOWN, "not known: no field that turns a penalty off is accepted"
+    accepted, observations = [], []  # of each form
     for form, greedy in zip((probe.chat, probe.complete), forms, strict=True):
         if greedy is None:
             continue
-        for text in (QUESTION, REPETITIVE):
-            plain = greedy if text == QUESTION else await form(text)
-            if (await form(text, **off)).text == plain.text:
-                continue
-            if (await form(text)).text != plain.text:
-                return UNKNOWN, "not known: the text changes between equal requests"
-            says = "a penalty affects greedy decoding unless it is turned off; runs turn it off"
-            return DEVIATES, says
+        off = await _accepted(form)
+        accepted.append(set(off))
+        if observation := await _penalty(form, greedy, off):
+            observations.append(observation)
+    if observations:
+        return next((seen for seen in observations if seen[0] is DEVIATES), observations[0])
+    if not any(accepted):
+        return UNKNOWN, "not known: no field that turns a penalty off is accepted"
     if all(_is_short(answer.text) for answer in forms if answer):
         return UNKNOWN, TOO_SHORT
-    if not ON_REPETITION & set(off):
+    if not all(ON_REPETITION & fields for fields in accepted):
         return UNKNOWN, "not known: no field that turns a penalty on repetition off is accepted"
     return FINE, "no penalty applies unless requested"
 
 
-async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:
-    """Return the fields that the server accepts, each with the value that turns it off."""
-    ask = probe.complete if forms.completion is not None else probe.chat
+async def _penalty(
+    form: Callable[..., Awaitable[ProbeAnswer]], greedy: ProbeAnswer, off: Mapping[str, Any]
+) -> Observation | None:
+    """Return what the greedy texts of a form show once its penalties are off, None if nothing.
+
+    greedy: the form's answer to the question.
+    """
+    for text in (QUESTION, REPETITIVE) if off else ():
+        plain = greedy if text == QUESTION else await form(text)
+        neutral = await form(text, **off)
+        if failed := [answer for answer in (plain, neutral) if answer.status != 200]:
+            return _failed(failed[0])
+        if neutral.text == plain.text:
+            continue
+        again = await form(text)
+        if again.status != 200:
+            return _failed(again)
+        if again.text != plain.text:
+            return UNKNOWN, "not known: the text changes between equal requests"
+        says = "a penalty affects greedy decoding unless it is turned off; runs turn it off"
+        return DEVIATES, says
+    return None
+
+
+async def _accepted(form: Callable[..., Awaitable[ProbeAnswer]]) -> dict[str, Any]:
+    """Return the fields that a form accepts, each with the value that turns it off."""
     off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
-    if (await ask(max_tokens=1, **off)).status == 200:
+    if (await form(max_tokens=1, **off)).status == 200:
         return off
     return {
         name: value
         for name, value in off.items()
-        if (await ask(max_tokens=1, **{name: value})).status == 200
+        if (await form(max_tokens=1, **{name: value})).status == 200
     }
 
 

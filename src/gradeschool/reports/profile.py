@@ -94,6 +94,7 @@ def profile_page(
     table = el("table", heads, el("tbody", *rows), class_="rows runs")
     note = el(
         "p",
+        "The share is the mean over seed problems, each counted once. "
         "Points are the difference from the original on the same seed problems, with 95 % "
         "intervals clustered by seed problem; p is corrected for the number of lines (Holm). A set "
         "without seeds has other problems and is compared without pairs. The last columns say what "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isclose
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from gradeschool.percentages import percent, point_bounds
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
+from gradeschool.reports.comparison import UNEVEN
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
 from gradeschool.scoring.compare import ScoreDelta
@@ -231,10 +233,17 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             f"{item.p:.2g}",
         )
     console.print(table)
+    if any(move.n and not isclose(move.points, _change(move), abs_tol=1e-9) for move in moves):
+        console.print(f"{UNEVEN}.")
     lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
     total = sum(move.n for move in moves)
     console.print(f"{lost + gained} of {total} verdicts change: {lost} from correct, "
                   f"{gained} to correct")  # fmt: skip
+
+
+def _change(move: ScoreDelta) -> float:
+    """Return the change of the share of right completions, in points."""
+    return 100 * (move.after - move.before) / move.n
 
 
 def _share(correct: int, n: int) -> str:

@@ -345,7 +345,8 @@ def account_of_difference(difference: RunDifference, command: str) -> GapAccount
         if not title:
             title = shown[0].name if shown else "other texts"
         evidence = words or f"{step.name}, and no recorded setting differs"
-        evidence = f"{step.texts:,} completions: {evidence}"
+        changed = step.texts or step.gained + step.lost  # a scorer replaces no text
+        evidence = f"{changed:,} completions: {evidence}"
         named.append(GapCause(title, step.points, evidence, command))
     ranked = sorted(named, key=lambda cause: -(cause.points or 0.0))
     account = difference.account

@@ -293,8 +293,10 @@ class ScoreDelta:
 
     n: completions that both scorers judge (an error of either is no verdict). before, after: number
     that each calls correct. lost, gained: correct only under the first, only under the second.
-    interval: 95 %, of the difference in accuracy. p: two-sided, of the exact McNemar test if each
-    problem has one sample, else by problem (`scoring.statistics`). test: its name.
+    difference: in accuracy, the mean over problems; if they have unequal numbers of completions, it
+    is not that of the two shares of completions. interval: 95 %, of the difference. p: two-sided,
+    of the exact McNemar test if each problem has one sample, else by problem
+    (`scoring.statistics`). test: its name.
     """
 
     run: str
@@ -303,6 +305,7 @@ class ScoreDelta:
     after: int
     lost: int
     gained: int
+    difference: float
     interval: Interval
     p: float
     test: str
@@ -310,7 +313,7 @@ class ScoreDelta:
     @property
     def points(self) -> float:
         """Return the difference in accuracy, in percentage points."""
-        return 100 * (self.after - self.before) / self.n if self.n else 0.0
+        return 100 * self.difference
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -345,6 +348,7 @@ def score_delta(table: ScoredTable) -> ScoreDelta:
         after=sum(now for _, _, now in verdicts),
         lost=lost,
         gained=gained,
+        difference=mean_difference(pairs),
         interval=interval,
         p=p,
         test=test,

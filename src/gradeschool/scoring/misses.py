@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gradeschool.answers.arithmetic import equations
 from gradeschool.answers.failures import Failure
-from gradeschool.answers.quantities import exact, quantities, word_quantities
+from gradeschool.answers.quantities import exact_form, quantities, word_quantities
 from gradeschool.answers.regions import Region
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.causes import Side, VerdictCause, explain_verdict, view
@@ -83,20 +83,15 @@ def unneeded_numbers(problem: Problem) -> frozenset[str]:
     solution = problem.solution.rpartition(MARKER)[0]
     if not any(True for _ in quantities(solution)):
         return frozenset()
-    needed = {_value(number.value) for number in quantities(problem.solution)}
-    needed |= {_value(number.value) for number in word_quantities(solution, 0, len(solution))}
-    return frozenset(_value(number.value) for number in quantities(problem.question)) - needed
+    needed = {exact_form(number.value) for number in quantities(problem.solution)}
+    needed |= {exact_form(number.value) for number in word_quantities(solution, 0, len(solution))}
+    return frozenset(exact_form(number.value) for number in quantities(problem.question)) - needed
 
 
 def _uses(text: str, numbers: frozenset[str]) -> bool:
     """Return whether a step of a text computes with one of these numbers."""
     return bool(numbers) and any(
-        token.kind == "num" and _value(token.text.replace(",", "")) in numbers
+        token.kind == "num" and exact_form(token.text.replace(",", "")) in numbers
         for equation in equations(text)
         for token in equation.left
     )
-
-
-def _value(number: str) -> str:
-    worth = exact(number)
-    return number if worth is None else str(worth)

@@ -58,9 +58,10 @@ class ProfileEntry:
     """One set, or a group of its problems, against the original.
 
     group: the value of the fact that groups them, "" for the whole set. problems: number of judged
-    variations. comparison: original as baseline, by seed problem; n is 0 if the problems vary none
-    of the original's. p_holm is corrected for all entries of a profile. parts: the changes by kind
-    of miss, which sum to the negative of the difference; () if no misses were counted.
+    variations. comparison: original as baseline, by seed problem, with accuracies that are means
+    over the seed problems; n is 0 if the problems vary none of the original's. p_holm is corrected
+    for all entries of a profile. parts: the changes by kind of miss, which sum to the negative of
+    the difference; () if no misses were counted.
     """
 
     run: str
@@ -263,11 +264,21 @@ def _entry(
 def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None) -> Comparison:
     if seeds is None:
         [comparison] = compare_unpaired([base, outcomes])
-    else:
-        tallies = _summed((seed, outcomes.tallies[id]) for id, seed in seeds.items())
-        varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.unjudged)
-        [comparison] = compare([base, varied], common=True)
-    return comparison
+        return comparison
+    tallies = _summed((seed, outcomes.tallies[id]) for id, seed in seeds.items())
+    varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.unjudged)
+    [comparison] = compare([base, varied], common=True)
+    return replace(
+        comparison,
+        accuracy_a=_mean_share(base.tallies[seed] for seed in tallies),
+        accuracy_b=_mean_share(tallies.values()),
+    )
+
+
+def _mean_share(tallies: Iterable[Tally]) -> float:
+    """Return the mean over problems of the share of right samples."""
+    shares = [correct / judged for correct, judged in tallies]
+    return math.fsum(shares) / len(shares)
 
 
 def _summed(tallies: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:

@@ -236,11 +236,18 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
 
 
 def _arrange(run: Run, places: Mapping[str, int]) -> None:
-    """Put the samples of a run folder, which are stored as they arrive, in the dataset's order."""
+    """Put the samples of a run folder, which are stored as they arrive, in the dataset's order.
+
+    The samples of a problem come by their numbers. Those without a problem come last, as stored.
+    """
     last = len(places)
-    run.samples.sort(
-        key=lambda sample: places.get(sample.problem.id, last) if sample.problem else last
-    )
+
+    def place(sample: Sample) -> tuple[int, int]:
+        if sample.problem is None:
+            return last, 0
+        return places.get(sample.problem.id, last), sample.sample
+
+    run.samples.sort(key=place)
 
 
 def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:

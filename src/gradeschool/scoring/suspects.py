@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import is_right
-from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.answers.quantities import canonical_gold, exact_form, same_answer
 from gradeschool.problem import Problem
 from gradeschool.scoring.causes import STRONG
 from gradeschool.scoring.samples import Run
@@ -17,9 +17,9 @@ from gradeschool.scoring.samples import Run
 class Suspect(NamedTuple):
     """A problem to which strong runs give the same answer, other than its gold.
 
-    value: the answer of most of them. sayers: the runs that give it, the most accurate first;
-    strongest: the first one's accuracy. right: how many give the gold, of how many runs. platinum:
-    the change of GSM8K-Platinum to the problem.
+    value: the answer of most of them, as the first of these runs writes it. sayers: the runs that
+    give it, the most accurate first; strongest: the first one's accuracy. right: how many give the
+    gold, of how many runs. platinum: the change of GSM8K-Platinum to the problem.
     """
 
     problem: Problem
@@ -47,8 +47,8 @@ def suspects(
     """Return the suspects, the most certain first: many runs alike, few with the gold.
 
     strong: only runs of a higher accuracy, by the answer extractor, count. If a problem has several
-    samples, the first counts. A problem is a suspect if one wrong value has more runs than the
-    gold, at least two runs, and at least a third of all.
+    samples, that of the lowest number counts. A problem is a suspect if one wrong value has more
+    runs than the gold, at least two runs, and at least a third of all.
     """
     votes, accuracy = _votes(runs)
     trusted = [run for run, share in accuracy.items() if share > strong]
@@ -70,7 +70,7 @@ def _votes(runs: Sequence[Run]) -> tuple[list[_Votes], dict[str, float]]:
     right: Counter[str] = Counter()
     answered: Counter[str] = Counter()
     for run in runs:
-        for sample in run.samples:
+        for sample in sorted(run.samples, key=lambda sample: sample.sample):
             problem = sample.problem
             if problem is None or sample.error:
                 continue
@@ -95,10 +95,11 @@ def _suspect(
     saying: defaultdict[str, list[str]] = defaultdict(list)
     for run, value in read.items():
         if value is not None and not same_answer(value, gold):
-            saying[value].append(run)
+            saying[exact_form(value)].append(run)
     if not saying:
         return None
-    value, sayers = max(saying.items(), key=lambda item: len(item[1]))
+    sayers = max(saying.values(), key=len)
+    value = str(read[sayers[0]])
     right = sum(value is not None and same_answer(value, gold) for value in read.values())
     if len(sayers) < 2 or len(sayers) <= right or 3 * len(sayers) < len(read):
         return None

@@ -210,7 +210,7 @@ class SamplePair:
     def more_tokens(self) -> int | None:
         """Return how many tokens longer b's prompt is if the prompts are equal, else None."""
         a, b = self.request_a.prompt_tokens, self.request_b.prompt_tokens
-        if a is None or b is None or self.prompts_equal is False:
+        if a is None or b is None or self.prompts_equal is not True:
             return None
         return b - a
 

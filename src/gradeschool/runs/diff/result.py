@@ -185,8 +185,11 @@ def _prompt_tokens(
     steps = [pair.more_tokens for pair in paired.pairs]
     unlike = Counter(step for step in steps if step)
     if not unlike:
-        comparable = any(step == 0 for step in steps)
-        return (0, "of equal prompts") if comparable else (None, "the prompts differ")
+        if any(step == 0 for step in steps):
+            return 0, "of equal prompts"
+        counts = pair_counts(paired.pairs)
+        compared = counts.prompts_equal + counts.prompts_differ
+        return None, "the prompts differ" if compared else "the prompts cannot be compared"
     step, often = unlike.most_common(1)[0]
     hint = "; a BOS token, or the template" if abs(step) <= 8 else ""
     return unlike.total(), f"equal prompts, {step:+d} tokens on {often}{hint}"
