@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -59,6 +60,29 @@ def test_seeds_are_pooled_by_problem() -> None:
     assert best.over["majority"].problems == PROBLEMS
     assert set(both.families) == {"ages", "trips"}
     assert next(row for row in alone.mean_aucs if row.score == "verifier").within == 1
+
+
+def mixed_seed(chance: Random) -> Seed:
+    """One seed whose verifier is right on the first half of the problems alone."""
+    good, bad = seed(True, 30), seed(False, 30)
+    picked = [*good.picked[: PROBLEMS // 2], *bad.picked[PROBLEMS // 2 :]]
+    return good._replace(picked=chance.sample(picked, PROBLEMS))
+
+
+def test_curves_pair_the_same_problems_of_all_seeds_in_whatever_order_they_are_stored() -> None:
+    chance = Random(0)
+    first, second = mixed_seed(chance), mixed_seed(chance)
+    ordered = second._replace(
+        picked=sorted(second.picked, key=lambda outcome: outcome.case.problem)
+    )
+    expected, mixed = findings([ordered, ordered]), findings([first, second])
+    assert mixed.over_completions == expected.over_completions
+    assert mixed.over_voters == expected.over_voters
+    # A problem that one seed lacks takes no part.
+    fewer = findings([first, second._replace(picked=second.picked[1:])])
+    assert fewer.problems == PROBLEMS - 1
+    assert fewer.over_completions["best"][-1].problems == PROBLEMS - 1
+    assert fewer.over_voters[0].problems == PROBLEMS - 1
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,8 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 
 
 def findings(seeds: Sequence[Seed]) -> Findings:
-    """Return the findings of all seeds on a split."""
+    """Return the findings of all seeds on a split, on the problems that all seeds have."""
+    seeds = _aligned(seeds)
     families = sorted({outcome.case.family for outcome in seeds[0].picked})
     strategies = list(seeds[0].picked[0].by_strategy)
     return Findings(
@@ -117,6 +118,16 @@ def findings(seeds: Sequence[Seed]) -> Findings:
         },
         over_voters=_over_voters(seeds),
     )
+
+
+def _aligned(seeds: Sequence[Seed]) -> list[Seed]:
+    """Return the seeds with the problems that all of them have, in the same order."""
+    by_seed = [{outcome.case.problem: outcome for outcome in seed.picked} for seed in seeds]
+    shared = sorted(set(by_seed[0]).intersection(*by_seed[1:]))
+    return [
+        seed._replace(picked=[by_problem[problem] for problem in shared])
+        for seed, by_problem in zip(seeds, by_seed, strict=True)
+    ]
 
 
 def _findings(
