@@ -247,7 +247,8 @@ def _aucs(item: Findings) -> Iterator[str]:
     yield "| right from wrong (AUC) | all completions | within problems |"
     yield "|---|---:|---:|"
     for row in item.mean_aucs:
-        yield f"| {names[row.score]} | {row.overall:.3f} | {row.within:.3f} |"
+        shown = ("" if auc is None else f"{auc:.3f}" for auc in (row.overall, row.within))
+        yield f"| {names[row.score]} | {' | '.join(shown)} |"
     yield ""
 
 

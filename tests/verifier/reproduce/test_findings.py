@@ -85,6 +85,41 @@ def test_curves_pair_the_same_problems_of_all_seeds_in_whatever_order_they_are_s
     assert fewer.over_voters[0].problems == PROBLEMS - 1
 
 
+def test_an_auc_of_0_is_0_and_none_is_shown_where_there_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    measured = seed(True, 15)
+    aucs = {row.score: row for row in findings([measured]).mean_aucs}
+    assert (aucs["verifier"].overall, aucs["logprob"].within) == (1, 0)
+    wrong = [
+        pick(
+            outcome.case._replace(
+                options=[option._replace(right=False) for option in outcome.case.options]
+            ),
+            True,
+            SELECTION,
+            (1, 2, 4),
+        )
+        for outcome in measured.picked
+    ]
+    all_wrong = measured._replace(picked=wrong)
+    assert findings([measured, all_wrong]).mean_aucs == findings([measured]).mean_aucs
+    results = findings([all_wrong])
+    assert {(row.overall, row.within) for row in results.mean_aucs} == {(None, None)}
+    path = write_report(tmp_path, replace(LAPTOP, seeds=(0,)), {"test": results}, {})
+    assert "| verifier |  |  |" in path.read_text().splitlines()
+
+
+def test_log_probabilities_that_one_seed_lacks_have_no_results() -> None:
+    measured = seed(True, 15)
+    picked = [pick(outcome.case, False, SELECTION, (1, 2, 4)) for outcome in measured.picked]
+    lacking = measured._replace(picked=picked, has_logprob=False)
+    for seeds in ([measured, lacking], [lacking, measured]):
+        results = findings(seeds)
+        assert [row.score for row in results.mean_aucs] == ["verifier"]
+        assert "best" in by_name(results)
+        assert not {"logprob", "sum"} & {*by_name(results), *results.over_completions}
+
+
 @pytest.mark.parametrize(
     ("good", "words"),
     [

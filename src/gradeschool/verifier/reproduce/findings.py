@@ -37,6 +37,7 @@ from gradeschool.verifier.selection import (
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: (right, total)
 BASELINE, CONTROL = GREEDY
 SELECTION = SelectionSettings(voters=VOTING)
+LOGPROB_SCORES = ("logprob", "sum")  # they need the log-probability of every sample
 CONTROL_LOGPROB = "control-logprob"  # the best sample by its log-probability under the control
 
 
@@ -63,11 +64,14 @@ class StrategyFinding(NamedTuple):
 
 
 class MeanAucs(NamedTuple):
-    """The mean AUC of a score over seeds: over all completions, and within problems."""
+    """The mean AUC of a score over the seeds that have one: over all completions, within problems.
+
+    None if no seed has one, as when all completions are right.
+    """
 
     score: str
-    overall: float
-    within: float
+    overall: float | None
+    within: float | None
 
 
 class Findings(NamedTuple):
@@ -105,12 +109,14 @@ def findings(seeds: Sequence[Seed]) -> Findings:
     """Return the findings of all seeds on a split, on the problems that all seeds have."""
     seeds = _aligned(seeds)
     families = sorted({outcome.case.family for outcome in seeds[0].picked})
-    strategies = list(seeds[0].picked[0].by_strategy)
+    has_logprob = all(seed.has_logprob for seed in seeds)
+    left_out = () if has_logprob else LOGPROB_SCORES
+    strategies = [name for name in seeds[0].picked[0].by_strategy if name not in left_out]
     return Findings(
         problems=len(seeds[0].picked),
         strategies=_findings(seeds, strategies, None),
         families={family: _findings(seeds, strategies, family) for family in families},
-        mean_aucs=[_mean_aucs(seeds, name) for name in SCORES],
+        mean_aucs=[_mean_aucs(seeds, name) for name in SCORES if name not in left_out],
         over_completions={
             strategy: _over_completions(seeds, strategy)
             for strategy in strategies
@@ -179,9 +185,13 @@ def mean_share(outcomes: Outcomes) -> float:
 
 def _mean_aucs(seeds: Sequence[Seed], name: str) -> MeanAucs:
     aucs = [aucs_of(name, [outcome.case for outcome in seed.picked]) for seed in seeds]
-    overall = [total or 0.5 for total, _ in aucs]
-    inside = [within.auc or 0.5 for _, within in aucs]
-    return MeanAucs(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
+    overall = _mean_of_known([total for total, _ in aucs])
+    return MeanAucs(name, overall, _mean_of_known([inside.auc for _, inside in aucs]))
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
