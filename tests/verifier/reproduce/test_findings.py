@@ -10,6 +10,8 @@ from random import Random
 import pytest
 
 from gradeschool.reports.reproduction import write_report
+from gradeschool.scoring.statistics import wilson_of_mean
+from gradeschool.verifier.rank import curves_of
 from gradeschool.verifier.reproduce.findings import (
     CONTROL_LOGPROB,
     SELECTION,
@@ -118,6 +120,43 @@ def test_log_probabilities_that_one_seed_lacks_have_no_results() -> None:
         assert [row.score for row in results.mean_aucs] == ["verifier"]
         assert "best" in by_name(results)
         assert not {"logprob", "sum"} & {*by_name(results), *results.over_completions}
+
+
+def test_points_of_fewer_completions_are_means_over_more_disjoint_sets() -> None:
+    chance = Random(0)
+    alone = mixed_seed(chance)
+    ordered = sorted(alone.picked, key=lambda outcome: outcome.case.problem)
+    expected = curves_of(ordered, 4)
+    curves = findings([alone]).over_completions
+    assert curves == {name: expected[name] for name in curves}
+    first, last = findings([alone] * 3).over_completions["best"][::2]
+    assert (first.n, last.n) == (1, 4)
+    assert first.ci95 == wilson_of_mean([0.25] * PROBLEMS, PROBLEMS * 3 * 4)
+    assert last.ci95 == wilson_of_mean([1.0, 0.0] * (PROBLEMS // 2), PROBLEMS * 3)
+
+
+@pytest.mark.parametrize("changed", [0, PROBLEMS - 1])
+def test_a_problem_of_fewer_completions_counts_where_it_has_enough(changed: int) -> None:
+    """Of its three completions the last is right: it counts at 1 and 2, not at 4."""
+    full = seed(True, 30)
+    picked = list(full.picked)
+    case = picked[changed].case
+    fewer = case._replace(options=case.options[1:])
+    picked[changed] = pick(fewer, True, SELECTION, (1, 2, 4))
+    for seeds in ([full._replace(picked=picked)], [full, full._replace(picked=picked)]):
+        results = findings(seeds)
+        points = {point.n: point for point in results.over_completions["best"]}
+        assert {n: point.problems for n, point in points.items()} == {
+            1: PROBLEMS, 2: PROBLEMS, 4: PROBLEMS - 1
+        }  # fmt: skip
+        for n in (1, 2):
+            one_seed = n / 4 * (PROBLEMS - 1) + n / 3
+            total = one_seed + (len(seeds) - 1) * n / 4 * PROBLEMS
+            assert points[n].accuracy == pytest.approx(total / len(seeds) / PROBLEMS)
+        assert points[4].accuracy == 1
+        assert [point.n for point in results.over_voters] == [1, 2, 3, 4]
+        assert [point.accuracy for point in results.over_voters] == [1, 1, 0, 0]
+        assert {point.problems for point in results.over_voters} == {PROBLEMS - 1}
 
 
 @pytest.mark.parametrize(

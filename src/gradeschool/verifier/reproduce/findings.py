@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
@@ -27,6 +28,7 @@ from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, contr
 from gradeschool.verifier.scores import choose_scores, scores_path
 from gradeschool.verifier.selection import (
     BEST,
+    MAJORITY,
     MEAN,
     SCORES,
     ProblemResult,
@@ -141,7 +143,7 @@ def _findings(
 ) -> list[StrategyFinding]:
     by_seed = [_outcomes(seed, strategies, family) for seed in seeds]
     pooled = {name: summed([outcomes[name] for outcomes in by_seed]) for name in by_seed[0]}
-    others = [name for name in (*GREEDY, CONTROL_LOGPROB, "majority") if name in pooled]
+    others = [name for name in (*GREEDY, CONTROL_LOGPROB, MAJORITY) if name in pooled]
     return [
         StrategyFinding(
             name,
@@ -191,36 +193,57 @@ def _mean_aucs(seeds: Sequence[Seed], name: str) -> MeanAucs:
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    return fmean(known) if known else None
 
 
 def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
-    ns = seeds[0].picked[0].ns
+    by_n = _by_n(seeds)
+    most, _ = by_n[-1]
     return [
-        point(n, _means(seeds, strategy, index), _means(seeds, "majority", index), len(seeds))
-        for index, n in enumerate(ns)
+        point(
+            n,
+            _means(problems, n, strategy),
+            _means(problems, n, MAJORITY),
+            len(seeds) * max(1, most // n),
+        )
+        for n, problems in by_n
     ]
 
 
-def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
-    """Return each problem's expectation with this many completions, averaged over the seeds."""
-    rows = [[outcome.by_strategy[strategy][index] for outcome in seed.picked] for seed in seeds]
-    return [sum(values) / len(values) for values in zip(*rows, strict=True)]
+def _by_n(seeds: Sequence[Seed]) -> list[tuple[int, list[Sequence[ProblemResult]]]]:
+    """Return by number of completions the problems of which every seed has so many."""
+    problems = list(zip(*(seed.picked for seed in seeds), strict=True))
+    most = max(len(outcome.case.options) for of_seeds in problems for outcome in of_seeds)
+    by_n = [
+        (n, [of_seeds for of_seeds in problems if all(n in outcome.ns for outcome in of_seeds)])
+        for n in steps(most)
+    ]
+    return [(n, enough) for n, enough in by_n if enough]
+
+
+def _means(problems: Sequence[Sequence[ProblemResult]], n: int, strategy: str) -> list[float]:
+    """Return each problem's expectation with n completions, averaged over the seeds."""
+    return [
+        fmean(outcome.by_strategy[strategy][outcome.ns.index(n)] for outcome in of_seeds)
+        for of_seeds in problems
+    ]
 
 
 def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
-    ks = seeds[0].picked[0].voters
-    base = _means(seeds, "majority", -1)
-    rows = [[outcome.top[-1] for outcome in seed.picked] for seed in seeds]
+    n, problems = _by_n(seeds)[-1]
+    base = _means(problems, n, MAJORITY)
+    outcomes = [outcome for of_seeds in problems for outcome in of_seeds]
+    ks = set(outcomes[0].voters).intersection(*(outcome.voters for outcome in outcomes))
     return [
-        point(
-            k,
-            [sum(top[index] for top in tops) / len(tops) for tops in zip(*rows, strict=True)],
-            base,
-            len(seeds),
-        )
-        for index, k in enumerate(ks)
+        point(k, [fmean(_top(outcome, n, k) for outcome in of_seeds) for of_seeds in problems],
+              base, len(seeds))
+        for k in sorted(ks)
+        if k <= n
     ]  # fmt: skip
+
+
+def _top(outcome: ProblemResult, n: int, voters: int) -> float:
+    return outcome.top[outcome.ns.index(n)][outcome.voters.index(voters)]
 
 
 def quiet(_: str) -> None:
