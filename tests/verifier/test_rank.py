@@ -107,12 +107,24 @@ def test_the_top_k_vote_is_the_majority_of_the_best_k(cast: list[Option]) -> Non
 @given(options())
 def test_the_weighted_vote_sums_scores_that_are_above_0(cast: list[Option]) -> None:
     weights = {
-        answer: sum(max(option.score, LEAST_WEIGHT) for option in cast if option.answer == answer)
+        answer: sum(
+            option.score if option.score > 0 else LEAST_WEIGHT
+            for option in cast
+            if option.answer == answer
+        )
         for answer in dict.fromkeys(option.answer for option in cast)
         if answer is not None
     }
     winner = max(weights, key=weights.__getitem__, default=None)
     assert all_votes(cast, [len(cast)], [1]).weighted == [ANSWERS[winner]]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_a_weighted_vote_of_tiny_scores_still_weighs_them(scale: float) -> None:
+    cast = [Option("19", False, scale), Option("18", True, 3 * scale), Option("19", False, scale)]
+    assert all_votes(cast, [3], [1]).weighted == [1]
+    without_score = [Option(None, False, 1.0), Option("18", True, 0.0), Option("19", False, -1.0)]
+    assert all_votes(without_score, [3], [1]).weighted == [1]
 
 
 @given(options())
