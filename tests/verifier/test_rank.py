@@ -13,6 +13,7 @@ from scipy import stats
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
+from gradeschool.scoring.statistics import wilson_of_mean
 from gradeschool.verifier.rank import auc, calibration, rank, within
 from gradeschool.verifier.scores import (
     SCORES_FILE,
@@ -261,6 +262,13 @@ def test_problems_may_have_different_numbers_of_completions() -> None:
     ranking = rank(ranked, has_logprob=False)
     assert [point.problems for point in ranking.curves["best"]] == [10, 10, 6, 6]
     assert ranking.whole.problems == 10
+
+
+def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -> None:
+    points = rank(cases(10, 8), has_logprob=False).curves[MEAN]
+    shares = [sum(option.right for option in case.options) / 8 for case in cases(10, 8)]
+    assert [point.n for point in points] == [1, 2, 4, 8]
+    assert [point.ci95 for point in points] == [wilson_of_mean(shares, 10 * 8)] * 4
 
 
 def test_at_equal_tokens_only_scores_that_are_read_halve_the_completions() -> None:
