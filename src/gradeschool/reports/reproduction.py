@@ -39,7 +39,7 @@ from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 LARGE = 1e7  # from here on a table prints three digits
 POINTS = 0.05  # the gain that the claim requires
-BY_VERIFIER = (BEST, "top", "weighted")
+BY_VERIFIER = (BEST, "top", "weighted", "frequency")
 GREEDY_TITLES = {
     BASELINE: "the baseline: the fully fine-tuned generator, greedy",
     CONTROL: "the control: trained on its own right samples too, greedy",
@@ -175,9 +175,7 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
 def _claim(preset: Preset, item: Findings) -> Iterator[str]:
     stored = [strategy for strategy in _by_verifier(item) if _holds(strategy)]
     margin = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
-    names = " and ".join(
-        STRATEGIES[strategy.name].format(voters=SELECTION.voters) for strategy in stored
-    )
+    names = " and ".join(_title(strategy.name) for strategy in stored)
     if stored:
         yield f"**{names} beat both the fully fine-tuned baseline and the majority vote** {margin} "
         yield f"({item.problems:,} problems)."

@@ -178,6 +178,25 @@ def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_pat
     assert (tmp_path / "figures" / "6a-test.svg").stat().st_size > 1000
 
 
+def test_the_claim_holds_by_the_score_with_the_answers_share_alone(tmp_path: Path) -> None:
+    """In 15 of 100 problems every other use of the verifier is wrong, as is the baseline."""
+    pytest.importorskip("matplotlib")
+    right = [Option("r", True, 0.9)] * 8
+    shared = [*[Option("w", False, 0.05)] * 4, Option("x", False, 0.9), Option("r", True, 0.86),
+              *[Option("r", True, 0.01)] * 2]  # fmt: skip
+    cases = [
+        RankedProblem(f"{number:02}", "all", shared if number < 15 else right, 8)
+        for number in range(100)
+    ]
+    greedy = {name: {case.problem: (int(case.options == right), 1) for case in cases}
+              for name in ("generator", "control")}  # fmt: skip
+    picked = [pick(case, False, SELECTION, (1, 2, 4, 8)) for case in cases]
+    results = findings([Seed(picked, greedy, False)])
+    path = write_report(tmp_path, replace(LAPTOP, seeds=(0,)), {"test": results}, {})
+    words = "**score + 0.2 x answer's share beat both the fully fine-tuned baseline"
+    assert words in path.read_text()
+
+
 def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))
