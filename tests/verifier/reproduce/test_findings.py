@@ -210,11 +210,16 @@ def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) ->
     }
     figure = tmp_path / "figures/5a.json"
     figure.write_text(json.dumps({"verdicts": [verdict, {**verdict, "ci95": None}]}))
+    (tmp_path / "figures/compute.json").write_text(json.dumps({"verdicts": []}))
     lines = write_report(tmp_path, preset, by_split, {}).read_text().splitlines()
     line = next(line for line in lines if line.startswith("| 5a |"))
     words = "one against two: +10.0 (+2.0 to +18.0), holds; one against two: +10.0, holds"
     assert line.endswith(f"| {words} (one training seed) |")
     assert "![Figure 5a](figures/5a.svg)" in lines
+    bare = next(line for line in lines if line.startswith("| compute |"))
+    words = "measured, with no finding to decide: see the figure below"
+    assert bare.endswith(f"| {words} (one training seed) |")
+    assert "![Figure compute](figures/compute.svg)" in lines
     other = next(line for line in lines if line.startswith("| 5b |"))
     assert "--figure 5b" in other
 
