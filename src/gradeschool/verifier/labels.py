@@ -180,7 +180,7 @@ def _solutions(
     solutions = []
     for pair, text in zip(pairs, texts_of(tokenizer, pairs), strict=True):
         count = drawn[pair.solution, pair.finished]
-        ends = step_ends(tokenizer, question, pair.solution, len(text.solution))
+        ends = step_ends(tokenizer, question, pair.solution, text.solution)
         wrong_from = None
         if reference is not None:
             labels = label_steps(pair.solution, answered.problem, reference)
