@@ -212,7 +212,9 @@ def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
 
 def _by_n(seeds: Sequence[Seed]) -> list[tuple[int, list[Sequence[ProblemResult]]]]:
     """Return by number of completions the problems of which every seed has so many."""
-    problems = list(zip(*(seed.picked for seed in seeds), strict=True))
+    problems: list[Sequence[ProblemResult]] = list(
+        zip(*(seed.picked for seed in seeds), strict=True)
+    )
     most = max(len(outcome.case.options) for of_seeds in problems for outcome in of_seeds)
     by_n = [
         (n, [of_seeds for of_seeds in problems if all(n in outcome.ns for outcome in of_seeds)])
