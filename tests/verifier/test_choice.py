@@ -84,6 +84,43 @@ def test_of_equal_accuracies_the_one_of_fewer_completions_is_chosen() -> None:
     assert chosen.choice.n == 1
 
 
+def ranked(name: str, right: list[bool]) -> RankedProblem:
+    """A problem whose completions' scores fall from the first to the last."""
+    options = [
+        Option("7" if is_right else "8", is_right, 1 - place / 100, -1.0, 10)
+        for place, is_right in enumerate(right)
+    ]
+    return RankedProblem(name, "all", options, 8, name)
+
+
+def test_only_numbers_of_completions_that_all_problems_have_are_compared() -> None:
+    """The easy problem alone has 8 completions: its 100 % there is no better choice."""
+    easy, hard = ranked("easy", [True] * 8), ranked("hard", [False, False, True, True])
+    reported = [ranked("other", [True] * 8), ranked("last", [False] * 8)]
+    chosen = chosen_on([easy, hard], reported)
+    assert chosen.development.problems == 2
+    assert (chosen.choice.n, chosen.development.accuracy) == (1, 0.75)
+    assert (chosen.reported.problems, chosen.reported.accuracy) == (2, 0.5)
+
+
+def test_all_completions_of_a_development_run_may_be_the_chosen_voters() -> None:
+    """Only the vote of the top 7 of 7 is right, and no list of numbers of voters names 7.
+
+    Of the two most frequent answers, "8" is the first sample and "7" has the higher score.
+    """
+    votes = [("8", 0.89), ("8", 0.88), ("8", 0.87), ("7", 0.9), ("7", 0.02), ("7", 0.01), ("x", 9)]
+    options = [Option(answer, answer == "7", score, -1.0, 10) for answer, score in votes]
+    chosen = chosen_strategy(
+        [DevelopmentRun("dev", 1.0, [RankedProblem("dev", "all", options, 7, "dev")])],
+        DevelopmentRun("run", 1.0, [ranked("run", [True] * 16)]),
+        has_logprob=False,
+        settings=SelectionSettings(voters=5, draws=4),
+    )
+    assert chosen.choice == StrategyChoice("top", 7, voters=7)
+    assert (chosen.development.n, chosen.development.accuracy) == (7, 1.0)
+    assert (chosen.reported.n, chosen.reported.accuracy) == (7, 1.0)
+
+
 def test_a_development_run_on_the_same_problems_is_refused() -> None:
     run = cases("dev", 5, scores_help=True)
     with pytest.raises(InputError, match=r"5 problems of the reported run .* with --dev"):

@@ -13,6 +13,7 @@ from scipy import stats
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
+from gradeschool.scoring.statistics import wilson_of_mean
 from gradeschool.verifier.rank import auc, calibration, rank, within
 from gradeschool.verifier.scores import (
     SCORES_FILE,
@@ -107,12 +108,24 @@ def test_the_top_k_vote_is_the_majority_of_the_best_k(cast: list[Option]) -> Non
 @given(options())
 def test_the_weighted_vote_sums_scores_that_are_above_0(cast: list[Option]) -> None:
     weights = {
-        answer: sum(max(option.score, LEAST_WEIGHT) for option in cast if option.answer == answer)
+        answer: sum(
+            option.score if option.score > 0 else LEAST_WEIGHT
+            for option in cast
+            if option.answer == answer
+        )
         for answer in dict.fromkeys(option.answer for option in cast)
         if answer is not None
     }
     winner = max(weights, key=weights.__getitem__, default=None)
     assert all_votes(cast, [len(cast)], [1]).weighted == [ANSWERS[winner]]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_a_weighted_vote_of_tiny_scores_still_weighs_them(scale: float) -> None:
+    cast = [Option("19", False, scale), Option("18", True, 3 * scale), Option("19", False, scale)]
+    assert all_votes(cast, [3], [1]).weighted == [1]
+    without_score = [Option(None, False, 1.0), Option("18", True, 0.0), Option("19", False, -1.0)]
+    assert all_votes(without_score, [3], [1]).weighted == [1]
 
 
 @given(options())
@@ -249,6 +262,13 @@ def test_problems_may_have_different_numbers_of_completions() -> None:
     ranking = rank(ranked, has_logprob=False)
     assert [point.problems for point in ranking.curves["best"]] == [10, 10, 6, 6]
     assert ranking.whole.problems == 10
+
+
+def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -> None:
+    points = rank(cases(10, 8), has_logprob=False).curves[MEAN]
+    shares = [sum(option.right for option in case.options) / 8 for case in cases(10, 8)]
+    assert [point.n for point in points] == [1, 2, 4, 8]
+    assert [point.ci95 for point in points] == [wilson_of_mean(shares, 10 * 8)] * 4
 
 
 def test_at_equal_tokens_only_scores_that_are_read_halve_the_completions() -> None:

@@ -49,6 +49,15 @@ def test_a_probe_finds_what_is_linear_and_nothing_in_noise() -> None:
     assert shuffled.within.auc == pytest.approx(0.5, abs=0.1)
 
 
+def test_a_probe_of_what_says_nothing_has_an_auc_of_one_half() -> None:
+    """The folds differ in their shares of right samples; their means must not rank samples."""
+    owners = torch.arange(60) // 6
+    labels = torch.tensor([float(owner % 5 < 2 or not index % 6) for index, owner in
+                           enumerate(owners.tolist())], dtype=torch.float64)  # fmt: skip
+    probed = _probe(0, torch.ones(60, 4), owners, labels)
+    assert (probed.overall, probed.within.auc) == (0.5, 0.5)
+
+
 def test_samples_that_are_all_wrong_probe_no_layer(tmp_path: Path) -> None:
     tokenizer_of(sums(8)).save_pretrained(tmp_path)
     run = CandidateRun("run", Path("run"), {}, "openai/2021", [], 0)

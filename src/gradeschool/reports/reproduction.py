@@ -38,8 +38,9 @@ from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 LARGE = 1e7  # from here on a table prints three digits
+NO_CONTRASTS = "measured, with no finding to decide: see the figure below"
 POINTS = 0.05  # the gain that the claim requires
-BY_VERIFIER = (BEST, "top", "weighted")
+BY_VERIFIER = (BEST, "top", "weighted", "frequency")
 GREEDY_TITLES = {
     BASELINE: "the baseline: the fully fine-tuned generator, greedy",
     CONTROL: "the control: trained on its own right samples too, greedy",
@@ -59,7 +60,9 @@ def write_report(
     for split, item in by_split.items():
         draw_split(root / "figures", split, item)
     path = root / "report.md"
-    figures = {name: results for name in FIGURES if (results := read_verdicts(root, name))}
+    figures = {
+        name: results for name in FIGURES if (results := read_verdicts(root, name)) is not None
+    }
     lines = [*_lines(preset, by_split, ended, figures), *second_round(root, preset)]
     lines += layers(root, preset)
     if (root / FILE).is_file():
@@ -175,9 +178,7 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
 def _claim(preset: Preset, item: Findings) -> Iterator[str]:
     stored = [strategy for strategy in _by_verifier(item) if _holds(strategy)]
     margin = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
-    names = " and ".join(
-        STRATEGIES[strategy.name].format(voters=SELECTION.voters) for strategy in stored
-    )
+    names = " and ".join(_title(strategy.name) for strategy in stored)
     if stored:
         yield f"**{names} beat both the fully fine-tuned baseline and the majority vote** {margin} "
         yield f"({item.problems:,} problems)."
@@ -247,7 +248,8 @@ def _aucs(item: Findings) -> Iterator[str]:
     yield "| right from wrong (AUC) | all completions | within problems |"
     yield "|---|---:|---:|"
     for row in item.mean_aucs:
-        yield f"| {names[row.score]} | {row.overall:.3f} | {row.within:.3f} |"
+        shown = ("" if auc is None else f"{auc:.3f}" for auc in (row.overall, row.within))
+        yield f"| {names[row.score]} | {' | '.join(shown)} |"
     yield ""
 
 
@@ -272,7 +274,8 @@ def _claims(
         elif name == "6b":
             text = "; ".join(f"{split}: {_voters(item)}" for split, item in by_split.items())
         elif name in figures:
-            text = "; ".join(map(contrast_text, figures[name])) + " (one training seed)"
+            results = "; ".join(map(contrast_text, figures[name])) or NO_CONTRASTS
+            text = f"{results} (one training seed)"
         else:
             text = f"not part of this run: `gradeschool reproduce --figure {name}`"
         yield f"| {name} | {form.claim} | {text} |"
@@ -314,12 +317,15 @@ def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> I
     yield f"![Figure {name}](figures/{name}.svg)"
 
 
-def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
-    """Return the results of a figure in a recipe's folder; [] if there is no such figure."""
+def read_verdicts(root: Path, name: str) -> list[ContrastResult] | None:
+    """Return the results of a figure in a recipe's folder; None if there is no such figure.
+
+    They are [] for a figure without contrasts.
+    """
     try:
         fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
     except FileNotFoundError:
-        return []
+        return None
     return [
         ContrastResult(
             words=row["words"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -63,6 +63,7 @@ def chosen_strategy(
     """Choose strategy, completions, voters and share weight on some runs, and measure on another.
 
     The highest accuracy on a development run wins; among equals, the one with fewer completions.
+    Only numbers of completions that all problems of a development run have are compared.
     Outcomes of the reported run are not used. Several development runs choose the temperature too.
     Raises InputError if the reported run shares a problem with one of them, or was sampled at
     another temperature than the chosen one.
@@ -71,7 +72,12 @@ def chosen_strategy(
     for run in developments:
         _check_problems(run, reported)
         most = min(max(len(case.options) for case in each.cases) for each in (run, reported))
-        points = dict(_points(run.cases, most, has_logprob, settings))
+        weights = {settings.share_weight, *SHARE_WEIGHTS}
+        points = {
+            choice: point
+            for choice, point in _points(run.cases, most, has_logprob, settings, weights)
+            if point.problems == sum(bool(case.options) for case in run.cases)
+        }
         choice = max(points, key=lambda each: (points[each].accuracy, -each.n))
         chosen.append((points[choice], choice, most, run))
     point, choice, most, run = max(chosen, key=lambda each: (each[0].accuracy, -each[1].n))
@@ -83,9 +89,9 @@ def chosen_strategy(
             f"{reported.name!r} was sampled at {reported.temperature}; give a run at "
             f"{run.temperature}"
         )
-    kept = replace(settings, share_weight=choice.share_weight)
-    voters = (choice.voters,) if choice.voters else ()
-    measured = dict(_points(reported.cases, most, has_logprob, kept, voters))
+    kept = replace(settings, voters=choice.voters or settings.voters)
+    weights = {choice.share_weight}
+    measured = dict(_points(reported.cases, most, has_logprob, kept, weights))
     return ChosenStrategy(choice, point, measured[choice], run.name, run.temperature, by_run)
 
 
@@ -103,11 +109,10 @@ def _points(
     most: int,
     has_logprob: bool,
     settings: SelectionSettings,
-    voters: Sequence[int] = (),
+    share_weights: Collection[float],
 ) -> Iterator[tuple[StrategyChoice, CurvePoint]]:
-    """Yield every choice with its accuracy. voters: more numbers of voters."""
-    weights = {settings.share_weight, *(() if voters else SHARE_WEIGHTS)}
-    for number, weight in enumerate(sorted(weights)):
+    """Yield every choice with its accuracy; the settings' number of voters is one of them."""
+    for number, weight in enumerate(sorted(share_weights)):
         of_weight = replace(settings, share_weight=weight)
         picked = [pick(case, has_logprob, of_weight, steps(most)) for case in cases if case.options]
         for name, points in curves_of(picked, most).items():

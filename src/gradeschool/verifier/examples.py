@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -140,15 +141,29 @@ def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTok
     return StepTokens(SolutionTokens(tuple(prompt[:start]), tuple(ids)), tuple(ends))
 
 
-def step_ends(tokenizer: Any, question: str, solution: str, length: int) -> list[int]:
-    """Return the ends of the steps of a solution with this many tokens (past their last tokens).
+def step_ends(tokenizer: Any, question: str, solution: str, tokens: Sequence[int]) -> list[int]:
+    """Return the ends of the steps of a solution among its tokens (past their last tokens).
 
-    A step is a non-empty line with its line break. The last step ends with the solution.
+    A step is a non-empty line with its line break; a token that goes on past the line break belongs
+    to it. The last step ends with the solution. tokens: of the solution, as by `texts_of`.
     """
     lines = solution.split("\n")
-    ends = encode_steps(tokenizer, question, lines).ends
-    kept = [min(end, length) for end, line in zip(ends, lines, strict=True) if line.strip()]
-    return [*kept[:-1], length]
+    text, ends = encode_steps(tokenizer, question, lines)
+    if text.solution[: len(tokens)] != tuple(tokens):  # lines alone have other tokens
+        ends = _line_ends(tokenizer, tokens, len(lines))
+    kept = [min(end, len(tokens)) for end, line in zip(ends, lines, strict=True) if line.strip()]
+    return [*kept[:-1], len(tokens)]
+
+
+def _line_ends(tokenizer: Any, tokens: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return for each of the lines how many tokens it takes to write it with its line break."""
+
+    def line_breaks(size: int) -> int:
+        return str(tokenizer.decode(list(tokens[:size]))).count("\n")
+
+    sizes = range(len(tokens) + 1)
+    ends = [bisect_left(sizes, number, key=line_breaks) for number in range(1, count)]
+    return (*ends, len(tokens))
 
 
 def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[TrainingExample]:

@@ -159,7 +159,8 @@ def groups_of(
             groups.append(group)
     labels = {solution.right for group in groups for solution in group.solutions}
     if len(labels) < 2:
-        labelled = "all right" if True in labels else "all wrong" if labels else "all too long"
+        unused = "undecided" if undecided and not too_long else "too long"
+        labelled = "all right" if True in labels else "all wrong" if labels else f"all {unused}"
         raise InputError(
             f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from "
             "right and wrong ones: sample more, at a higher temperature, or from another generator"
@@ -179,7 +180,7 @@ def _solutions(
     solutions = []
     for pair, text in zip(pairs, texts_of(tokenizer, pairs), strict=True):
         count = drawn[pair.solution, pair.finished]
-        ends = step_ends(tokenizer, question, pair.solution, len(text.solution))
+        ends = step_ends(tokenizer, question, pair.solution, text.solution)
         wrong_from = None
         if reference is not None:
             labels = label_steps(pair.solution, answered.problem, reference)

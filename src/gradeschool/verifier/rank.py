@@ -262,7 +262,8 @@ def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[Curv
             enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
             values = [outcome.by_strategy[name][place] for outcome, place in enough]
             base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
-            points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
+            groups = most if name == MEAN else max(1, most // n)  # MEAN is over all at every n
+            points.setdefault(name, []).append(point(n, values, base, groups))
     return points
 
 

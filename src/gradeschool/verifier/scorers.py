@@ -103,7 +103,7 @@ def score(
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         at_ends = [values[-1]]
         if reduction is not StepReduction.LAST:
-            ends = step_ends(tokenizer, pair.question, pair.solution, len(values))
+            ends = step_ends(tokenizer, pair.question, pair.solution, text.solution)
             at_ends = [values[end - 1] for end in ends]
         scores.append(SolutionScore(values, reduction.of(at_ends), list(text.solution)))
     return scores

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gradeschool.scoring.at_k import pass_at_k
 
 NO_ANSWER = -1
-LEAST_WEIGHT = 1e-6  # for a vote whose score is not above 0
+LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
 
 
 class Option(NamedTuple):
@@ -142,7 +142,8 @@ def _weighted(table: _VoteTable, chosen: Sequence[int]) -> int:
     for index in chosen:
         answer = table.answers[index]
         if answer != NO_ANSWER:
-            sums[answer] = sums.get(answer, 0.0) + max(table.scores[index], LEAST_WEIGHT)
+            score = table.scores[index]
+            sums[answer] = sums.get(answer, 0.0) + (score if score > 0 else LEAST_WEIGHT)
     return max(sums, key=sums.__getitem__, default=NO_ANSWER)
 
 

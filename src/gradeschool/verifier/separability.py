@@ -116,14 +116,18 @@ def _probe(layer: int, states: Any, owners: Any, labels: Any) -> LayerSeparabili
 
 
 def _ridge(features: Any, labels: Any, tested: Any) -> Any:
-    """Return the predictions for `tested` of a ridge regression on standardised features."""
+    """Return the predictions for `tested` of a ridge regression on standardised features.
+
+    They are relative to the mean label of the training fold, which is lower where that of `tested`
+    is higher and would bias the AUC over all folds.
+    """
     import torch
 
     mean, deviation = features.mean(0), features.std(0).clamp(min=1e-6)
     features, tested = (features - mean) / deviation, (tested - mean) / deviation
     gram = features.T @ features + PENALTY * len(features) * torch.eye(features.shape[1]).double()
     weights = torch.linalg.solve(gram, features.T @ (labels - labels.mean()))
-    return tested @ weights + labels.mean()
+    return tested @ weights
 
 
 def as_json(layers: Sequence[LayerSeparability]) -> list[dict[str, Any]]:

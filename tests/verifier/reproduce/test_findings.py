@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from gradeschool.reports.reproduction import write_report
+from gradeschool.scoring.statistics import wilson_of_mean
+from gradeschool.verifier.rank import curves_of
 from gradeschool.verifier.reproduce.findings import (
     CONTROL_LOGPROB,
     SELECTION,
@@ -61,6 +64,101 @@ def test_seeds_are_pooled_by_problem() -> None:
     assert next(row for row in alone.mean_aucs if row.score == "verifier").within == 1
 
 
+def mixed_seed(chance: Random) -> Seed:
+    """One seed whose verifier is right on the first half of the problems alone."""
+    good, bad = seed(True, 30), seed(False, 30)
+    picked = [*good.picked[: PROBLEMS // 2], *bad.picked[PROBLEMS // 2 :]]
+    return good._replace(picked=chance.sample(picked, PROBLEMS))
+
+
+def test_curves_pair_the_same_problems_of_all_seeds_in_whatever_order_they_are_stored() -> None:
+    chance = Random(0)
+    first, second = mixed_seed(chance), mixed_seed(chance)
+    ordered = second._replace(
+        picked=sorted(second.picked, key=lambda outcome: outcome.case.problem)
+    )
+    expected, mixed = findings([ordered, ordered]), findings([first, second])
+    assert mixed.over_completions == expected.over_completions
+    assert mixed.over_voters == expected.over_voters
+    # A problem that one seed lacks takes no part.
+    fewer = findings([first, second._replace(picked=second.picked[1:])])
+    assert fewer.problems == PROBLEMS - 1
+    assert fewer.over_completions["best"][-1].problems == PROBLEMS - 1
+    assert fewer.over_voters[0].problems == PROBLEMS - 1
+
+
+def test_an_auc_of_0_is_0_and_none_is_shown_where_there_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    measured = seed(True, 15)
+    aucs = {row.score: row for row in findings([measured]).mean_aucs}
+    assert (aucs["verifier"].overall, aucs["logprob"].within) == (1, 0)
+    wrong = [
+        pick(
+            outcome.case._replace(
+                options=[option._replace(right=False) for option in outcome.case.options]
+            ),
+            True,
+            SELECTION,
+            (1, 2, 4),
+        )
+        for outcome in measured.picked
+    ]
+    all_wrong = measured._replace(picked=wrong)
+    assert findings([measured, all_wrong]).mean_aucs == findings([measured]).mean_aucs
+    results = findings([all_wrong])
+    assert {(row.overall, row.within) for row in results.mean_aucs} == {(None, None)}
+    path = write_report(tmp_path, replace(LAPTOP, seeds=(0,)), {"test": results}, {})
+    assert "| verifier |  |  |" in path.read_text().splitlines()
+
+
+def test_log_probabilities_that_one_seed_lacks_have_no_results() -> None:
+    measured = seed(True, 15)
+    picked = [pick(outcome.case, False, SELECTION, (1, 2, 4)) for outcome in measured.picked]
+    lacking = measured._replace(picked=picked, has_logprob=False)
+    for seeds in ([measured, lacking], [lacking, measured]):
+        results = findings(seeds)
+        assert [row.score for row in results.mean_aucs] == ["verifier"]
+        assert "best" in by_name(results)
+        assert not {"logprob", "sum"} & {*by_name(results), *results.over_completions}
+
+
+def test_points_of_fewer_completions_are_means_over_more_disjoint_sets() -> None:
+    chance = Random(0)
+    alone = mixed_seed(chance)
+    ordered = sorted(alone.picked, key=lambda outcome: outcome.case.problem)
+    expected = curves_of(ordered, 4)
+    curves = findings([alone]).over_completions
+    assert curves == {name: expected[name] for name in curves}
+    first, last = findings([alone] * 3).over_completions["best"][::2]
+    assert (first.n, last.n) == (1, 4)
+    assert first.ci95 == wilson_of_mean([0.25] * PROBLEMS, PROBLEMS * 3 * 4)
+    assert last.ci95 == wilson_of_mean([1.0, 0.0] * (PROBLEMS // 2), PROBLEMS * 3)
+
+
+@pytest.mark.parametrize("changed", [0, PROBLEMS - 1])
+def test_a_problem_of_fewer_completions_counts_where_it_has_enough(changed: int) -> None:
+    """Of its three completions the last is right: it counts at 1 and 2, not at 4."""
+    full = seed(True, 30)
+    picked = list(full.picked)
+    case = picked[changed].case
+    fewer = case._replace(options=case.options[1:])
+    picked[changed] = pick(fewer, True, SELECTION, (1, 2, 4))
+    for seeds in ([full._replace(picked=picked)], [full, full._replace(picked=picked)]):
+        results = findings(seeds)
+        points = {point.n: point for point in results.over_completions["best"]}
+        assert {n: point.problems for n, point in points.items()} == {
+            1: PROBLEMS, 2: PROBLEMS, 4: PROBLEMS - 1
+        }  # fmt: skip
+        for n in (1, 2):
+            one_seed = n / 4 * (PROBLEMS - 1) + n / 3
+            total = one_seed + (len(seeds) - 1) * n / 4 * PROBLEMS
+            assert points[n].accuracy == pytest.approx(total / len(seeds) / PROBLEMS)
+        assert points[4].accuracy == 1
+        assert [point.n for point in results.over_voters] == [1, 2, 3, 4]
+        assert [point.accuracy for point in results.over_voters] == [1, 1, 0, 0]
+        assert {point.problems for point in results.over_voters} == {PROBLEMS - 1}
+
+
 @pytest.mark.parametrize(
     ("good", "words"),
     [
@@ -80,6 +178,25 @@ def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_pat
     assert (tmp_path / "figures" / "6a-test.svg").stat().st_size > 1000
 
 
+def test_the_claim_holds_by_the_score_with_the_answers_share_alone(tmp_path: Path) -> None:
+    """In 15 of 100 problems every other use of the verifier is wrong, as is the baseline."""
+    pytest.importorskip("matplotlib")
+    right = [Option("r", True, 0.9)] * 8
+    shared = [*[Option("w", False, 0.05)] * 4, Option("x", False, 0.9), Option("r", True, 0.86),
+              *[Option("r", True, 0.01)] * 2]  # fmt: skip
+    cases = [
+        RankedProblem(f"{number:02}", "all", shared if number < 15 else right, 8)
+        for number in range(100)
+    ]
+    greedy = {name: {case.problem: (int(case.options == right), 1) for case in cases}
+              for name in ("generator", "control")}  # fmt: skip
+    picked = [pick(case, False, SELECTION, (1, 2, 4, 8)) for case in cases]
+    results = findings([Seed(picked, greedy, False)])
+    path = write_report(tmp_path, replace(LAPTOP, seeds=(0,)), {"test": results}, {})
+    words = "**score + 0.2 x answer's share beat both the fully fine-tuned baseline"
+    assert words in path.read_text()
+
+
 def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))
@@ -93,11 +210,16 @@ def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) ->
     }
     figure = tmp_path / "figures/5a.json"
     figure.write_text(json.dumps({"verdicts": [verdict, {**verdict, "ci95": None}]}))
+    (tmp_path / "figures/compute.json").write_text(json.dumps({"verdicts": []}))
     lines = write_report(tmp_path, preset, by_split, {}).read_text().splitlines()
     line = next(line for line in lines if line.startswith("| 5a |"))
     words = "one against two: +10.0 (+2.0 to +18.0), holds; one against two: +10.0, holds"
     assert line.endswith(f"| {words} (one training seed) |")
     assert "![Figure 5a](figures/5a.svg)" in lines
+    bare = next(line for line in lines if line.startswith("| compute |"))
+    words = "measured, with no finding to decide: see the figure below"
+    assert bare.endswith(f"| {words} (one training seed) |")
+    assert "![Figure compute](figures/compute.svg)" in lines
     other = next(line for line in lines if line.startswith("| 5b |"))
     assert "--figure 5b" in other
 

@@ -86,6 +86,27 @@ def test_accuracies_are_means_over_subsets_of_the_samples(
     assert points["best by verifier", 2].chances == {str(i): 0.5 for i in range(PROBLEMS)}
 
 
+def test_a_problem_of_fewer_samples_counts_where_it_has_enough(
+    many: ManySamples, tmp_path: Path
+) -> None:
+    """The first problem lacks its last sample: it counts at 1 and 2, and in no point at 4."""
+    file = tmp_path / "many/completions.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[: SAMPLES - 1] + lines[SAMPLES:]))
+    measured = over_samples(many, tmp_path)
+    points = {(point.series, point.x): point for point in measured}
+    best = [points["best by verifier", n].chances or {} for n in (1, 2, 4)]
+    assert [chances.get("0") for chances in best] == pytest.approx([1 / 3, 2 / 3, None])
+    assert best[2] == {str(index): 1 for index in range(1, PROBLEMS)}
+    likely = [points[SELF_TRAINED, n].chances or {} for n in (1, 2, 4)]
+    assert [chances.get("0") for chances in likely] == pytest.approx([1 / 3, 0, None])
+    assert likely[2] == {str(index): 0 for index in range(1, PROBLEMS)}
+    # A difference is over the problems of both points.
+    turn = Contrast("", (0, "best by verifier", 4), (0, "best by verifier", 1))
+    [result] = verdicts("n", AblationPlan([], contrasts=(turn,)), measured)
+    assert result.difference == pytest.approx(0.75)
+
+
 @pytest.mark.parametrize("stored", [True, False])
 def test_flops_are_those_of_writing_reading_and_training(
     many: ManySamples, tmp_path: Path, stored: bool, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
@@ -27,6 +28,7 @@ from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, contr
 from gradeschool.verifier.scores import choose_scores, scores_path
 from gradeschool.verifier.selection import (
     BEST,
+    MAJORITY,
     MEAN,
     SCORES,
     ProblemResult,
@@ -37,6 +39,7 @@ from gradeschool.verifier.selection import (
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: (right, total)
 BASELINE, CONTROL = GREEDY
 SELECTION = SelectionSettings(voters=VOTING)
+LOGPROB_SCORES = ("logprob", "sum")  # they need the log-probability of every sample
 CONTROL_LOGPROB = "control-logprob"  # the best sample by its log-probability under the control
 
 
@@ -63,11 +66,14 @@ class StrategyFinding(NamedTuple):
 
 
 class MeanAucs(NamedTuple):
-    """The mean AUC of a score over seeds: over all completions, and within problems."""
+    """The mean AUC of a score over the seeds that have one: over all completions, within problems.
+
+    None if no seed has one, as when all completions are right.
+    """
 
     score: str
-    overall: float
-    within: float
+    overall: float | None
+    within: float | None
 
 
 class Findings(NamedTuple):
@@ -102,14 +108,17 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 
 
 def findings(seeds: Sequence[Seed]) -> Findings:
-    """Return the findings of all seeds on a split."""
+    """Return the findings of all seeds on a split, on the problems that all seeds have."""
+    seeds = _aligned(seeds)
     families = sorted({outcome.case.family for outcome in seeds[0].picked})
-    strategies = list(seeds[0].picked[0].by_strategy)
+    has_logprob = all(seed.has_logprob for seed in seeds)
+    left_out = () if has_logprob else LOGPROB_SCORES
+    strategies = [name for name in seeds[0].picked[0].by_strategy if name not in left_out]
     return Findings(
         problems=len(seeds[0].picked),
         strategies=_findings(seeds, strategies, None),
         families={family: _findings(seeds, strategies, family) for family in families},
-        mean_aucs=[_mean_aucs(seeds, name) for name in SCORES],
+        mean_aucs=[_mean_aucs(seeds, name) for name in SCORES if name not in left_out],
         over_completions={
             strategy: _over_completions(seeds, strategy)
             for strategy in strategies
@@ -119,12 +128,22 @@ def findings(seeds: Sequence[Seed]) -> Findings:
     )
 
 
+def _aligned(seeds: Sequence[Seed]) -> list[Seed]:
+    """Return the seeds with the problems that all of them have, in the same order."""
+    by_seed = [{outcome.case.problem: outcome for outcome in seed.picked} for seed in seeds]
+    shared = sorted(set(by_seed[0]).intersection(*by_seed[1:]))
+    return [
+        seed._replace(picked=[by_problem[problem] for problem in shared])
+        for seed, by_problem in zip(seeds, by_seed, strict=True)
+    ]
+
+
 def _findings(
     seeds: Sequence[Seed], strategies: Sequence[str], family: str | None
 ) -> list[StrategyFinding]:
     by_seed = [_outcomes(seed, strategies, family) for seed in seeds]
     pooled = {name: summed([outcomes[name] for outcomes in by_seed]) for name in by_seed[0]}
-    others = [name for name in (*GREEDY, CONTROL_LOGPROB, "majority") if name in pooled]
+    others = [name for name in (*GREEDY, CONTROL_LOGPROB, MAJORITY) if name in pooled]
     return [
         StrategyFinding(
             name,
@@ -168,38 +187,65 @@ def mean_share(outcomes: Outcomes) -> float:
 
 def _mean_aucs(seeds: Sequence[Seed], name: str) -> MeanAucs:
     aucs = [aucs_of(name, [outcome.case for outcome in seed.picked]) for seed in seeds]
-    overall = [total or 0.5 for total, _ in aucs]
-    inside = [within.auc or 0.5 for _, within in aucs]
-    return MeanAucs(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
+    overall = _mean_of_known([total for total, _ in aucs])
+    return MeanAucs(name, overall, _mean_of_known([inside.auc for _, inside in aucs]))
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
-    ns = seeds[0].picked[0].ns
+    by_n = _by_n(seeds)
+    most, _ = by_n[-1]
     return [
-        point(n, _means(seeds, strategy, index), _means(seeds, "majority", index), len(seeds))
-        for index, n in enumerate(ns)
+        point(
+            n,
+            _means(problems, n, strategy),
+            _means(problems, n, MAJORITY),
+            len(seeds) * max(1, most // n),
+        )
+        for n, problems in by_n
     ]
 
 
-def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
-    """Return each problem's expectation with this many completions, averaged over the seeds."""
-    rows = [[outcome.by_strategy[strategy][index] for outcome in seed.picked] for seed in seeds]
-    return [sum(values) / len(values) for values in zip(*rows, strict=True)]
+def _by_n(seeds: Sequence[Seed]) -> list[tuple[int, list[Sequence[ProblemResult]]]]:
+    """Return by number of completions the problems of which every seed has so many."""
+    problems: list[Sequence[ProblemResult]] = list(
+        zip(*(seed.picked for seed in seeds), strict=True)
+    )
+    most = max(len(outcome.case.options) for of_seeds in problems for outcome in of_seeds)
+    by_n = [
+        (n, [of_seeds for of_seeds in problems if all(n in outcome.ns for outcome in of_seeds)])
+        for n in steps(most)
+    ]
+    return [(n, enough) for n, enough in by_n if enough]
+
+
+def _means(problems: Sequence[Sequence[ProblemResult]], n: int, strategy: str) -> list[float]:
+    """Return each problem's expectation with n completions, averaged over the seeds."""
+    return [
+        fmean(outcome.by_strategy[strategy][outcome.ns.index(n)] for outcome in of_seeds)
+        for of_seeds in problems
+    ]
 
 
 def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
-    ks = seeds[0].picked[0].voters
-    base = _means(seeds, "majority", -1)
-    rows = [[outcome.top[-1] for outcome in seed.picked] for seed in seeds]
+    n, problems = _by_n(seeds)[-1]
+    base = _means(problems, n, MAJORITY)
+    outcomes = [outcome for of_seeds in problems for outcome in of_seeds]
+    ks = set(outcomes[0].voters).intersection(*(outcome.voters for outcome in outcomes))
     return [
-        point(
-            k,
-            [sum(top[index] for top in tops) / len(tops) for tops in zip(*rows, strict=True)],
-            base,
-            len(seeds),
-        )
-        for index, k in enumerate(ks)
+        point(k, [fmean(_top(outcome, n, k) for outcome in of_seeds) for of_seeds in problems],
+              base, len(seeds))
+        for k in sorted(ks)
+        if k <= n
     ]  # fmt: skip
+
+
+def _top(outcome: ProblemResult, n: int, voters: int) -> float:
+    return outcome.top[outcome.ns.index(n)][outcome.voters.index(voters)]
 
 
 def quiet(_: str) -> None:

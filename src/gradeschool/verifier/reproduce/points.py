@@ -162,8 +162,9 @@ def _verdict(words: str, better: MeasuredPoint, worse: MeasuredPoint) -> Contras
     if better == worse:
         return ContrastResult(words, 0.0, None, "does not hold")
     if better.chances is not None and worse.chances is not None:
-        values = [better.chances[id] for id in worse.chances]
-        gain = point_of(0, values, list(worse.chances.values()), 1)
+        shared = [id for id in worse.chances if id in better.chances]
+        values = [better.chances[id] for id in shared]
+        gain = point_of(0, values, [worse.chances[id] for id in shared], 1)
         outcome = _outcome(gain.gain_ci95.low > 0, gain.gain_ci95.high < 0)
         return ContrastResult(words, gain.gain, gain.gain_ci95, outcome)
     above = better.ci95 and worse.ci95 and better.ci95.low > worse.ci95.high

@@ -190,7 +190,10 @@ class SampleCurve(NamedTuple):
 
 
 def over_samples(many: ManySamples, root: Path) -> list[MeasuredPoint]:
-    """Return mean accuracies over the number of samples, from subsets of all samples."""
+    """Return mean accuracies over the number of samples, from subsets of all samples.
+
+    A point holds the problems that have as many samples.
+    """
     sampled = one_run(str(root / many.run), str(root / TEST), quiet)
     points = [point for curve in _curves(many, root, sampled) for point in curve.points.values()]
     ns = sorted({int(point.x) for point in points})
@@ -242,9 +245,10 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
         picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
         for strategy, name in names.items():
             points = {
-                n: of_chances(0, name, n, {each.case.problem: each.by_strategy[strategy][index]
-                                           for each in picked}, max(1, most // n))
-                for index, n in enumerate(ns)
+                n: of_chances(0, name, n, {
+                    each.case.problem: each.by_strategy[strategy][each.ns.index(n)]
+                    for each in picked if n in each.ns}, max(1, most // n))
+                for n in ns
             }  # fmt: skip
             needed = trained if strategy in (BEST, "weighted") else ""
             read = passes(strategy, prepared.stored)
@@ -253,7 +257,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
     points = {
         n: of_chances(0, SELF_TRAINED, n, {
             case.problem: best_of(case.options, [option.score for option in case.options], n)
-            for case in by_self.cases}, max(1, most // n))
+            for case in by_self.cases if len(case.options) >= n}, max(1, most // n))
         for n in ns
     }  # fmt: skip
     return [*curves, SampleCurve(SELF_TRAINED, passes(BEST, by_self.stored), "again", points)]
