@@ -248,6 +248,7 @@ def test_its_metric_beside_is_the_reader() -> None:
     assert reply("a</think>b</think> c ") == "c"
 
 
+@pytest.mark.usefixtures("data")
 def test_the_metric_reads_the_question_of_the_row() -> None:
     said, question = "So the answer is 1.5 hours (90 minutes).", "How many minutes does it take?"
     assert (reader(said, "90"), reader(said, "90", {"question": question})) == (0.0, 1.0)
