@@ -136,7 +136,7 @@ def _go(
     if ready.settings.precision == "bfloat16" != usual:
         session.note(SLOW_BFLOAT16)
     elif world.device == "cpu" and usual == "bfloat16" and ready.settings.precision is None:
-        session.note("passes are computed in bfloat16, which this CPU multiplies in matrix units")
+        session.note("passes are computed in bfloat16, which this CPU multiplies directly")
     memory = _planned(session, ready) if world.first else {}
     if session.dry_run:
         return {"status": PLANNED, "updates": len(ready.batches), "memory": memory}
