@@ -23,8 +23,8 @@ FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tok
 TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.json")
 # What a training keeps in its folder until it ends.
 UNFINISHED = "training"
-# Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into the
-# cache.
+# Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into
+# the cache.
 LARGE_WEIGHTS = 1 << 26
 BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
 
