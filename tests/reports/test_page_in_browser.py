@@ -171,6 +171,27 @@ def test_filters_search_and_links(open_page: Open, sampled: Path) -> None:
     assert opened.console == []
 
 
+def test_a_link_names_the_problem_of_its_dataset(open_page: Open, tmp_path: Path) -> None:
+    """The problems of two datasets have the same ids."""
+    runs = []
+    for number in (3, 4):
+        problem = {"question": f"What is {number}?", "answer": str(number)}
+        problems = rows_of(tmp_path / f"{number}.jsonl", [problem])
+        answers = rows_of(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 3"}])
+        runs.append(tmp_path / str(number))
+        ended = run_script("eval", "-m", f"recorded/{answers}", "-p", "zero-shot/chat",
+                           "-d", problems, "-o", runs[-1], "--quiet")  # fmt: skip
+        assert ended.status == 0, ended.err
+    result = run_script("report", *runs, "-o", tmp_path / "page.html")
+    assert result.status == 0, result.err
+    shown = []
+    for link in ("#problem=0", "#problem=0&number=2"):
+        page = open_page(tmp_path / "page.html", link).page
+        shown.append((page.inner_text("#detail .question"), page.evaluate("location.hash")))
+    assert [text for text, _ in shown] == ["What is 3?", "What is 4?"]
+    assert ["number=2" in address for _, address in shown] == [False, True]
+
+
 def test_a_link_to_one_completion_shows_it(open_page: Open, sampled: Path) -> None:
     """Further than the first ten of a problem, and in sight."""
     index = 12 * SAMPLES + 25

@@ -28,7 +28,7 @@ def outcomes(
         for index, meta in enumerate(metas)
     }
     tallies = {str(index): Tally(int(correct), 1) for index, correct in enumerate(corrects)}
-    return Outcomes(name, problems, tallies, 0)
+    return Outcomes(name, problems, tallies, 0, dataset=name)
 
 
 def test_variations_are_paired_by_the_row_or_the_question_of_their_seed() -> None:
@@ -188,6 +188,16 @@ def test_the_verdict_says_what_was_not_tested_and_what_is_excluded() -> None:
     assert re.search(r"Too few problems to tell .* a loss of \d\d\.\d points is not excl", text)
     [text] = verdict(original, profile(original, [hard]))
     assert text.startswith("Whether the model knows gsm8k by heart is not tested")
+
+
+def test_a_set_is_recognised_by_its_dataset_whatever_its_run_is_called() -> None:
+    seeds = [{"seed": str(index)} for index in range(300)]
+    right = [index % 5 > 0 for index in range(300)]
+    original = replace(outcomes("gsm8k", right), run="first")
+    same = outcomes("gsm-symbolic", right, seeds)
+    runs = [replace(same, run=name) for name in ("2024", "2025")]
+    [text] = verdict(original, profile(original, runs))
+    assert re.search(r"as difficult as those of first \(2024; 2025\)", text)
 
 
 def is_called_memorised(draw: random.Random, seeds: int, instances: int, share: float) -> bool:

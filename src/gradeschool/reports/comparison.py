@@ -22,11 +22,9 @@ def print_comparison(
     outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
 ) -> None:
     """Print the accuracies, each run's difference from the first, and the flipped problems."""
-    samples = sum(tally.judged for tally in outcomes[0].tallies.values())
-    problems = len(outcomes[0].tallies)
-    per = f", {samples / problems:g} samples each" if samples != problems else ""
-    counted = f"{problems} problem{'' if problems == 1 else 's'}"
-    console.print(f"scored by {scorer}, {counted}{per}", soft_wrap=True)
+    sizes = {_size(outcome) for outcome in outcomes}
+    same = f", {sizes.pop()}" if len(sizes) == 1 else ""
+    console.print(f"scored by {scorer}{same}", soft_wrap=True)
     console.print(_accuracies(outcomes))
     if comparisons:
         console.print(_differences(comparisons, name(outcomes[0].run)))
@@ -39,6 +37,13 @@ UNEVEN = (
     "Problems have unequal numbers of samples: in a difference each problem counts once, in an "
     "accuracy each completion"
 )
+
+
+def _size(outcomes: Outcomes) -> str:
+    samples = sum(tally.judged for tally in outcomes.tallies.values())
+    problems = len(outcomes.tallies)
+    per = f", {samples / problems:g} samples each" if samples != problems else ""
+    return f"{count(problems, 'problem')}{per}"
 
 
 def name(run: str) -> str:

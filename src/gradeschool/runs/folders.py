@@ -122,11 +122,15 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
         return
     yield from _keys(plan, str(manifest.get("model")), completions)
     planned = len(plan.problems) * plan.samples
-    answered = len({row.key for row in completions if not row.error})
-    if answered < planned:
-        verb = "is" if planned - answered == 1 else "are"
-        unanswered = f"{planned - answered} of {count(planned, 'sample')} {verb} not answered"
-        yield RunFinding(False, unanswered)
+    ids = {problem.id for problem in plan.problems}
+    answered = {(row.problem_id, row.sample) for row in completions if not row.error}
+    inside = {(id, sample) for id, sample in answered if id in ids and sample < plan.samples}
+    if missing := planned - len(inside):
+        verb = "is" if missing == 1 else "are"
+        yield RunFinding(False, f"{missing} of {count(planned, 'sample')} {verb} not answered")
+    if extra := len(answered) - len(inside):
+        verb = "is" if extra == 1 else "are"
+        yield RunFinding(False, f"{count(extra, 'answered sample')} {verb} not in the run's plan")
 
 
 def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterator[RunFinding]:

@@ -36,7 +36,7 @@ class Outcomes:
 
     unjudged: number of error samples, which are left out. silent: ids of the problems of which the
     run has samples, none of which could be judged. misses: number of wrong samples of a problem, by
-    kind of miss; {} if not counted.
+    kind of miss; {} if not counted. dataset: its name, "" if unknown.
     """
 
     run: str
@@ -45,6 +45,7 @@ class Outcomes:
     unjudged: int
     misses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
+    dataset: str = ""
 
     @property
     def accuracy(self) -> float:
@@ -70,7 +71,9 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     every = dict.fromkeys(problem.id for problem in table.run.problems() if problem)
     silent = tuple(id for id in every if id not in tallies)
     unjudged = len(table.run.samples) - judged
-    return Outcomes(table.run.name, problems, tallies, unjudged, silent=silent)
+    return Outcomes(
+        table.run.name, problems, tallies, unjudged, silent=silent, dataset=table.run.dataset
+    )
 
 
 class Change(NamedTuple):

@@ -57,11 +57,12 @@ class LossPart(NamedTuple):
 class ProfileEntry:
     """One set, or a group of its problems, against the original.
 
-    group: the value of the fact that groups them, "" for the whole set. problems: number of judged
-    variations. comparison: original as baseline, by seed problem, with accuracies that are means
-    over the seed problems; n is 0 if the problems vary none of the original's. p_holm is corrected
-    for all entries of a profile. parts: the changes by kind of miss, which sum to the negative of
-    the difference; () if no misses were counted.
+    dataset: the set's name, "" if unknown. group: the value of the fact that groups its problems,
+    "" for the whole set. problems: number of judged variations. comparison: original as baseline,
+    by seed problem, with accuracies that are means over the seed problems; n is 0 if the problems
+    vary none of the original's. p_holm is corrected for all entries of a profile. parts: the
+    changes by kind of miss, which sum to the negative of the difference; () if no misses were
+    counted.
     """
 
     run: str
@@ -70,6 +71,7 @@ class ProfileEntry:
     comparison: Comparison
     instances: InstanceSpread | None = None
     parts: tuple[LossPart, ...] = ()
+    dataset: str = ""
 
     @property
     def name(self) -> str:
@@ -155,7 +157,7 @@ def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
 
 def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> str:
     """Return whether the model is worse if only numbers or words change, as a sentence."""
-    equal = [entry for entry in entries if {entry.run, entry.group} & AS_DIFFICULT]
+    equal = [entry for entry in entries if {entry.dataset, entry.group} & AS_DIFFICULT]
     if lower := [entry for entry in equal if entry.is_lower]:
         names = ", ".join(
             f"{entry.name} {_difference(entry.comparison.difference, entry.comparison.ci95)}"
@@ -258,7 +260,9 @@ def _entry(
         parts.append(LossPart(kind, change.difference, change.ci95))
     spread = None if group else _spread(outcomes)
     problems = len(outcomes.tallies if seeds is None else seeds)
-    return ProfileEntry(outcomes.run, group, problems, comparison, spread, tuple(parts))
+    return ProfileEntry(
+        outcomes.run, group, problems, comparison, spread, tuple(parts), outcomes.dataset
+    )
 
 
 def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None) -> Comparison:

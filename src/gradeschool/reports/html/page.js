@@ -2,9 +2,19 @@
 const byId = (id) => document.getElementById(id);
 const SLICE = 24; // milliseconds of searching before the page may breathe
 
+function placesOf(store, id) {
+  return store.problems.flatMap((problem, place) => (problem[0] === id ? [place] : []));
+}
+
 function linkTo(state) {
   const store = linkTo.store, fields = new URLSearchParams();
-  if (state.problem !== null) fields.set("problem", store.problems[state.problem][0]);
+  if (state.problem !== null) {
+    const id = store.problems[state.problem][0];
+    fields.set("problem", id);
+    // Two datasets of a page may have the same ids.
+    const place = placesOf(store, id).indexOf(state.problem);
+    if (place > 0) fields.set("number", place + 1);
+  }
   if (state.completion !== null) fields.set("completion", state.completion);
   if (state.run !== null) fields.set("run", store.runs[state.run]);
   if (state.scorer !== store.headline) fields.set("scorer", store.scorers[state.scorer]);
@@ -23,9 +33,9 @@ function stateOf(store, hash) {
     return at < 0 ? null : at;
   };
   const id = fields.get("problem"), completion = Number(fields.get("completion") ?? NaN);
-  const problem = id === null ? -1 : store.problems.findIndex((one) => one[0] === id);
+  const places = id === null ? [] : placesOf(store, id);
   return {
-    problem: problem < 0 ? null : problem,
+    problem: places[Number(fields.get("number") ?? 1) - 1] ?? null,
     completion: Number.isInteger(completion) ? completion : null,
     run: place(store.runs, "run"), scorer: place(store.scorers, "scorer") ?? store.headline,
     vs: place(store.scorers, "vs"), out: fields.get("out") || "",
