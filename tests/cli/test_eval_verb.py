@@ -105,6 +105,16 @@ def test_overrides_are_told_and_have_a_folder_of_their_own(gradeschool: Command)
     assert (plain.status, "changed" in plain.out) == (0, False)
 
 
+def test_changes_that_runs_do_not_share_are_named_for_each(gradeschool: Command) -> None:
+    protocols = ("-p", "zero-shot/chat", "-p", "openai/2021", "-p", "gradeschool/few-shot-cot")
+    shown = gradeschool("eval", "-m", CHAT, *protocols, *SAMPLE, "--max-tokens", 512).out
+    assert "changed  " not in shown
+    named = [line for line in shown.splitlines() if ": changed max tokens 512" in line]
+    assert [line.partition(" under ")[2].partition(":")[0] for line in named] == [
+        "zero-shot/chat", "openai/2021",
+    ]  # fmt: skip
+
+
 def test_a_setting_that_differs_is_named_alone(gradeschool: Command) -> None:
     gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run")
     refused = gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run", "--max-tokens", 60)
@@ -130,6 +140,14 @@ def test_a_saved_configuration_repeats_the_run(gradeschool: Command) -> None:
     assert gradeschool("eval", "--config", "run.toml", "--quiet", "--json") == first
     fewer = gradeschool("eval", "--config", "run.toml", "-n", 5, "--dry-run", "--json").json()
     assert [run["samples"] for run in fewer["runs"]] == [5, 5]
+
+
+def test_a_configuration_may_name_an_option_by_any_of_its_names(
+    gradeschool: Command, folder: Path
+) -> None:
+    for name in ("connections", "max-connections", "max_connections"):
+        (folder / "run.toml").write_text(f'model = "{CHAT}"\ndataset = "sample"\n{name} = 4\n')
+        assert gradeschool("eval", "--config", "run.toml", "--dry-run").status == 0
 
 
 WRONG_CONFIGURATIONS = {

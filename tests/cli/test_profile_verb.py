@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fault_server import fault_server, status
 
 SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
          "--max-tokens", "60", "--quiet")  # fmt: skip
@@ -53,8 +54,10 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     [
         ((), "give either the runs of a profile or -m MODEL"),
         (("a", "-m", "tiny"), "give either the runs of a profile or -m MODEL"),
-        (("a", "b", "-n", "3"), "-p, -n, --runs-in and --dry-run are of -m MODEL"),
-        (("a", "b", "--dry-run"), "-p, -n, --runs-in and --dry-run are of -m MODEL"),
+        (("a", "b", "-n", "3"), "--limit is of -m MODEL"),
+        (("a", "b", "--dry-run"), "--dry-run is of -m MODEL"),
+        (("a", "b", "--temperature", "1"), "--temperature is of -m MODEL"),
+        (("a", "b", "--quiet", "--batch"), "--batch is of -m MODEL"),
         (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
         (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),
         (("-m", "tiny", "-d", "gsm8k", "-d", "mgsm:xx"), "no dataset is called 'mgsm:xx'"),
@@ -67,3 +70,27 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(
     ended = gradeschool("profile", *arguments)
     assert ended.status == 2
     assert message in ended.err and "Traceback" not in ended.err
+
+
+def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path) -> None:
+    """The key expires in the second run; a sample of the first run has failed too."""
+    sets = ("-d", "fresh:1:test:6", "-d", "fresh:1:test-numbers:6", "--connections", 1)
+    faults = {2: status(400), **{number: status(401) for number in range(10, 40)}}
+    page = tmp_path / "page.html"
+    with fault_server(lambda received: faults.get(received.number)) as server:
+        ended = gradeschool("profile", "-m", f"{server.url}/m", *sets, "--runs-in", tmp_path / "a",
+                            "-o", page, "--quiet")  # fmt: skip
+        assert (ended.status, ended.out) == (2, ""), ended.err
+        faults.clear()
+        paid = gradeschool("profile", "-m", f"{server.url}/m", *sets, "--runs-in", tmp_path / "b",
+                           "--price", "0/1000000", "--max-cost", 20, "-o", page)  # fmt: skip
+        assert (paid.status, paid.out) == (3, ""), paid.err
+    assert not page.exists()
+
+
+def test_a_file_is_not_replaced(gradeschool: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+    ended = gradeschool("profile", *SHORT, "--runs-in", tmp_path / "runs", "-o", page)
+    assert ended.status == 2 and "exists" in ended.err
+    assert page.read_text() == "mine" and not (tmp_path / "runs").exists()

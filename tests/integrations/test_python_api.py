@@ -7,6 +7,7 @@ import asyncio
 import gc
 import inspect
 import json
+import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -223,3 +224,27 @@ def test_the_notebook_holds_no_output() -> None:
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
     assert notebook["nbformat"] == 4
+
+
+def test_an_interrupted_evaluation_gives_no_scores(tmp_path: Path) -> None:
+    calls = []
+
+    def model(question: str) -> str:
+        calls.append(question)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return "7"
+
+    with pytest.raises(KeyboardInterrupt):
+        gradeschool.evaluate(model, dataset="sample", connections=1, output=tmp_path / "run")
+    rows = (tmp_path / "run" / "completions.jsonl").read_text().splitlines()
+    assert 2 <= len(rows) == len(calls) < 48
+
+
+def test_a_function_has_the_protocol_of_functions_whatever_its_name(tmp_path: Path) -> None:
+    def tiny(question: str) -> str:
+        return "7"
+
+    gradeschool.evaluate(tiny, dataset="sample", limit=1, output=tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert manifest["protocol"]["name"] == "zero-shot/chat"

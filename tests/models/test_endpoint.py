@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp.client_proto import ResponseHandler
 
@@ -245,3 +246,17 @@ def test_a_server_without_a_list_of_models_is_asked_once_and_needs_a_name() -> N
     with pytest.raises(InputError, match=r"none listed \(HTTP 404\); add /NAME"):
         asyncio.run(opened(model))
     assert model.statuses == [503]
+
+
+def test_no_connection_in_time_is_not_called_a_slow_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def request(*_: Any, **__: Any) -> Any:
+        raise aiohttp.ConnectionTimeoutError("Connection timeout to host")
+
+    async def scenario() -> None:
+        async with Endpoint("http://127.0.0.1:9/v1", "m", "") as model:
+            monkeypatch.setattr(model._session, "request", request)
+            with pytest.raises(TransientError, match="no connection in time") as caught:
+                await model.answer(Request("k", PROBLEM, CHAT, Decoding(), 0))
+            assert caught.value.cause == "cannot connect"
+
+    asyncio.run(scenario())

@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 
 from gradeschool.completion import Decoding, Prompt
-from gradeschool.errors import InputError, TransientError
+from gradeschool.errors import FatalModelError, InputError, TransientError
 from gradeschool.models.base import Reply, Request
+from gradeschool.models.doctor import check_server
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.probe import FindingState, ServerFinding
 from gradeschool.models.spread import QUIET_SECONDS, SpreadModel
 from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_protocol
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
@@ -122,3 +126,24 @@ def test_a_server_that_cannot_be_reached_is_left_out() -> None:
     assert (good.calls, good.exits) == (1, 1)
     with pytest.raises(TransientError, match="cannot connect to there"):
         asyncio.run(work([Gone(), Gone()]))
+
+
+def test_every_server_must_continue_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def finding(model: Endpoint) -> ServerFinding:
+        state = FindingState.DEVIATES if ":2/" in model.base else FindingState.FINE
+        return ServerFinding("prefix", state, "what the probe shows")
+
+    monkeypatch.setattr("gradeschool.models.doctor.continues_prefix", finding)
+    protocol = get_protocol("olmes/gsm8k-tulu")
+    good, bad = (Endpoint(f"http://127.0.0.1:{port}/v1", "m", "") for port in (1, 2))
+    assert asyncio.run(check_server(SpreadModel([good, good]), protocol)) == {
+        "prefix": "what the probe shows"
+    }
+    with pytest.raises(FatalModelError, match=r"127\.0\.0\.1:2/v1 does not continue it"):
+        asyncio.run(check_server(SpreadModel([good, bad]), protocol))
+
+
+def test_a_key_that_goes_unencrypted_to_any_server_is_known() -> None:
+    safe, bare = (Endpoint(f"{scheme}://example.org/v1", "m", "k") for scheme in ("https", "http"))
+    shown = [SpreadModel(servers).shows_its_key for servers in ([safe, safe], [safe, bare])]
+    assert shown == [False, True]

@@ -175,8 +175,10 @@ def test_a_link_names_the_problem_of_its_dataset(open_page: Open, tmp_path: Path
     """The problems of two datasets have the same ids."""
     runs = []
     for number in (3, 4):
-        problem = {"question": f"What is {number}?", "answer": str(number)}
-        problems = rows_of(tmp_path / f"{number}.jsonl", [problem])
+        problems = rows_of(
+            tmp_path / f"{number}.jsonl",
+            [{"question": f"What is {number}?", "answer": str(number)}],
+        )
         answers = rows_of(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 3"}])
         runs.append(tmp_path / str(number))
         ended = run_script("eval", "-m", f"recorded/{answers}", "-p", "zero-shot/chat",

@@ -95,6 +95,27 @@ def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
     assert len(server.submitted) == PROBLEMS + 2
 
 
+def test_a_run_with_expired_requests_is_not_complete(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    with batch_server(lambda question, id: None) as server:
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["missing"]) == (3, PROBLEMS)
+    assert "30 samples have no answer; the same command requests them" in stderr
+
+
+def test_requests_of_an_open_batch_are_not_sent_without_it(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with batch_server(right) as server:
+        evaluated(gradeschool, server.url, problems, folder, "-n", 3)
+        (folder / "batches.json").write_text('{"open": {"tag": "batch-7"}}')
+        result = gradeschool("eval", "-m", "openai/m", "-d", problems, "-o", folder)
+    assert result.status == 2
+    assert "open batches: batch-7; collect them with --batch" in result.err
+
+
 def test_a_batch_that_was_created_without_an_answer_is_found_and_not_paid_twice(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:

@@ -189,3 +189,36 @@ def test_a_cost_without_a_price_is_a_clear_error(gradeschool: Command, problems:
     result = gradeschool("eval", "-m", "http://127.0.0.1:9/v1/m", "-d", problems, "--max-cost", 5)
     assert result.status == 2
     assert "give --price" in result.err
+
+
+def test_a_run_that_costs_just_its_limit_is_complete(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    with fault_server() as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "run",
+                            "--price", "0/200000", "--max-cost", 40)  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert "--max-cost" not in ended.err
+
+
+def test_a_table_of_prices_needs_the_name_of_the_model(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "prices.json"
+    table.write_text('{"m": [1, 2]}')
+    arguments = ("-d", problems, "--price", table, "-p", "openai/2021", "--dry-run")
+    with fault_server() as server:
+        named = gradeschool("eval", "-m", f"{server.url}/m", "--calculator", *arguments)
+        nameless = gradeschool("eval", "-m", server.url, *arguments)
+    assert named.status == 0, named.err
+    assert nameless.status == 2 and "give it behind the address" in nameless.err
+
+
+@pytest.mark.parametrize("option", ["--batch", "--choices=4"])
+def test_what_a_model_cannot_do_is_refused_before_a_folder_is_written(
+    gradeschool: Command, problems: Path, tmp_path: Path, option: str
+) -> None:
+    ended = gradeschool("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", option,
+                        "-o", tmp_path / "run")  # fmt: skip
+    assert ended.status == 2 and f"leave {option.partition('=')[0]} out" in ended.err
+    assert not (tmp_path / "run").exists()

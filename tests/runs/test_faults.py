@@ -312,6 +312,19 @@ def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
     assert len(server.requests) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
 
 
+def test_a_choice_that_is_refused_fails_alone(tmp_path: Path) -> None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
+        response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))
+        if len(response["choices"]) == 4:
+            response["choices"][0]["finish_reason"] = "content_filter"
+        return bad.body(json.dumps(response).encode())
+
+    with fault_server(choose) as server:
+        ended = several(server.url, tmp_path / "run")
+    assert (ended.answered, ended.failed) == (15, 3)
+    assert {row["sample"] for row in rows(tmp_path / "run") if row["error"]} == {0}
+
+
 def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) -> None:
     def choose(request: ReceivedRequest) -> Behaviour | None:
         response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))

@@ -179,6 +179,10 @@ def test_uneven_samples_and_two_golds_for_a_question_are_said(
         ("org/tiny", "/models/tiny.gguf", False),
         ("gpt-4o", "gpt-3.5-turbo", True),
         ("gpt-4o", "gpt-4", True),
+        ("gpt-4o", "gpt-4o-mini", True),
+        ("gpt-4", "gpt-4-1106-preview", False),
+        ("gemini-1.5-pro", "models/gemini-1.5-pro-002", False),
+        ("qwen2.5", "qwen2.5:7b", False),
     ],
 )
 def test_a_server_that_answers_as_another_model_is_said(
@@ -326,6 +330,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda run: manifest(run, '"correct": 43', '"correct": 44', "results.json"),
         "does not match gradeschool/reader on these rows: correct 44, not 43",
     ),
+    "a vote that was improved": (
+        lambda run: manifest(run, '"failures": {', '"failures": {"guess": 1, ', "results.json"),
+        "results.json does not match these rows: failures",
+    ),
     "no scores": (
         lambda run: manifest(run, '"scorers"', '"ruled"', "results.json"),
         "results.json has scores by no scorer",
@@ -425,6 +433,37 @@ def test_a_link_or_a_pipe_in_a_run_folder_is_neither_written_to_nor_waited_for(
         assert shown.status in (0, 1, 2) and "unexpected" not in shown.err
 
 
+def test_a_refused_command_repairs_nothing(gradeschool: Command, run: Path) -> None:
+    rewritten(
+        run, lambda rows: [rows[0].replace(b'"completion": "', b'"completion": "x'), *rows[1:]]
+    )
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    refused = gradeschool(
+        "eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-o", run
+    )
+    assert refused.status == 2
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+
+
+def test_a_file_of_somebody_else_is_left_alone(gradeschool: Command, tmp_path: Path) -> None:
+    path = tmp_path / "completions.jsonl"
+    path.write_text('{"prompt": "?", "completion": "18"}\n')
+    ended = gradeschool("eval", *RECORDED, "-o", tmp_path)
+    assert ended.status == 2 and "is not of a run; give another folder" in ended.err
+    assert path.read_text() == '{"prompt": "?", "completion": "18"}\n'
+
+
+def test_a_run_of_chosen_problems_does_not_shrink(gradeschool: Command, run: Path) -> None:
+    """As `profile` writes one."""
+    fields = json.loads((run / "run.json").read_text())
+    ids = sorted({json.loads(row)["problem_id"] for row in lines(run)})[::2]
+    (run / "run.json").write_text(json.dumps({**fields, "problem_ids": ids, "problems": len(ids)}))
+    fewer = gradeschool("eval", *RECORDED, "-n", 3, "-o", run)
+    assert fewer.status == 2
+    assert f"a run of {len(ids)} problems, and" in fewer.err
+    assert gradeschool("eval", *RECORDED, "-o", run).status == 0
+
+
 def test_verify_changes_nothing(gradeschool: Command, run: Path) -> None:
     rewritten(run, lambda rows: [*rows, b"torn"])
     before = {path.name: path.read_bytes() for path in run.iterdir()}
@@ -445,7 +484,11 @@ def test_merge_keeps_each_sample_once_and_scores_it(
     gradeschool("eval", *RECORDED, "-n", 20, "-o", part)
     shutil.copytree(run, tmp_path / "copy")
     rewritten(tmp_path / "copy", lambda rows: rows[10:])
+    manifest(part, '"samples": 1', '"samples": 1, "repairs": [{"time": "1", "what": "torn"}]')
     result = gradeschool("runs", "merge", part, tmp_path / "copy", "-o", merged, "--json").json()
+    assert json.loads((merged / "run.json").read_text())["repairs"] == [
+        {"time": "1", "what": "torn"}
+    ]
     assert (result["kept"], result["dropped"]) == (48, 20 + 38 - 48)
     assert faults(gradeschool, merged) == []
     assert sorted(lines(merged)) == sorted(lines(run))

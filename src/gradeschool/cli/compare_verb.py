@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gradeschool.cli.options import (
     FileVerb,
@@ -94,6 +95,7 @@ def command(
     )
     from gradeschool.scoring.table import scored_table
 
+    _check_has_gate(reference is not None, good is not None)
     specs = (*_reference(common, unpaired, reference, good), *runs)
     check_scorers(scorer)
     chosen = _chosen(specs, dataset, at_least is not None, good is not None)
@@ -116,6 +118,16 @@ def command(
     warn_of_faults(sum(run.run.faults for run in chosen))
     if is_less:
         sys.exit(3)
+
+
+def _check_has_gate(is_bounded: bool, is_gated: bool) -> None:
+    """Raise UsageError for a limit of a threshold that is not given."""
+    context = click.get_current_context()
+    usual = ParameterSource.DEFAULT
+    if context.get_parameter_source("margin") is not usual and not (is_bounded or is_gated):
+        raise click.UsageError("--margin is of --not-worse-than and --gate; give one of them")
+    if context.get_parameter_source("max_failures") is not usual and not is_gated:
+        raise click.UsageError("--max-failures is of --gate; give it too")
 
 
 def _chosen(

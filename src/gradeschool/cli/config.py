@@ -38,9 +38,10 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
     except ValueError as error:
         raise InputError(f"{str(path)!r} is not a TOML file: {error}; correct it") from error
     options = _options(context)
+    names = {name.removeprefix("--"): option for option in options.values() for name in option.opts}
     defaults = {}
     for key, value in values.items():
-        option = options.get(key.replace("_", "-"))
+        option = names.get(key.replace("_", "-"))
         if option is None:
             raise UnknownNameError(f"option in {str(path)!r}", key, options)
         defaults[option.name] = _checked(key, value, option, path)

@@ -169,6 +169,7 @@ def prepared_jobs(
 
 
 Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
+STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
 
 
 def run_all(
@@ -192,12 +193,12 @@ def run_all(
             evaluation = run_plan(work, quiet, loggers)
         except GradeschoolError as error:
             warn(f"{work.folder}: {error}")
-            status = max(status, 2)
+            status = max(status, 2, key=STATUSES.index)
             continue
         finished.append((work, evaluation))
         cost += evaluation.cost or 0.0
         warn_of_end(evaluation, f"{work.folder}: ")
-        status = max(status, exit_status(evaluation))
+        status = max(status, exit_status(evaluation), key=STATUSES.index)
         if evaluation.interrupted:
             break
     return finished, status
@@ -231,17 +232,19 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
         warn(f"{run}{text}")
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
-    elif evaluation.interrupted and (missing := evaluation.requested - evaluation.answered):
-        warn(f"{run}interrupted with {missing} samples left; the same command requests them")
+    elif evaluation.interrupted:
+        warn(f"{run}interrupted with {evaluation.missing} samples left; "
+             "the same command requests them")  # fmt: skip
     elif evaluation.over_budget:
-        missing = evaluation.requested - evaluation.answered - evaluation.failed
-        warn(f"{run}{missing} samples were not requested, because of --max-cost; "
+        warn(f"{run}{evaluation.missing} samples were not requested, because of --max-cost; "
              "the same command with a larger one resumes the run")  # fmt: skip
     elif evaluation.failed:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
         samples = "1 sample" if evaluation.failed == 1 else f"{evaluation.failed} samples"
         warn(f"{run}{samples} failed ({causes}), such as: {evaluation.example}; "
              "the same command requests them again")  # fmt: skip
+    elif evaluation.missing:
+        warn(f"{run}{evaluation.missing} samples have no answer; the same command requests them")
 
 
 def exit_status(evaluation: Evaluation) -> int:
@@ -250,7 +253,7 @@ def exit_status(evaluation: Evaluation) -> int:
         return 2
     if evaluation.interrupted:
         return 130
-    return 3 if evaluation.over_budget or evaluation.failed else 0
+    return 3 if evaluation.missing else 0
 
 
 def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
@@ -334,13 +337,17 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         name = (names[work.job.model], work.plan.protocol.name, *dataset)
         rows.append(LeaderboardRow(name, evaluation.score))
     say(f"dataset  {works[0].plan.dataset.name}" if not several else "")
-    changes = changes_of(manifest_of(finished[0][1].folder))
-    say(f"changed  {', '.join(changes)}\n" if changes else "")
+    changes = [", ".join(changes_of(manifest_of(run.folder))) for _, run in finished]
+    is_same = len(set(changes)) == 1
+    say(f"changed  {changes[0]}\n" if is_same and changes[0] else "")
     print_leaderboard(rows, heads, stdout_console())
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
-    for work, evaluation in finished:
+    for (work, evaluation), changed in zip(finished, changes, strict=True):
+        title = f"{names[work.job.model]} under {work.plan.protocol.name}"
+        if changed and not is_same:
+            say(f"{title}: changed {changed}")
         if advice := _advice(evaluation):
-            say(f"{names[work.job.model]} under {work.plan.protocol.name}: {advice}")
+            say(f"{title}: {advice}")
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
     say(f"To compare them: gradeschool compare {folders}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gradeschool.cli.eval_verb import print_estimates, request_options, run_all
 from gradeschool.cli.options import (
@@ -111,15 +112,22 @@ def _check(
     if (model is None) == (not runs):
         raise InputError("give either the runs of a profile or -m MODEL")
     if model is None:
-        if dry_run or settings["limit"] or settings["protocol"] or settings["parent"]:
-            raise InputError("-p, -n, --runs-in and --dry-run are of -m MODEL; leave them out")
+        source = click.get_current_context().get_parameter_source
+        if given := [name for name in ("dry_run", *settings)
+                     if source(name) is ParameterSource.COMMANDLINE]:  # fmt: skip
+            options = {param.name: param.opts[-1] for param in command.params}
+            raise InputError(
+                f"{options[given[0]]} is of -m MODEL, and runs are given; leave it out"
+            )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
 
 
 def _check_output(output: Path) -> None:
+    from gradeschool.atomic import require_free
     from gradeschool.reports.figures.curves import check_figure
 
+    require_free(output, overwrite=False)
     if output.suffix.lower() != PAGE:
         check_figure(output)
 
@@ -130,7 +138,8 @@ def _ask(jobs: Sequence[PreparedJob], quiet: bool) -> tuple[tuple[str, ...], int
     Ends the command if a run could not be finished: a partial profile would mislead.
     """
     finished, status = run_all(jobs, quiet)
-    if len(finished) < len(jobs) or status not in (0, 3):
+    stopped = any(evaluation.over_budget for _, evaluation in finished)
+    if len(finished) < len(jobs) or status not in (0, 3) or stopped:
         warn("the profile is not complete; the same command continues its runs")
         sys.exit(status)
     return tuple(str(work.folder) for work in jobs), status

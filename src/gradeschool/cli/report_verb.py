@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gradeschool.cli.options import (
     FileVerb,
@@ -82,6 +83,9 @@ def command(
     from gradeschool.scoring.sources import choose_scorers
 
     _require_writable(output, figures, heatmap, force)
+    source = click.get_current_context().get_parameter_source("forms")
+    if figures is None and source is not ParameterSource.DEFAULT:
+        raise click.UsageError("--format is of --figures; give its folder too")
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
     gathered = gather(files, dataset, warn)

@@ -95,6 +95,8 @@ def command(
             warn(score_shard(work, shard))
             return
         if labels:
+            if votes:
+                raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
             _check_labels(paths, dataset)
         totals = scored(work, warn)
         by_origin = _causes(paths, dataset, chosen) if causes else {}

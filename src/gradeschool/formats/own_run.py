@@ -26,6 +26,7 @@ from gradeschool.percentages import count
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
 RESULTS_FILE = "results.json"
+BATCHES_FILE = "batches.json"  # the open batches of a run
 ROW_SCHEMA = 2  # rows of schema 1 had no digest
 SEAL, SEAL_LENGTH = b', "digest": "', 16
 # Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
@@ -33,6 +34,8 @@ OLD_SCORERS, SCORERS = "rules", "scorers"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 # The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
+# What servers append to the name of a model for the version that answered.
+SNAPSHOT = re.compile(r":.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
 FINISHES = {finish.value: finish for finish in Finish}
 
 
@@ -148,7 +151,8 @@ def _is_named(model: str, name: str) -> bool:
     base, expected = (
         text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
     )
-    return base == expected or base.startswith((f"{expected}-", f"{expected}:"))
+    rest = base.removeprefix(expected)
+    return base.startswith(expected) and (not rest or SNAPSHOT.fullmatch(rest) is not None)
 
 
 def _renamed(fields: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
 from gradeschool.reports.loggers import LOGGERS, check_loggers, run_job
 from gradeschool.reports.progress import EvaluationDisplay
-from gradeschool.runs.job import EvalJob, prepare
+from gradeschool.runs.job import DEFAULT_PROTOCOL, EvalJob, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import load_runs
@@ -164,7 +164,10 @@ def _evaluate_in(
         called = name or getattr(model, "__name__", type(model).__name__)
         function: CallableModel | None = CallableModel(model, called)
         connections = settings.connections or CONNECTIONS
-        settings = settings._replace(connections=connections)
+        # The default protocol, even if the function is called "tiny".
+        protocol = settings.protocol or DEFAULT_PROTOCOL
+        settings = settings._replace(connections=connections, protocol=protocol)
+        settings = settings._replace(calculator=settings.calculator or False)
     elif isinstance(model, str):
         called, function = model, None
     else:
@@ -179,6 +182,8 @@ def _evaluate_in(
         logging.getLogger("gradeschool").warning(text)
     if evaluation.fatal is not None:
         raise evaluation.fatal
+    if evaluation.interrupted:
+        raise KeyboardInterrupt
     (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
     # Answers are stored as they arrive; problems are shown in dataset order.
     order = {problem.id: index for index, problem in enumerate(work.plan.problems)}

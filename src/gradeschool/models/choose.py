@@ -98,7 +98,7 @@ def choose_model(
         if calculator:
             from gradeschool.models.calculator_endpoint import CalculatorLlamaCpp as llama
         if spec == "tiny":
-            return llama(TINY_FILE, "tiny")
+            return llama(TINY_FILE, "tiny", seconds)
         return llama(Path(name).expanduser(), seconds=seconds)
     if provider in NATIVE and name:
         from gradeschool.models.native import NativeModel
@@ -171,6 +171,10 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
 
 def _split(url: str) -> tuple[str, str]:
     """Split "http://host/v1/NAME" into base and name; raises InputError for a request's address."""
+    if "?" in url or "#" in url:
+        from gradeschool.models.endpoint import address_parts
+
+        address_parts(url)  # raises: a key may be in it
     base, slash, name = url.partition("/v1/")
     name = name.strip("/")
     if name in REQUEST_PATHS:

@@ -337,6 +337,10 @@ class Endpoint:
                             "reply too large", f"a reply is larger than {LARGEST_REPLY} bytes"
                         )
                     parts.append(part)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise TransientError(
+                "cannot connect", f"cannot connect to {self.base}: no connection in time"
+            ) from error
         except TimeoutError as error:
             message = f"{self.base} did not answer within {self.seconds:g} s"
             raise TransientError("timeout", message) from error

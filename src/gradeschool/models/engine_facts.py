@@ -73,7 +73,12 @@ def _local_facts(model: LocalModel) -> dict[str, str]:
     import torch  # the run loads it anyway
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    precision = precision_on(device, weights_of(model.folder))
+    if library == "vllm":
+        from gradeschool.models.vllm_model import number_on
+
+        precision = number_on(device)
+    else:
+        precision = precision_on(device, weights_of(model.folder))
     return {"engine": library, **versions_of(*PACKAGES[library]), "precision": precision}
 
 

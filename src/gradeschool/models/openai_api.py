@@ -208,6 +208,7 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
         except ModelError as error:
             if not replies:
                 error.usage = usage
+                error.is_of_choice = True
                 raise
             break
         replies.append(replace(reply, usage=NO_USAGE) if replies else reply)

@@ -67,6 +67,16 @@ class SpreadModel:
         """Return the model's name and a digest of its greedy texts."""
         return f"{self.name} on several servers {self._digest}"
 
+    @property
+    def models(self) -> list[Model]:
+        """Return the servers' models."""
+        return [server.model for server in self._servers]
+
+    @property
+    def shows_its_key(self) -> bool:
+        """Whether a key goes to one of the servers unencrypted."""
+        return any(getattr(model, "shows_its_key", False) for model in self.models)
+
     async def __aenter__(self) -> SpreadModel:
         """Open the servers and check that they serve the same model."""
         try:

@@ -27,6 +27,11 @@ class VllmModel(LocalModel):
         super().__init__(spec, "vllm", ("vllm",), "vllm", partial(load, calculator), calculator)
 
 
+def number_on(device: str) -> str:
+    """Return the number format in which vLLM computes here on a device."""
+    return "bfloat16" if device == "cuda" else "float32"
+
+
 def load(calculator: bool, folder: Path) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
@@ -36,12 +41,11 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
     import torch
     from vllm import LLM
 
-    number = "bfloat16" if torch.cuda.is_available() else "float32"
     processors = [CALCULATOR] if calculator else None
     return VllmEngine(
         LLM(
             model=str(folder),
-            dtype=number,
+            dtype=number_on("cuda" if torch.cuda.is_available() else "cpu"),
             generation_config="vllm",
             trust_remote_code=False,
             logits_processors=processors,

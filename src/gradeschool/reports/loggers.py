@@ -566,5 +566,5 @@ def run_job(job: PreparedJob, display: EvaluationDisplay, loggers: Sequence[str]
             evaluate(job.plan, job.model, job.folder, options=job.options, progress=progress)
         )
         if log is not None:
-            log.score(whole=evaluation.is_whole)
+            log.score(whole=not evaluation.missing)
         return evaluation

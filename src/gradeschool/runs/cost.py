@@ -56,6 +56,11 @@ def _entry(path: Path, model: str) -> Any:
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read the prices in {str(path)!r}: {error}") from error
     if not isinstance(table, dict) or model not in table:
+        if not model:
+            raise InputError(
+                f"the prices in {str(path)!r} are by name, and the model's is unknown before the "
+                "run; give it behind the address, http://HOST:PORT/v1/NAME"
+            )
         models = ", ".join(map(repr, table)) if isinstance(table, dict) else "no JSON object"
         raise InputError(f"{str(path)!r} has no price of {model!r}, only: {models}; add it")
     return table[model]

@@ -300,6 +300,7 @@ class Dispatcher:
             self._give_up(fatal)
             if fatal.cause == UNREACHED:
                 return []  # no server was ever reached: the samples did not fail
+        group = group[:1] if error.is_of_choice else group
         first, *others = (failed(request, error, self.run) for request in group)
         return [replace(first, usage=error.usage), *others]
 

@@ -11,8 +11,16 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from gradeschool.completion import Completion, Usage
-from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE, other_models
+from gradeschool.errors import FatalModelError, StoreError
+from gradeschool.formats.own_run import (
+    BATCHES_FILE,
+    COMPLETIONS_FILE,
+    MANIFEST_FILE,
+    other_models,
+    read_completions,
+    read_json,
+)
+from gradeschool.formats.settings import mapping
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
@@ -74,9 +82,9 @@ class Evaluation:
     deviations: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether every requested sample is answered."""
-        return self.answered == self.requested
+    def missing(self) -> int:
+        """The number of requested samples that are not answered."""
+        return self.requested - self.answered
 
     def cautions(self) -> list[str]:
         """Return messages about answers that were not drawn as requested."""
@@ -113,7 +121,10 @@ async def evaluate(
     started = monotonic()
     async with model:
         requests = plan.requests(model.identity)
+        _check_folder(plan, model, folder)
         with RunStore(folder) as store:
+            if not options.batch:
+                _check_no_batch(store)
             earlier = store.read_json(MANIFEST_FILE)
             fields = make_manifest(plan, model, earlier, folder, store.repairs)
             if facts := await engine_facts(model):
@@ -133,6 +144,25 @@ async def evaluate(
                 except FatalModelError as error:
                     session.fatal = error
             return session.finish(monotonic() - started)
+
+
+def _check_folder(plan: RunPlan, model: Model, folder: Path) -> None:
+    """Raise StoreError for a folder of something else, before anything in it is repaired."""
+    earlier, path = read_json(folder / MANIFEST_FILE), folder / COMPLETIONS_FILE
+    make_manifest(plan, model, earlier, folder)
+    rows = list(read_completions(path)) if earlier is None else []
+    if rows and not any(completion for _, completion in rows):
+        raise StoreError(f"{str(path)!r} is not of a run; give another folder with -o")
+
+
+def _check_no_batch(store: RunStore) -> None:
+    """Raise StoreError if a batch is open: its requests would be sent and paid for twice."""
+    batches = mapping((store.read_json(BATCHES_FILE) or {}).get("open"))
+    if batches:
+        raise StoreError(
+            f"{str(store.folder)!r} has open batches: {', '.join(map(str, batches.values()))}; "
+            f"collect them with --batch, or delete {BATCHES_FILE} to send their requests again"
+        )
 
 
 class _Session:
@@ -227,13 +257,15 @@ class _Session:
         rows = [self.store.completions.get(request.key) for request in self.requests]
         most = next(iter(written.errors), "")
         failed = (row.error for row in rows if row and row.error and row.cause == most)
-        over_budget = self.budget is not None and self.budget.stopped
-        stopped = self.dispatcher.stopping.is_set()
+        answered = sum(row is not None and not row.error for row in rows)
+        is_partial = answered < len(rows)
+        over_budget = is_partial and self.budget is not None and self.budget.stopped
+        stopped = is_partial and self.dispatcher.stopping.is_set()
         return Evaluation(
             folder=self.store.folder,
             score=written.score,
             requested=len(self.requests),
-            answered=sum(row is not None and not row.error for row in rows),
+            answered=answered,
             failed=sum(written.errors.values()),
             interrupted=stopped and self.fatal is None and not over_budget,
             fatal=self.fatal,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,13 +22,18 @@ from gradeschool.formats.own_run import (
     read_json,
     read_manifest,
 )
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.percentages import count
 from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, plan_of, request_key
-from gradeschool.runs.results import WrittenResults, run_for_scoring, scorers_of, write_results
+from gradeschool.runs.results import (
+    WrittenResults,
+    run_for_scoring,
+    scorers_of,
+    summarise,
+    write_results,
+)
 from gradeschool.runs.store import QUARANTINE_FILE, RunStore
-from gradeschool.scoring.score import score_table
-from gradeschool.scoring.table import ScoredTable
 
 SHOWN = 5
 REWRITE = "the command of the run writes it again"
@@ -214,12 +220,18 @@ def _wrong_scores(
         own = ", ".join(plan.protocol.scorers)
         return f"results.json has scores by {others}, the run's scorers are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
-    run = run_for_scoring("", requests, latest(completions))
-    scores = score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"]
-    for scorer, score in scores.items():
+    rows = latest(completions)
+    run = run_for_scoring(str(results.get("run") or ""), requests, rows)
+    *_, summary = summarise(run, scorers_of(plan), requests, rows, plan.dataset.problems)
+    fields = json.loads(json.dumps(summary))
+    for scorer, score in fields["scorers"].items():
         if written[scorer] != score:
             field = _differing_field(written[scorer], score)
             return f"results.json does not match {scorer} on these rows: {field}; {REWRITE}"
+    counts = {name: value for name, value in fields.items() if name in results}
+    if results != {**results, **counts}:
+        field = _differing_field(results, counts)
+        return f"results.json does not match these rows: {field}; {REWRITE}"
     return ""
 
 
@@ -326,5 +338,8 @@ def _joined(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "problems": len(problems),
         "samples": max(_count(fields, "samples") for fields in manifests),
     }
+    lists = (each.get("repairs") for each in manifests)
+    if repairs := [repair for each in lists if isinstance(each, list) for repair in each]:
+        fields["repairs"] = sorted(repairs, key=lambda repair: str(mapping(repair).get("time")))
     fields.pop("problem_ids", None)
     return fields if whole.is_prefix else {**fields, "problem_ids": [p.id for p in problems]}

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models.base import Model
+from gradeschool.models.base import Model, SeveralModel
 from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.protocol import Protocol, overrides
@@ -106,6 +106,7 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
         _price(job, model or choose_model(job.model, (), name, *settings))
     plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
     answering = model or choose_model(job.model, plan.problems, plan.dataset.name, *settings)
+    _check_model(job, answering)
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
     price = _price(job, answering)
@@ -119,7 +120,18 @@ def _price(job: EvalJob, model: Model) -> Price | None:
         return None
     from gradeschool.runs.cost import parse_price
 
-    return parse_price(job.price, model.name)
+    return parse_price(job.price, model.name.removesuffix("+calculator"))
+
+
+def _check_model(job: EvalJob, model: Model) -> None:
+    """Raise InputError if the model cannot be asked in the requested way."""
+    if job.choices > 1 and not isinstance(model, SeveralModel):
+        raise InputError(f"{job.model!r} gives one sample per request; leave --choices out")
+    if job.batch:
+        from gradeschool.models.endpoint import Endpoint
+
+        if not isinstance(model, Endpoint):
+            raise InputError(f"{job.model!r} has no batches; leave --batch out")
 
 
 def _check(job: EvalJob, protocol: Protocol) -> None:

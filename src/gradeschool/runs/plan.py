@@ -178,17 +178,27 @@ def make_manifest(
                 f"{str(folder)!r} contains another run: its {name} is {before}, not {now_value}; "
                 "give another folder with -o"
             )
-        _check_size(earlier, fields, folder)
+        _check_size(earlier, fields, plan, folder)
     stored = (earlier or {}).get("repairs")
     listed = [*(stored if isinstance(stored, list) else ())]
     listed += [{"time": now, "what": text} for text in repairs]
     return {**fields, "repairs": listed} if listed else fields
 
 
-def _check_size(earlier: Mapping[str, Any], fields: Mapping[str, Any], folder: Path) -> None:
+def _check_size(
+    earlier: Mapping[str, Any], fields: Mapping[str, Any], plan: RunPlan, folder: Path
+) -> None:
     """Raise StoreError if a run would lose problems or samples: its files would contradict it."""
     if "problem_ids" in earlier or "problem_ids" in fields:
-        return
+        before = earlier.get("problem_ids")
+        if not isinstance(before, list):
+            before = [problem.id for problem in plan.dataset.problems[: earlier.get("problems")]]
+        if lost := set(before) - {problem.id for problem in plan.problems}:
+            raise StoreError(
+                f"{str(folder)!r} contains a run of {len(before)} problems, and {len(lost)} of "
+                "them are not in this run; give another folder with -o"
+            )
+        fields = {**fields, "problems": earlier.get("problems")}
     for name, option in (("problems", "-n"), ("samples", "-k")):
         before, now = earlier.get(name), fields[name]
         if isinstance(before, int) and before > now:

@@ -136,12 +136,14 @@ def answers_file(
     Rows `{"question_id": "0001", "question", "answer"}`, one for each answered problem.
     """
     rows = []
-    for index, request in enumerate(requests):
+    ids = dict.fromkeys(request.problem.id for request in requests)
+    places = {id: place for place, id in enumerate(ids)}
+    for request in requests:
         completion = completions.get(request.key)
         if request.sample == 0 and completion is not None and not completion.error:
             number = request.problem.id
             row = {
-                "question_id": number.zfill(4) if number.isdecimal() else f"{index:04d}",
+                "question_id": number.zfill(4) if number.isdecimal() else f"{places[number]:04d}",
                 "question": request.problem.question,
                 "answer": completion.text.strip(),
             }
