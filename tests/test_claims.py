@@ -168,6 +168,14 @@ def test_claim_13_task_0000_of_the_data_is_about_ducks_not_dogs(data: Path) -> N
         assert "expected 18" in result.score_explanation
 
 
+@pytest.mark.official
+def test_a_dollar_sign_does_not_matter(data: Path) -> None:
+    benchmark = GSM8KBenchmark()
+    assert [benchmark.evaluate("0000", text).score for text in ("$18", "#### $18", "$19")] == [
+        1.0, 1.0, 0.0,
+    ]  # fmt: skip
+
+
 def test_claim_14_the_published_class_reads_nothing_without_a_marker(data: Path) -> None:
     """We keep to the document; the published behaviour is the scorer ai-benchmarks/gsm8k."""
     assert judge("18", 18, scorer="ai-benchmarks/gsm8k").outcome is Outcome.NO_ANSWER

@@ -67,6 +67,14 @@ def test_rows_of_other_filters_with_other_responses_are_refused(tmp_path: Path) 
         read_samples(jsonl(tmp_path / "samples_gsm8k.jsonl", rows))
 
 
+def test_rows_of_other_filters_in_an_array_are_refused_too(tmp_path: Path) -> None:
+    rows = lm_eval_rows([["a"], ["b"]]) + lm_eval_rows([["c"], ["d"]], ("score-first", "maj@8"))
+    path = tmp_path / "samples_gsm8k.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match=r"2 rows of .* other filters"):
+        read_samples(path)
+
+
 def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
     """The log's own question and target go with them, whatever its columns are called."""
     rows = lm_eval_rows([["a"]], filters=["none"])
@@ -356,3 +364,19 @@ def test_openai_example_solutions(tmp_path: Path) -> None:
         ("175b_finetuning", "A: 18", "How?"),
         ("6b_finetuning", "A: 17", "How?"),
     ]
+
+
+def test_an_inspect_input_may_begin_the_answer(tmp_path: Path) -> None:
+    """The question is the last message that is not the assistant's."""
+    turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Answer:"}]
+    reference = inspect_log._reference({"input": turns, "target": "18"})
+    assert (reference.question, reference.answer) == ("Q?", "18")
+
+
+def test_a_batch_reply_that_reached_its_limit_is_truncated(tmp_path: Path) -> None:
+    message = {"type": "message", "content": [{"type": "output_text", "text": "7"}]}
+    details = {"reason": "max_output_tokens"}
+    body = {"status": "incomplete", "incomplete_details": details, "output": [message]}
+    row = {"custom_id": "gsm8k-3", "response": {"status_code": 200, "body": body}}
+    [sample] = read(tmp_path, row)
+    assert (sample.text, sample.finish) == ("7", Finish.LENGTH)

@@ -464,13 +464,15 @@ def test_the_dataset_itself_is_refused(score: Score, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", table)
     refused = score(path, "-d", "sample")
     assert refused.status == 2
-    assert "the column 'answer' of" in refused.err
+    assert "are the reference solutions of 'sample'" in refused.err
     assert "--columns response=COLUMN" in refused.err
     result = score(path, "-d", "sample", "--json", "--columns", "response=answer")
     assert (result.status, *counts(result)) == (0, 12, 12)
 
 
-@pytest.mark.parametrize("name", ["model", "model_name", "model_id", "llm", "generator", "engine"])
+@pytest.mark.parametrize(
+    "name", ["model", "model_name", "model_id", "llm", "generator", "engine", "Model", "Model Name"]
+)
 def test_models_of_one_file_are_runs(score: Score, tmp_path: Path, name: str) -> None:
     table: Rows = [
         {"id": problem.id, "completion": text(problem), name: model}
@@ -738,3 +740,176 @@ def test_a_file_too_large_to_be_read_whole_says_what_to_do(
         read_samples(write(tmp_path))
     assert says in str(caught.value)
     assert "cannot be read" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text_column", ["completion", "generation"])
+@pytest.mark.parametrize(
+    ("first", "second"), [("a", "b"), (0, 1), ({"name": "a"}, {"name": "b"}), ("", "b"), (None, 1)]
+)
+def test_runs_have_any_kind_of_name(
+    score: Score, tmp_path: Path, text_column: str, first: object, second: object
+) -> None:
+    table: Rows = [
+        {"id": problem.id, "model": model, text_column: text}
+        for model, is_right in ((first, True), (second, False))
+        for problem in PROBLEMS
+        for text in [problem.solution if is_right else "98765"]
+    ]
+    runs = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample").json()["runs"]
+    assert [(run["n"], run["scorers"][SCORER]["correct"]) for run in runs] == [(12, 12), (12, 0)]
+
+
+def test_an_empty_run_does_not_hide_the_model(score: Score, tmp_path: Path) -> None:
+    table: Rows = [
+        {"id": problem.id, "completion": "1", "run": "", "model": model}
+        for model in ("a", "b") for problem in PROBLEMS
+    ]  # fmt: skip
+    runs = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample").json()["runs"]
+    assert [run["run"] for run in runs] == ["a", "b"]
+
+
+def test_lists_of_several_models_are_runs(score: Score, tmp_path: Path) -> None:
+    lists = {
+        model: rows(lambda problem: {"id": problem.id, "completion": text(problem)})
+        for model in ("gpt", "llama")
+    }
+    runs = score(dumped(tmp_path / "a.json", lists), "--json", "-d", "sample").json()["runs"]
+    assert [(run["run"], run["n"]) for run in runs] == [("gpt", 12), ("llama", 12)]
+
+
+@pytest.mark.parametrize("text_column", ["completion", "generation"])
+@pytest.mark.parametrize("column", ["error", "error_message", "exception"])
+@pytest.mark.parametrize("success", [{}, {"x": 1}, None])
+def test_failures_after_many_successes_are_errors(
+    score: Score, tmp_path: Path, text_column: str, column: str, success: object
+) -> None:
+    """The first rows have the column with null, or do not have it."""
+    table: Rows = [
+        {"id": problem.id, "sample": sample, text_column: text(problem)}
+        | ({column: None} if success is None else {})
+        for sample in range(2) for problem in PROBLEMS
+    ]  # fmt: skip
+    table += [
+        {"id": problem.id, "sample": 2, text_column: "", column: "429: too many requests"}
+        for problem in PROBLEMS
+    ]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    [run] = result.json()["runs"]
+    assert (run["n"], run["scorers"][SCORER]["error"]) == (36, 12)
+    assert run["scorers"][SCORER]["correct"] == 20
+
+
+def test_a_promptfoo_assertion_is_no_failure(score: Score, tmp_path: Path) -> None:
+    """promptfoo writes why an answer is wrong into `error` (src/evaluator.ts)."""
+    results = [
+        {"provider": {"id": provider}, "vars": {"question": problem.question},
+         "response": {"output": problem.solution if provider == "a" else "98765"},
+         "failureReason": 0 if provider == "a" else 1,
+         **({} if provider == "a" else {"error": "Expected output to contain the answer"})}
+        for provider in ("a", "b") for problem in PROBLEMS
+    ]  # fmt: skip
+    results[0] |= {"failureReason": 2, "error": "timeout", "response": {}}
+    file = dumped(tmp_path / "a.json", {"results": {"results": results}})
+    result = score(file, "--json", "-d", "sample")
+    scores = {run["run"]: run["scorers"][SCORER] for run in result.json()["runs"]}
+    assert [scores["a"][name] for name in ("correct", "wrong", "error")] == [11, 0, 1]
+    assert [scores["b"][name] for name in ("correct", "wrong", "error")] == [0, 12, 0]
+
+
+def test_a_response_may_begin_with_its_reasoning(score: Score, tmp_path: Path) -> None:
+    """Items of OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses."""
+    table = rows(lambda problem: {"question": problem.question, "output": [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "role": "assistant",
+         "content": [{"type": "output_text", "text": text(problem)}]},
+    ]})  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+
+
+def test_thoughts_are_not_the_reply() -> None:
+    parts = [{"text": "#### 999", "thought": True}, {"text": "#### 18"}]
+    assert texts_of({"content": {"parts": parts}}) == ["#### 18"]
+
+
+@pytest.mark.parametrize(
+    ("solution", "other"), [("output", "prediction"), ("response", "generation")]
+)
+def test_solutions_beside_the_model_s_texts_are_refused(
+    score: Score, tmp_path: Path, solution: str, other: str
+) -> None:
+    table = rows(lambda problem: {
+        "instruction": problem.question, solution: problem.solution, other: text(problem),
+    })  # fmt: skip
+    path = jsonl(tmp_path / "a.jsonl", table)
+    assert "are the reference solutions of" in score(path, "-d", "sample").err
+    named = score(path, "-d", "sample", "--json", "--columns", f"response={other}")
+    assert (named.status, *counts(named)) == (0, 10, 12)
+
+
+def test_own_golds_by_index_are_problems_of_their_own(score: Score, tmp_path: Path) -> None:
+    table: Rows = [
+        {
+            "index": index,
+            "sample": 0,
+            "gold": 1000 + index,
+            "completion": f"#### {1000 + index % 20}",
+        }
+        for index in range(40)
+    ]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    if result.status:  # `-d` names a dataset whose golds they are not
+        result = score(jsonl(tmp_path / "a.jsonl", table), "--json")
+    [run] = result.json()["runs"]
+    assert (run["n"], run["scorers"][SCORER]["correct"]) == (40, 20)
+
+
+def test_prompts_that_ask_other_problems_than_the_ids_are_used(
+    score: Score, tmp_path: Path
+) -> None:
+    """Rows of a subset, numbered from 0."""
+    table: Rows = [
+        {"id": index, "prompt": f"Question: {problem.question}\nAnswer:", "output": problem.gold}
+        for index, problem in enumerate(reversed(PROBLEMS))
+    ]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 12, 12)
+    assert "the questions are used" in result.err
+
+
+def test_labels_of_right_and_wrong_are_no_golds(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {
+        "prompt": f"Question: {problem.question}\nAnswer:", "response": text(problem),
+        "label": int(int(problem.id) not in WRONG),
+    })  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+
+
+def test_empty_cells_are_no_golds(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {"index": problem.id, "completion": text(problem), "gold": ""})
+    result = score(separated(tmp_path / "a.csv", table, ","), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+
+
+@pytest.mark.parametrize("blank", [5, 11, 40])
+def test_a_blank_line_moves_no_row(score: Score, tmp_path: Path, blank: int) -> None:
+    """Rows that name no problems are read in the order of the dataset."""
+    problems = load_dataset("sample").problems
+    lines = [json.dumps({"generated": problem.solution}) + "\n" for problem in problems]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join([*lines[:blank], "\n", *lines[blank:]]))
+    result = score(path, "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, len(problems), len(problems))
+
+
+@pytest.mark.parametrize(
+    ("value", "gold"),
+    [
+        (r"\frac{1}{2}", "1/2"), (r"\boxed{\frac{7}{8}}", "7/8"), ("1/2 cup", "1/2"),
+        ("-$5", "-5"), ("\u22125", "-5"), (".5", "0.5"), (1e16, "10000000000000000"),
+        ("1.5e3", "1500"), ("36/2 = 18", "18"), ("$1,200.50", "1200.50"), ("18 eggs", "18"),
+    ],
+)  # fmt: skip
+def test_golds_are_read_as_people_write_them(value: object, gold: str) -> None:
+    assert gold_in(value) == gold

@@ -67,6 +67,16 @@ def test_a_result_prints_a_table_and_renders_in_a_notebook() -> None:
     assert "match-numeric@&lt;=0.3.220" in page
 
 
+def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
+    """A failed sample has no verdict."""
+    answers = [{"completion": "", "error": "429"}, {"completion": "7"}, {"completion": "8"}]
+    rows = [{"question": f"{index}?", "gold": 7, **row} for index, row in enumerate(answers)]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = package.score(path)
+    assert [index for index, _ in scores.misses()] == [2]
+
+
 def test_many_misses_are_counted_not_listed() -> None:
     shown = package.score(["x"] * 9, ["1"] * 9).describe_misses()
     assert shown.endswith("and 4 more")

@@ -186,8 +186,10 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     if isinstance(question, str) and isinstance(solution, str):
         return Reference(question=question, answer=solution)
     question = sample.get("input")
-    if isinstance(question, list) and question and isinstance(question[-1], Mapping):
-        question = text_of(question[-1].get("content"))
+    if isinstance(question, list):  # of messages; the last may begin the model's answer
+        turns = [mapping(turn) for turn in question]
+        asked = [turn for turn in turns if turn.get("role") != "assistant"] or turns
+        question = text_of(asked[-1].get("content")) if asked else None
     target = sample.get("target")
     if isinstance(target, list) and len(target) == 1:
         target = target[0]

@@ -9,14 +9,21 @@ simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory and AlpacaEval.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.formats.plain import PROBLEM_FIELDS, RUN_FIELDS, TEXT_FIELDS
+from gradeschool.formats.plain import (
+    ERROR_FIELDS,
+    FINISH_FIELDS,
+    PROBLEM_FIELDS,
+    RUN_FIELDS,
+    TEXT_FIELDS,
+    plain_name,
+    run_name,
+)
 from gradeschool.formats.samples import (
     UNNAMED,
     FileSample,
@@ -72,13 +79,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         *("problem_index", "sample_idx", "row_id", "row", "no", "nr", "number", "custom_id"),
         *("request_id", "unnamed_0", "", "sample_id", "testidx", "dataset_index", "key"),
     ),
-    "run": RUN_FIELDS,
+    "run": (*RUN_FIELDS, "model.name", "provider.id", "modelname", "checkpoint", "model_path"),
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
     "finish": (
-        *("finish", "finish_reason", "stop_reason", "meta_info.finish_reason.type"),
+        *(*FINISH_FIELDS, "meta_info.finish_reason.type"),
         *("meta_info.finish_reason", "details.finish_reason"),
     ),
-    "error": ("error", "error_message", "exception"),
+    "error": ERROR_FIELDS,
 }
 ALIASES = {"completion": "response", "answer": "gold", "index": "id", "model": "run"}
 POSITIONS = (
@@ -102,9 +109,11 @@ EXTRACTED_LENGTH = 20  # characters; a longer prediction is a text
 GOLDS = frozenset(NAMES["gold"][: NAMES["gold"].index("reference")])
 QUESTIONS, ANSWERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 FINISHES = ("finish_reason", "finishReason", "stop_reason")  # beside a completion
+ASSERTED = (0, 1)  # promptfoo: no failure, or an assertion is not met; 2 is an error
 DEEP = 3  # levels of nested objects that are searched
+FEW = 4  # rows; fewer golds may be 0 and 1 by chance
+LATE = ("run", "finish", "error")  # roles of columns that may be empty at first
 HEAD = 16  # number of rows from which a layout is made
-WORD = re.compile(r"[^0-9a-z.]+")
 
 Path = tuple[str, ...]
 
@@ -138,6 +147,8 @@ class Layout:
         values = {role: READ[role](column.of(row.fields)) for role, column in self.columns.items()}
         texts, question = values.get("response"), values.get("question")
         error = error_of(values.get("error"), bool(texts))
+        if row.fields.get("failureReason") in ASSERTED:
+            error = ""  # promptfoo gives the reason why an answer is wrong
         run = values.get("run")
         if error and not texts:
             texts = [""]
@@ -165,7 +176,7 @@ class Layout:
     def _reference(self, values: Mapping[str, Any], row: int, text: str) -> Reference:
         id, question, gold = values.get("id"), values.get("question"), values.get("gold")
         named = id is not None or question is not None
-        is_position = isinstance(id, int) and _plain_name(self.columns["id"].path[-1]) in POSITIONS
+        is_position = isinstance(id, int) and plain_name(self.columns["id"].path[-1]) in POSITIONS
         return Reference(
             position=id if is_position else None,
             id=None if id is None or is_position else str(id),
@@ -191,7 +202,7 @@ def is_plain(fields: Mapping[str, Any]) -> bool:
     """Return whether a row has a text and a problem under the names in `plain.py`."""
     text = first_of(fields, TEXT_FIELDS)
     if isinstance(text, list) and text and isinstance(text[0], Mapping):
-        return "type" in text[0] and text[0]["type"] != "message"
+        return "type" in text[0] and not any(map(_is_message, text))
     names = fields.keys()
     if names.isdisjoint(TEXT_FIELDS[:-1]) and _has_response(fields):
         return False
@@ -203,16 +214,22 @@ def is_plain(fields: Mapping[str, Any]) -> bool:
     return has_text and named
 
 
+def has_several_texts(fields: Mapping[str, Any]) -> bool:
+    """Return whether several columns of a row may have the model's text."""
+    names = {plain_name(name) for name, value in fields.items() if isinstance(value, str)}
+    return len(names & (RESPONSES | PREDICTIONS | {*TEXT_FIELDS[:-1]})) > 1
+
+
 def _has_response(fields: Mapping[str, Any]) -> bool:
     """Return whether a row has the model's text under another name than "answer"."""
     names = {
-        _plain_name(name): value
+        plain_name(name): value
         for name, value in fields.items()
         if isinstance(value, str | list | Mapping)
     }
     if not RESPONSES.isdisjoint(names):
         return True
-    if not GOLDS.isdisjoint(map(_plain_name, fields)):
+    if not GOLDS.isdisjoint(map(plain_name, fields)):
         return False
     long = len(str(fields.get("answer"))) > EXTRACTED_LENGTH
     predictions = (value for name, value in names.items() if name in PREDICTIONS)
@@ -237,12 +254,13 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
 def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Layout:
     """Return the layout of a file from some of its rows, without the roles that have no column.
 
-    columns: the columns that the user named, by role. Raises InputError if the rows lack one.
+    rows: the first HEAD of them decide, except for the columns that may be empty there. columns:
+    the columns that the user named, by role. Raises InputError if the rows lack one.
     """
     paths: dict[str, list[Path]] = {}
-    for fields in rows[:HEAD]:
+    for fields in rows:
         for path in _paths(fields):
-            alike = paths.setdefault(".".join(map(_plain_name, path)), [])
+            alike = paths.setdefault(".".join(map(plain_name, path)), [])
             if path not in alike:
                 alike.append(path)
     chosen = {role: _column(name, paths) for role, name in columns.items()}
@@ -253,19 +271,31 @@ def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
         candidates = (path for name in NAMES[role] for path in paths.get(name, ()))
         for path in candidates:
             column = Column(path)
-            is_free = path not in taken or _plain_name(path[-1]) in MESSAGES
-            if is_free and any(READ[role](column.of(fields)) is not None for fields in rows[:HEAD]):
+            is_free = path not in taken or plain_name(path[-1]) in MESSAGES
+            is_late = role in LATE  # a later row may have an error, or the first run none
+            values = [column.of(fields) for fields in (rows if is_late else rows[:HEAD])]
+            has_value = any(READ[role](value) is not None for value in values)
+            may_have = is_late and all(value in (None, "") for value in values)
+            if role == "gold" and _are_labels(path[-1], values):
+                continue
+            if is_free and (has_value or may_have):
                 chosen[role] = column
                 taken.add(path)
                 break
     return Layout(chosen, bool(columns))
 
 
+def _are_labels(name: str, values: Sequence[Any]) -> bool:
+    """Return whether a column tells right from wrong completions by 1 and 0."""
+    named = plain_name(name) in ("label", "labels", "target", "targets")
+    return named and len(values) >= FEW and all(whole_number(value) in (0, 1) for value in values)
+
+
 def _column(name: str, paths: Mapping[str, Sequence[Path]]) -> Column:
     """Return the column that the user named: an exact match, or the only similar name."""
     every = [path for same in paths.values() for path in same]
     exact = [path for path in every if ".".join(path) == name]
-    alike = paths.get(".".join(map(_plain_name, name.split("."))), ())
+    alike = paths.get(".".join(map(plain_name, name.split("."))), ())
     if not exact and not alike:
         names = clip(", ".join(repr(path[0]) for path in every if len(path) == 1), 300)
         raise InputError(f"--columns names {name!r}, but the columns are {names or 'none'}")
@@ -277,10 +307,6 @@ def _paths(fields: Mapping[str, Any], depth: int = 1) -> Iterator[Path]:
         yield (name,)
         if isinstance(value, Mapping) and depth < DEEP:
             yield from ((name, *path) for path in _paths(value, depth + 1))
-
-
-def _plain_name(name: str) -> str:
-    return WORD.sub("_", str(name).lower()).strip("_").replace(".", "_")
 
 
 # Values
@@ -309,8 +335,8 @@ def texts_of(value: Any) -> list[str] | None:
         return None if text is None else [text]
     if len(value) == 1 and isinstance(value[0], list):
         return texts_of(value[0])
-    if isinstance(value[0], Mapping) and value[0].get("type") == "message":  # Responses API
-        return texts_of(value[-1])
+    if messages := [item for item in value if _is_message(item)]:  # Responses API
+        return texts_of(messages[-1])
     if isinstance(value[0], Mapping) and "type" in value[0]:  # parts of one message
         text = text_of(value)
         return [text] if text else None
@@ -341,6 +367,10 @@ def question_of(value: Any) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         return question_of(value[0])
     return None
+
+
+def _is_message(item: Any) -> bool:
+    return isinstance(item, Mapping) and item.get("type") == "message"
 
 
 def _is_conversation(value: Sequence[Any]) -> bool:
@@ -374,7 +404,7 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "question": question_of,
     "gold": gold_in,
     "id": _name,
-    "run": lambda value: value if isinstance(value, str) and value else None,
+    "run": lambda value: run_name(value) or None,
     "sample": whole_number,
     "finish": _same,
     "error": lambda value: value,
@@ -387,9 +417,10 @@ READ: Mapping[str, Callable[[Any], Any]] = {
 def rows_in(value: Any) -> list[Any] | None:
     """Return the rows in a JSON value, None if there are none.
 
-    Understands an array of rows; an object with such an array (the longest), of objects by number
-    (OpenCompass), or of columns (pandas); `columns` and `data` (pandas "split", tables of Weights &
-    Biases); and `results` that are any of these (promptfoo).
+    Understands an array of rows; an object with such an array (the longest), with an array of rows
+    for each of several runs, of objects by number (OpenCompass), or of columns (pandas); `columns`
+    and `data` (pandas "split", tables of Weights & Biases); and `results` that are any of these
+    (promptfoo).
     """
     if isinstance(value, list):
         return [_unpacked(item) for item in value]
@@ -403,8 +434,11 @@ def rows_in(value: Any) -> list[Any] | None:
         numbers = [whole_number(name) for name in value]
         if None not in numbers:  # objects by number; the key is the id of a row without an id
             return [{"index": name, **item} for name, item in value.items()]
-        return _by_row(value)
+        if (rows := _by_row(value)) is not None:
+            return rows
     lists = [item for item in value.values() if isinstance(item, list) and item]
+    if len(lists) == len(value) > 1 and _are_alike(lists):
+        return [{"run": name, **_unpacked(row)} for name, table in value.items() for row in table]
     if len(lists) == len(value) and len({len(item) for item in lists}) == 1 < len(lists):
         return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
     tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
@@ -412,6 +446,12 @@ def rows_in(value: Any) -> list[Any] | None:
     if longest is None and isinstance(value.get("results"), Mapping):
         return rows_in(value["results"])
     return None if longest is None else [_unpacked(item) for item in longest]
+
+
+def _are_alike(tables: Sequence[Sequence[Any]]) -> bool:
+    """Return whether tables have the same columns: they are of several runs."""
+    rows = [table[0] for table in tables]
+    return all(isinstance(row, Mapping) and row.keys() == rows[0].keys() for row in rows)
 
 
 def _unpacked(item: Any) -> Any:

@@ -75,7 +75,8 @@ def _texts(body: Mapping[str, Any]) -> list[tuple[str | None, object]]:
         return []
     messages = [item for item in output if isinstance(item, Mapping)]
     turns = [text_of(item.get("content")) for item in messages if item.get("type") == "message"]
-    return [("".join(turn for turn in turns if turn), body.get("status"))]
+    reason = mapping(body.get("incomplete_details")).get("reason")
+    return [("".join(turn for turn in turns if turn), reason or body.get("status"))]
 
 
 def _choice(choice: Any) -> tuple[str | None, object]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
 from gradeschool.formats.samples import (
@@ -28,26 +30,68 @@ from gradeschool.scorer import clip
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
 RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
+ERROR_FIELDS = ("error", "error_message", "exception")
+FINISH_FIELDS = ("finish", "finish_reason", "stop_reason")
+SEPARATORS = re.compile(r"[^0-9a-z.]+")
 NAME_COLUMNS = "; or name them: --columns question=COLUMN,response=COLUMN"
 GOLD_FIELDS = ("gold", "ground_truth", "target", "answer")
 
 
-def plain(row: Row, default_run: str) -> list[FileSample]:
-    """Return the completions of a row: one, or one for each text in a list."""
+class NamedColumns(NamedTuple):
+    """The columns of a row that have these roles, the first with a value counts."""
+
+    run: tuple[str, ...]
+    error: tuple[str, ...]
+    finish: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def columns_of(names: tuple[str, ...]) -> NamedColumns:
+    """Return the columns among these names by role; capitals and separators do not matter."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(plain_name(name), []).append(name)
+    return NamedColumns(*(
+        tuple(name for field in fields for name in alike.get(field, ()))
+        for fields in (RUN_FIELDS, ERROR_FIELDS, FINISH_FIELDS)
+    ))  # fmt: skip
+
+
+def plain_name(name: str) -> str:
+    """Return a column's name in lower case, with "_" for every other character."""
+    return SEPARATORS.sub("_", str(name).lower()).strip("_").replace(".", "_")
+
+
+def run_name(value: object) -> str:
+    """Return the name of a run or model in a field, "" for none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and (inner := first_of(value, ("name", "id"))) is not None:
+        return run_name(inner)
+    if isinstance(value, bool) or value is None or value != value:
+        return ""
+    number = whole_number(value)
+    return shown(value) if number is None else str(number)
+
+
+def plain(row: Row, default_run: str, prompts: bool = False) -> list[FileSample]:
+    """Return the completions of a row: one, or one for each text in a list.
+
+    prompts: a prompt names the problem too, if the row has no question.
+    """
     fields = row.fields
-    run = first_of(fields, RUN_FIELDS) or UNNAMED
-    if not isinstance(run, str):
-        run = shown(run)
+    names = columns_of(tuple(fields))
+    run = next((run for name in names.run if (run := run_name(fields[name]))), UNNAMED)
     content = first_of(fields, TEXT_FIELDS)
     texts = [content] if isinstance(content, str) else _texts(content)
-    error = error_of(fields["error"], bool(texts)) if "error" in fields else ""
+    error = error_of(first_of(fields, names.error), bool(texts)) if names.error else ""
     if error and not texts:
         texts = [""]
-    reference, fault = _reference(fields, content)
+    reference, fault = _reference(fields, content, prompts)
     if fault or not texts:
         return [faulty(row.number, run, fault or _without_text(fields))]
     sample, model = whole_number(fields.get("sample")), fields.get("model")
-    finish = first_of(fields, ("finish", "finish_reason"))
+    finish = first_of(fields, names.finish)
     first = FileSample(
         row.number,
         run or default_run,
@@ -94,7 +138,7 @@ def _columns(fields: Mapping[str, Any]) -> str:
     return clip(", ".join(map(repr, fields)), 200) or "none"
 
 
-def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, str]:
+def _reference(fields: Mapping[str, Any], content: object, prompts: bool) -> tuple[Reference, str]:
     """Return how a row identifies its problem, and what is wrong with that; content: its text."""
     index = fields.get("index")
     position = None if index is None else whole_number(index)
@@ -102,6 +146,8 @@ def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, s
         return Reference(), f"has the index {shown(index)}, which is not a whole number"
     id = first_of(fields, ("id", "question_id", "problem_id"))
     question = fields.get("question")
+    if prompts and question is None:
+        question = fields.get("prompt")
     if not isinstance(question, str):
         question = None
     if index is None and id is None and question is None:
@@ -112,7 +158,7 @@ def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, s
         number = whole_number(id)  # pandas writes 3.0 where an id is missing
         id = shown(id if number is None else number)
     gold = first_of(fields, GOLD_FIELDS)  # "answer" is the gold if another field has the text
-    if gold is not None and (gold is content or isinstance(gold, bool)):
+    if gold is not None and (gold is content or isinstance(gold, bool) or gold == ""):
         gold = None
     if isinstance(gold, str):
         gold = gold_in(gold) if MARKER not in gold and WORDY.search(gold) else gold

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
-from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
+from gradeschool.formats.layout import (
+    HEAD,
+    Layout,
+    has_several_texts,
+    is_plain,
+    layout_of,
+    rows_in,
+)
 from gradeschool.formats.lm_eval import LmEvalSamples, check_filters, is_lm_eval
 from gradeschool.formats.openai import (
     batch,
@@ -68,16 +75,25 @@ class Naming(NamedTuple):
         if self.by_order and reference.order is not None:
             reference = Reference(position=reference.order - first)
         if self.by_gold and reference.gold is not None:
-            question = reference.question or ""
-            reference = reference._replace(position=None, question=question, answer=reference.gold)
+            question, id = reference.question or "", reference.id
+            if id is None and reference.position is not None:
+                id = str(reference.position)
+            reference = reference._replace(
+                position=None, id=id, question=question, answer=reference.gold
+            )
         return sample._replace(reference=reference)
 
 
 class ColumnNotes(NamedTuple):
-    """How a file's columns were read; guessed: by their names. answers: the text is in "answer"."""
+    """How a file's columns were read.
+
+    guessed: by their names. answers: the text may be the dataset's. prompted: the samples with
+    their problems named by the prompts too; () without prompts.
+    """
 
     guessed: bool = False
     answers: bool = False
+    prompted: Sequence[FileSample] = ()
 
 
 # Called with some samples of a file.
@@ -97,6 +113,7 @@ class SampleReader:
         self.naming = AS_NAMED
         self.is_as_named = True
         self.first = 1
+        self.prompts = False
         self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
 
     def begin(self, rows: Iterator[Row], examine: Examine | None = None) -> Row | None:
@@ -116,15 +133,23 @@ class SampleReader:
         elif options.columns or not any(
             is_plain(row.fields) or self._is_known(row) for row in head
         ):
-            layout = layout_of([row.fields for row in head], options.columns)
+            more = list(islice(rows, BATCH_ROWS))
+            layout = layout_of([row.fields for row in (*head, *more)], options.columns)
+            rows = chain(more, rows)
             self.layout = layout if "response" in layout.columns or options.columns else None
         if options.id_base is not None:
             self.naming = Naming(options.id_base)
         elif examine is not None and not is_own(first.fields):
+            telling = self._telling_rows(chain(head, rows))
             columns = ColumnNotes(
                 self.layout is not None and not self.layout.named, _has_answers(head)
             )
-            self.naming = examine(self._telling(chain(head, rows)), columns)
+            samples = self._telling(telling)
+            if self.layout is None and any("prompt" in row.fields for row in head):
+                self.prompts = True
+                columns = columns._replace(prompted=self._telling(telling))
+            self.naming = examine(samples, columns)
+            self.prompts = self.prompts and self.naming.by_question
             self._tell(options.note)
         self.is_as_named = self.naming == Naming(notes=self.naming.notes)
         return first
@@ -138,10 +163,16 @@ class SampleReader:
         for line in self.naming.notes:
             note(line)
 
-    def _telling(self, rows: Iterator[Row]) -> list[FileSample]:
-        """Return samples from all over a file whose problems are named in different ways."""
+    def _telling_rows(self, rows: Iterator[Row]) -> list[Row]:
+        """Return rows from all over a file, in the order in which they are examined."""
+        first = list(islice(rows, BATCH_ROWS))
+        spread = first[:: max(1, len(first) // TELLING_SAMPLES)]
+        return [*spread_rows(self.path), *spread, *first]
+
+    def _telling(self, rows: Iterable[Row]) -> list[FileSample]:
+        """Return samples of these rows whose problems are named in different ways."""
         samples: dict[Reference, FileSample] = {}
-        for row in chain(spread_rows(self.path), islice(rows, BATCH_ROWS)):
+        for row in rows:
             for sample in self.read(row):
                 samples.setdefault(sample.reference, sample)
             if len(samples) >= TELLING_SAMPLES:
@@ -152,7 +183,7 @@ class SampleReader:
         """Return the completions of a row: one, several, or none."""
         names = tuple(row.fields)
         if names in self._plain_names:
-            samples: Iterable[FileSample] = plain(row, self.default_run)
+            samples: Iterable[FileSample] = plain(row, self.default_run, self.prompts)
         else:
             samples = self._read(row, names)
         if self.is_as_named:
@@ -175,13 +206,17 @@ class SampleReader:
             return batch(row, self.default_run)
         if fields and "ground_truth" not in fields:  # else the next row's values have to be seen
             self._plain_names.add(names)
-        return plain(row, self.default_run)
+        return plain(row, self.default_run, self.prompts)
 
 
 def _has_answers(head: Sequence[Row]) -> bool:
-    """Return whether the text of plain rows is in "answer", which may be the dataset's."""
-    return "response" not in current_options().columns and all(
-        "answer" in row.fields and row.fields.keys().isdisjoint(TEXT_FIELDS[:-1]) for row in head
+    """Return whether the texts may be the dataset's: in "answer", or beside other texts."""
+    if "response" in current_options().columns:
+        return False
+    return all(
+        ("answer" in row.fields and row.fields.keys().isdisjoint(TEXT_FIELDS[:-1]))
+        or has_several_texts(row.fields)
+        for row in head
     )
 
 
@@ -256,7 +291,9 @@ def sample_batches(
     else:
         reader = SampleReader(path, run)
         rows = tuple(array_rows(rows_in(value), path))
-        reader.begin(iter(rows), examine)
+        first = reader.begin(iter(rows), examine)
+        if first is not None and is_lm_eval(first.fields):
+            check_filters(rows, str(path))
         for start in range(0, len(rows), BATCH_ROWS):
             part = rows[start : start + BATCH_ROWS]
             yield RowBatch(reader, ParsedBatch([row for row in part if selected(row.number)]))

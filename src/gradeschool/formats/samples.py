@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
@@ -17,14 +18,17 @@ from gradeschool.scorer import clip
 UNNAMED = ""  # the run of a row that names no run, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
-BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+NUMBER = re.compile(r"-?\$?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
+FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}|(-?\d+) ?/ ?(\d+)")
+LARGEST_POWER = 1e30  # a number with an exponent up to it is written out
 WORDY = re.compile(r"[^\W\d_]|[\\=]")  # a text with it is more than a number
 FINISHES = {
     "stop": Finish.STOP,
     "eos": Finish.STOP,
     "length": Finish.LENGTH,
     "max_tokens": Finish.LENGTH,
+    "max_output_tokens": Finish.LENGTH,
     "model_length": Finish.LENGTH,
     "content_filter": Finish.FILTER,
 }
@@ -98,13 +102,25 @@ def gold_in(value: Any) -> str | None:
     if isinstance(value, bool) or value is None or value != value:
         return None
     text = value if isinstance(value, str) else repr(value)
-    text = text.rpartition(MARKER)[2].strip()
+    text = text.rpartition(MARKER)[2].strip().replace("\u2212", "-")
     if boxes := BOXED.findall(text):
         text = boxes[-1]
     numbers = NUMBER.findall(text)
-    if not WORDY.search(text) and len(numbers) > 1:  # a fraction
+    fractions = list(FRACTION.finditer(text))
+    if len(fractions) == 1 and len(numbers) == 2:
+        sign, *parts = fractions[0].groups("")
+        return f"{sign}{parts[0]}/{parts[1]}" if parts[0] else f"{parts[2]}/{parts[3]}"
+    if not WORDY.search(text) and len(numbers) > 1:
         return normalize(text)
-    return normalize(numbers[-1] if numbers else text) or None
+    return normalize(_written_out(numbers[-1]) if numbers else text) or None
+
+
+def _written_out(number: str) -> str:
+    """Return a number without a dollar sign and an exponent, with a digit before the point."""
+    number = number.replace("$", "")
+    if "e" in number.lower() and float(number.replace(",", "")) < LARGEST_POWER:
+        number = f"{Decimal(number.replace(',', '')):f}"
+    return re.sub(r"^(-?)\.", r"\g<1>0.", number)
 
 
 def faulty(row: int, run: str, fault: str) -> FileSample:
@@ -122,7 +138,8 @@ def text_of(content: object, between: str = "") -> str | None:
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
-        parts = [part if isinstance(part, str) else part.get("text") for part in content]
+        shown = (part for part in content if isinstance(part, str) or not part.get("thought"))
+        parts = [part if isinstance(part, str) else part.get("text") for part in shown]
         return between.join(part for part in parts if isinstance(part, str))
     return None
 
@@ -132,7 +149,7 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return value
+        return value if abs(value) < 2**63 else None
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:

@@ -75,7 +75,7 @@ class GSM8KBenchmark:
         """
         gold = normalize(self._problem(task_id).gold)
         marked = _last_marked(str(output))
-        read = normalize(str(output)) if marked is None else marked
+        read = normalize(str(output).replace("$", "")) if marked is None else marked
         where = "after '####'" if marked is not None else "as the whole output (no '#### N' in it)"
         right = _same(read, gold)
         verdict = "Correct" if right else f"Incorrect, expected {gold}"

@@ -68,9 +68,13 @@ class Scores:
 
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the index and the verdict of each completion that the first scorer rejects."""
-        return [
-            (index, verdict) for index, verdict in enumerate(self.verdicts) if not verdict.correct
-        ]
+        judged = (
+            index
+            for index, sample in enumerate(self.scored.run.samples)
+            if not sample.error and sample.problem is not None
+        )
+        pairs = zip(judged, self.verdicts, strict=True)
+        return [(index, verdict) for index, verdict in pairs if not verdict.correct]
 
     def describe_misses(self) -> str:
         """Return one line for each of the first misses, "" if there are none."""

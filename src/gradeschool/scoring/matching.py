@@ -71,8 +71,10 @@ class Matcher:
         return problem if problem.id in self.index else None  # else the file contains it
 
     def named_twice(self, reference: Reference) -> tuple[Problem | None, Problem | None]:
-        """Return the problem of a row's id, and that of exactly its question."""
-        return self._by_name(reference), self.by_question.get(_squeeze(reference.question or ""))
+        """Return the problem of a row's id, and that of its question or prompt."""
+        question = reference.question or ""
+        by_question = self.by_question.get(_squeeze(question))
+        return self._by_name(reference), by_question or self._asked_in(reference, question)
 
     def find(self, reference: Reference) -> Problem:
         """Return the problem that a row refers to; raises InputError if there is none."""
@@ -287,13 +289,15 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
             _refuse_solutions(usable, dataset, file)
         telling = [sample for sample in usable if _tells(sample)]
         golds = [sample for sample in usable if sample.reference.gold is not None]
-        named_twice = [sample for sample in usable if _is_named_twice(sample.reference)]
+        known = columns.prompted or samples
+        named_twice = [sample for sample in known if _is_named_twice(sample.reference)]
         if not columns.guessed and not golds and len(telling) < ENOUGH and len(named_twice) < FEW:
             return Naming()
         matcher = Matcher(dataset.problems, dataset.name)
         if note := _misnamed(named_twice, matcher, file):
             by_question = Naming(by_question=True)
-            naming = examine([by_question.of(sample, 0) for sample in samples], columns)
+            renamed = [by_question.of(sample, 0) for sample in known]
+            naming = examine(renamed, columns._replace(prompted=()))
             return naming._replace(by_question=True, notes=(note, *naming.notes))
         telling = [sample for sample in telling if matcher.names(sample.reference)]
         naming = _by_gold(golds, matcher, file, is_chosen)
@@ -315,7 +319,7 @@ def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str
     solutions = {problem.solution.strip() for problem in dataset.problems}
     if all(sample.text.strip() in solutions for sample in samples):
         raise InputError(
-            f"the column 'answer' of {file!r} has the reference solutions of {dataset.name!r}; "
+            f"the texts of {file!r} are the reference solutions of {dataset.name!r}; "
             "name the column of the model's texts: --columns response=COLUMN"
         )
 
@@ -391,9 +395,10 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
     """
     if sum(matcher.asked_in(sample.text) is not None for sample in samples) > len(samples) / 2:
         return Naming()  # the texts begin with the prompt
-    first = min(sample.row for sample in samples)
+    numbered = [sample for sample in samples if sample.row]  # a row that was spread has no number
+    first = min(sample.row for sample in numbered)
     placed = [
-        sample._replace(reference=Reference(position=sample.row - first)) for sample in samples
+        sample._replace(reference=Reference(position=sample.row - first)) for sample in numbered
     ]
     if len(placed) >= ENOUGH and _fits(_topics(placed), matcher):
         note = f"{file!r} names no problems: its rows are read in the order of {matcher.name!r}"
@@ -406,8 +411,9 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
 
 
 def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming) -> Iterator[str]:
-    first = min((sample.row for sample in samples), default=1)
-    for sample in samples[:SHOWN_ROWS]:
+    numbered = [sample for sample in samples if sample.row]
+    first = min((sample.row for sample in numbered), default=1)
+    for sample in numbered[:SHOWN_ROWS]:
         sample, problem, fault = matcher.match(naming.of(sample, first))
         named = f"problem {problem.id!r} (gold {problem.gold})" if problem else fault
         yield f"  row {sample.row}: {clip(named, 100)}: {clip(' '.join(sample.text.split()))!r}"
