@@ -173,6 +173,26 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
         assert message in result.err
 
 
+def test_shards_of_one_file_in_different_folders_are_one_run(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Machines have their own paths; files of other names are refused."""
+    row = '{{"id": "{0}", "question": "{0}?", "gold": 7, "completion": "7", "run": "r"}}\n'
+    rows = "".join(row.format(number) for number in range(20))
+    tables = []
+    for number, name in enumerate(("x.jsonl", "x.jsonl", "y.jsonl"), start=1):
+        path = tmp_path / str(number) / name
+        path.parent.mkdir()
+        path.write_text(rows)
+        tables.append(tmp_path / f"{number}.jsonl")
+        shard = f"{min(number, 2)}/2"
+        assert gradeschool("score", path, "--shard", shard, "-o", tables[-1]).status == 0
+    joined = gradeschool("score", "--merge", *tables[:2], "--json")
+    assert [run["n"] for run in joined.json()["runs"]] == [20]
+    other = gradeschool("score", "--merge", tables[0], tables[2])
+    assert other.status == 2 and "are shards of different files" in other.err
+
+
 def test_more_shards_than_rows(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """A shard without a row has an empty table, which is no missing one."""
     tables = [tmp_path / f"{number}.jsonl" for number in range(1, 12)]

@@ -297,6 +297,7 @@ class _Complete:
     def __init__(self, tables: int) -> None:
         self.tables = tables
         self.files: dict[str, Path] = {}
+        self.places: dict[int, FilePlace] = {}
         self.empty = tables
 
     def checked(
@@ -312,7 +313,22 @@ class _Complete:
                         f"{str(self.files[last])!r} and {str(path)!r} contain the same rows "
                         f"(shard {last or 'of all'}); give each shard once"
                     )
-            yield row
+            yield self._in_one_file(row[0]), row[1]
+
+    def _in_one_file(self, place: FilePlace) -> FilePlace:
+        """Return a place under the name of its file in the first shard: machines have own folders.
+
+        Raises InputError for a file of another name.
+        """
+        first = self.places.setdefault(place.part, place)
+        if first.source == place.source:
+            return place
+        if Path(first.source).name != Path(place.source).name:
+            raise InputError(
+                f"the tables are shards of different files: {first.source!r} and "
+                f"{place.source!r}; join those of the same files, in the same order"
+            )
+        return first._replace(shard=place.shard)
 
     def after(
         self, rows: Iterator[tuple[FilePlace, ScoredRow]]
