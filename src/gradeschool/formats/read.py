@@ -46,6 +46,7 @@ from gradeschool.formats.tables import (
 
 LOG_BATCH = 256  # samples of a log per batch; they may be long
 TELLING_SAMPLES = 64  # samples examined to find out how a file names problems
+SHOWN_ROWS = 3  # of a file whose columns were guessed
 
 
 class Naming(NamedTuple):
@@ -167,7 +168,7 @@ class SampleReader:
         """Return rows from all over a file, in the order in which they are examined."""
         first = list(islice(rows, BATCH_ROWS))
         spread = first[:: max(1, len(first) // TELLING_SAMPLES)]
-        return [*spread_rows(self.path), *spread, *first]
+        return [*spread_rows(self.path), *first[:SHOWN_ROWS], *spread, *first]
 
     def _telling(self, rows: Iterable[Row]) -> list[FileSample]:
         """Return samples of these rows whose problems are named in different ways."""

@@ -14,7 +14,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.read import ColumnNotes, Examine, Naming
+from gradeschool.formats.read import SHOWN_ROWS, ColumnNotes, Examine, Naming
 from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -223,7 +223,6 @@ VAGUE = 0.15  # mean share of the closest questions for texts that are about no 
 NEAR = (0, 1, -1, 2, -2)  # shifts that are tried first, at little cost
 FEW = 3  # rows; fewer could be chance
 ENOUGH = 8  # texts; fewer prove nothing
-SHOWN_ROWS = 3  # of a file whose columns were guessed
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
 CLEAR = 4.0  # standard deviations between two counts of matching texts
 
