@@ -391,3 +391,45 @@ def test_a_gold_that_is_no_number_is_not_guessed_at(gold: str) -> None:
     verdict = get_scorer("gradeschool/reader").judge("#### 3", Problem("0", "", gold, ""))
     assert verdict.outcome is Outcome.ERROR
     assert "is not a number; use a scorer of expressions" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("box", "question", "value"),
+    [
+        (r"2 \text{ hours and } 30 \text{ minutes}", "How many minutes?", "150"),
+        (r"5 \text{ feet } 6 \text{ inches}", "How many inches?", "66"),
+        (r"1.5 \text{ million}", "How many people?", "1500000"),
+        (r"18 \text{ thousand}", "How many?", "18000"),
+        (r"20 \text{ or } 18", "How many?", "20 or 18"),
+        (r"18 \text{ out of } 30", "How many?", "18"),
+        (r"\text{more than } 18", "How many?", None),
+        (r"\text{not } 18", "How many?", None),
+        (r"\text{Total: } 18", "How many?", "18"),
+        (r"18 \, \text{km/h}", "How fast?", "18"),
+        (r"\text{18 dollars}", "How many dollars?", "18"),
+    ],
+)
+def test_words_in_a_box_are_words(box: str, question: str, value: str | None) -> None:
+    text = f"So the result is $\\boxed{{{box}}}$."
+    answer = extract_final_answer(text, question)
+    assert (None if answer is None else answer.value) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "value"),
+    [
+        ("So she ran 12 miles, which is 3 miles more than her sister.",
+         "How many miles did she run?", "12"),
+        ("Tom is 18 years old, which is 9 years older than his sister.", "How old is Tom?", "18"),
+        ("The store made $12, which is $3 less than the $15 goal.",
+         "How much did the store make?", "12"),
+        ("#### 4 days 3 hours", "How many hours did the trip take?", "99"),
+        ("The answer is 2 1/2 or 2.5 hours.", "How many hours?", "5/2"),
+        ("50 WPM\n\nSolution: The average of 47, 52 and 57 is 156/3 = 52.\n\n"
+         "The average of the three is 52 WPM.",
+         "She typed 47, 52 and 57 words a minute. What is her average?", "52"),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_adds_is_not_its_result(text: str, question: str, value: str) -> None:
+    answer = extract_final_answer(text, question)
+    assert answer is not None and answer.value == value

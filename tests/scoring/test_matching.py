@@ -195,3 +195,18 @@ def test_rows_with_golds_of_problems_that_nobody_has_are_let_alone() -> None:
     matcher = Matcher((), "sample")
     assert not any(matcher.names(row.reference) for row in rows)
     assert id_base(rows, matcher, "rows.jsonl") == Naming()
+
+
+@pytest.mark.parametrize("first_is_part", [True, False])
+def test_a_prompt_asks_the_whole_question_not_a_part_of_it(first_is_part: bool) -> None:
+    """Of two problems, the question of one begins with, or ends in, that of the other."""
+    start = "Tom has 5 apples and buys 3 more apples at the market today."
+    end = "How many apples does Tom then have in all his five baskets?"
+    part = start if first_is_part else end
+    problems = [Problem("part", part, "8", ""), Problem("whole", f"{start} {end}", "6", "")]
+    for order in (problems, problems[::-1]):
+        matcher = Matcher(order, "two")
+        for problem in order:
+            place = matcher.asked_in(f"Question: {problem.question}\nAnswer: ")
+            assert place is not None and place.problem.id == problem.id
+            assert place.rest.strip() == "Answer:"

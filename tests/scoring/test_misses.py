@@ -52,3 +52,10 @@ def test_only_a_solution_with_steps_says_which_numbers_are_needed() -> None:
     assert unneeded_numbers(Problem("0", QUESTION, "12", "#### 12")) == frozenset()
     in_words = "She pays three dollars for each of four: 12 dollars.\n#### 12"
     assert unneeded_numbers(Problem("0", QUESTION, "12", in_words)) == {"37"}
+
+
+@pytest.mark.parametrize("step", ["80*1.5 = 120", "80*.5 = 40", "80*2.5 = 200", "80*150/100 = 120"])
+def test_a_percentage_is_needed_as_any_factor(step: str) -> None:
+    question = "A house of 80 gains 150% in value in 9 years. What is the new value?"
+    solution = f"It is {step}.\n#### 200"
+    assert unneeded_numbers(Problem("0", question, "200", solution)) == {"9"}

@@ -209,7 +209,7 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     for number in numbers:
         if _is_share(text, number, end, question):
             continue
-        before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
+        before = text[max(start, number.start - 24) : number.start].rstrip("$ }")
         exclusion = EXCLUDED.search(before)
         if exclusion is not None:
             if exclusion["compared"] is None:
@@ -279,7 +279,7 @@ def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNum
             alike = ("$" in text[slice(*last[1:])]) == ("$" in text[slice(*number[1:])])
             operand = OPERAND_BEFORE.search(text[max(0, last.start - CONTEXT) : last.start])
             if alike and not operand and text[number.end : number.end + 1] not in ("%", "\\"):
-                same = last.value == number.value
+                same = same_value(last.value, number.value)
                 value = last.value if same else f"{last.value} or {number.value}"
                 merged[-1] = WrittenNumber(value, last.start, number.end)
                 continue

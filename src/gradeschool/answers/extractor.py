@@ -21,6 +21,7 @@ from gradeschool.answers.candidates import (
 from gradeschool.answers.features import has_unit, is_given, skip_lead
 from gradeschool.answers.quantities import (
     KILOS,
+    TEXT_COMMAND,
     WrittenNumber,
     canonical,
     in_smaller_unit,
@@ -30,6 +31,7 @@ from gradeschool.answers.quantities import (
     quantity_at,
     same_value,
     shifted,
+    without_text_commands,
 )
 from gradeschool.answers.question import (
     FEWEST_WORDS,
@@ -475,6 +477,8 @@ def _headline(
     values = question_hints(question).values
     if has_equals(text, head.end, end) and number.value not in values:
         return None
+    if re.search(rf"=\s?\$?{re.escape(number.value)}(?![\d.]\d)", text[head.end : sentence.start]):
+        return None
     return None if head.value in values or head.start >= sentence.start else head
 
 
@@ -519,7 +523,9 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
     text, points = region.text, question_hints(question).points
     written = text[answer.start : answer.end]
-    if written == answer.value and not points:
+    if TEXT_COMMAND in written:
+        written, _ = without_text_commands(written)
+    if written == answer.value and not points and " " not in written:
         return answer
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
         words = text[max(region.start, answer.start - 300) : answer.start + 60]

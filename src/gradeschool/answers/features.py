@@ -123,7 +123,9 @@ PERCENT_OF = re.compile(r"\s?\\?%\sof\s\\?\$?\d")
 RATE_AFTER = compiled_later(
     r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
 )
-MORE_THAN = compiled_later(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
+MORE_THAN = compiled_later(
+    r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
+)
 NEGATED_AFTER = compiled_later(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
@@ -249,9 +251,10 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("given")
     elif number.value in hints.values:
         names.append("given value")
+    compared = not hints.compares and MORE_THAN.match(text, number.end, end) is not None
     if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
         names.append("rounded")
-    elif AFTER_RESULT_WORD.search(before):
+    elif not compared and AFTER_RESULT_WORD.search(before):
         names.append("result word")
     elif SETTING.search(before):
         names.append("setting")
@@ -272,7 +275,7 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     rate = RATE_AFTER.match(text, number.end, end)
     if rate and hints.periods and rate[1] not in hints.periods:
         names.append("other rate")
-    if MORE_THAN.match(text, number.end, end) and not hints.compares:
+    if compared:
         names.append("compared")
     return names
 

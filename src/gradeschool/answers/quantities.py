@@ -196,6 +196,34 @@ RATIOS = {
 }  # fmt: skip
 
 
+TEXT_COMMAND = "\\text"
+IN_TEXT_COMMAND = re.compile(r"\\text\s?\{([^{}]*)\}|\s")
+
+
+def without_text_commands(text: str) -> tuple[str, list[int]]:
+    r"""Return a text with the words of its \text{} as plain words, and each character's place."""
+    characters: list[str] = []
+    places: list[int] = []
+
+    def add(start: int, end: int) -> None:
+        for place in range(start, end):
+            is_space = text[place].isspace()
+            if not is_space or (characters and characters[-1] != " "):
+                characters.append(" " if is_space else text[place])
+                places.append(place)
+
+    done = 0
+    for command in IN_TEXT_COMMAND.finditer(text):
+        if command[1] is not None:
+            add(done, command.start())
+            add(*command.span(1))
+            done = command.end()
+    add(done, len(text))
+    while characters and characters[-1] == " ":
+        characters.pop()
+    return "".join(characters), places
+
+
 def in_smaller_unit(written: str, units: frozenset[str]) -> str | None:
     """Return a compound in its smaller unit if only that is asked for: 2 hours 30 minutes are 150.
 

@@ -16,9 +16,11 @@ from gradeschool.answers.candidates import (
 from gradeschool.answers.features import has_unit, skip_lead
 from gradeschool.answers.quantities import (
     CHINESE_NUMBER,
+    TEXT_COMMAND,
     WORD_NUMBER,
     WrittenNumber,
     quantity_at,
+    without_text_commands,
     word_quantities,
 )
 from gradeschool.answers.search import any_of, compiled_later
@@ -184,8 +186,20 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
         close = _closing_brace(text, inside + 1, min(end, inside + REACH))
         if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
             return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
+        if text.find(TEXT_COMMAND, inside, close) >= 0:
+            return _in_words(text, inside + 1, close, question)
         return stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
+
+
+def _in_words(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
+    r"""Return the number of a box with words: "2 \text{ hours and } 30 \text{ minutes}"."""
+    words, places = without_text_commands(text[start:end])
+    number = stated_number(words, 0, len(words), question)
+    if number is None:
+        return None
+    first, last = start + places[number.start], start + places[number.end - 1] + 1
+    return WrittenNumber(number.value, first, last + (text[last : last + 1] == "}"))
 
 
 def _box_beside(

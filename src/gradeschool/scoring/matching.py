@@ -126,14 +126,27 @@ class Matcher:
         """Return the last question of the dataset that occurs in a text."""
         words = list(WORD.finditer(text))
         spelled = [word[0].lower() for word in words]
+        first = last = -1
+        asked: Problem | None = None
         for start in range(len(words) - OPENING, -1, -1):
+            if asked is not None and start < first - self.longest:
+                break
             opening = tuple(spelled[start : start + OPENING])
             for problem, question in self.openings.get(opening, ()):
                 end = start + len(question)
-                if spelled[start:end] == question:
-                    rest = text[words[end - 1].end() :]
-                    return QuestionPlace(problem, rest.lstrip(" ?.!"), len(words) - end)
-        return None
+                # A question may be part of another, which begins with it or ends in it.
+                if end >= last and spelled[start:end] == question:
+                    first, last, asked = start, end, problem
+        if asked is None:
+            return None
+        rest = text[words[last - 1].end() :]
+        return QuestionPlace(asked, rest.lstrip(" ?.!"), len(words) - last)
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of words of the longest question."""
+        every = (len(words) for alike in self.openings.values() for _, words in alike)
+        return max(every, default=0)
 
     @cached_property
     def openings(self) -> Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]]:

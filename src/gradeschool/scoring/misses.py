@@ -6,19 +6,22 @@ the kinds sum to a loss.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from enum import StrEnum
 
 from gradeschool.answers.arithmetic import equations
 from gradeschool.answers.failures import Failure
-from gradeschool.answers.quantities import exact_form, quantities, word_quantities
+from gradeschool.answers.quantities import exact, exact_form, quantities, word_quantities
 from gradeschool.answers.regions import Region
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.causes import Side, VerdictCause, explain_verdict, view
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome
+
+PERCENT = re.compile(r"\s?(?:%|percent\b)")
 
 
 class MissKind(StrEnum):
@@ -85,7 +88,18 @@ def unneeded_numbers(problem: Problem) -> frozenset[str]:
         return frozenset()
     needed = {exact_form(number.value) for number in quantities(problem.solution)}
     needed |= {exact_form(number.value) for number in word_quantities(solution, 0, len(solution))}
-    return frozenset(exact_form(number.value) for number in quantities(problem.question)) - needed
+    question = problem.question
+    unneeded = set()
+    for number in quantities(question):
+        forms = {exact_form(number.value)}
+        share = exact(number.value)
+        if share is not None and PERCENT.match(question, number.end):
+            forms |= {
+                exact_form(str(form / 100)) for form in (share, abs(100 - share), 100 + share)
+            }
+        if not forms & needed:
+            unneeded.add(exact_form(number.value))
+    return frozenset(unneeded)
 
 
 def _uses(text: str, numbers: frozenset[str]) -> bool:
