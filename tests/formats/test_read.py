@@ -165,7 +165,7 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n\n" + raw + b"\r\n")
     file_samples = read_samples(path)
     assert texts(file_samples) == [text, "a\u2028b\u0085c"]
-    assert [sample.row for sample in file_samples] == [1, 2]
+    assert [sample.row for sample in file_samples] == [1, 4]
 
 
 def test_rows_that_are_no_json(tmp_path: Path) -> None:

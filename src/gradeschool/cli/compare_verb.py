@@ -95,7 +95,6 @@ def command(
     )
     from gradeschool.scoring.table import scored_table
 
-    _check_has_gate(reference is not None, good is not None)
     specs = (*_reference(common, unpaired, reference, good), *runs)
     check_scorers(scorer)
     chosen = _chosen(specs, dataset, at_least is not None, good is not None)
@@ -103,7 +102,7 @@ def command(
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
-    shared = common or good is not None  # the gate counts failed samples and compares the others
+    shared = common or good is not None  # the gate counts failed samples itself
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
     is_less = not shared and _says_left_out(outcomes, comparisons)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
@@ -118,16 +117,6 @@ def command(
     warn_of_faults(sum(run.run.faults for run in chosen))
     if is_less:
         sys.exit(3)
-
-
-def _check_has_gate(is_bounded: bool, is_gated: bool) -> None:
-    """Raise UsageError for a limit of a threshold that is not given."""
-    context = click.get_current_context()
-    usual = ParameterSource.DEFAULT
-    if context.get_parameter_source("margin") is not usual and not (is_bounded or is_gated):
-        raise click.UsageError("--margin is of --not-worse-than and --gate; give one of them")
-    if context.get_parameter_source("max_failures") is not usual and not is_gated:
-        raise click.UsageError("--max-failures is of --gate; give it too")
 
 
 def _chosen(
@@ -184,6 +173,11 @@ def _reference(
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
     run = reference or good
+    source = click.get_current_context().get_parameter_source
+    if run is None and source("margin") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--margin is of --not-worse-than and --gate; give one of them")
+    if good is None and source("max_failures") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--max-failures is of --gate; give it too")
     return () if run is None else (run,)
 
 

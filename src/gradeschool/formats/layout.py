@@ -9,6 +9,7 @@ simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory and AlpacaEval.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -137,10 +138,24 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The column of each role; named: whether the user named any of them."""
+    """The column of each role.
+
+    named: whether the user named any of them. blank: the numbers of blank rows, which do not count
+    in the order of the rows.
+    """
 
     columns: Mapping[str, Column]
     named: bool = False
+    blank: Sequence[int] = ()
+
+    @property
+    def names_problems(self) -> bool:
+        """Whether a column names the problem."""
+        return not self.columns.keys().isdisjoint(("id", "question"))
+
+    def place(self, row: int) -> int:
+        """Return the place of a row among those that are not blank, counted from 1."""
+        return row - bisect_left(self.blank, row)
 
     def samples(self, row: Row, default_run: str) -> Iterator[FileSample]:
         """Yield the completions of a row: one for each of its texts."""
@@ -182,7 +197,7 @@ class Layout:
             id=None if id is None or is_position else str(id),
             question=question if named else text,
             gold=gold,
-            order=row,
+            order=self.place(row),
             prompted=not named,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -117,10 +118,13 @@ class SampleReader:
         self.prompts = False
         self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
 
-    def begin(self, rows: Iterator[Row], examine: Examine | None = None) -> Row | None:
+    def begin(
+        self, rows: Iterator[Row], examine: Examine | None = None, is_table: bool = False
+    ) -> Row | None:
         """Detect from a file's rows how to read them; return the first readable row.
 
-        examine: finds out how the rows name their problems.
+        examine: finds out how the rows name their problems. is_table: the rows are those of the
+        whole file `path`, which may have blank ones.
         """
         head = list(islice((row for row in rows if not row.fault), HEAD))
         if not head:
@@ -137,6 +141,9 @@ class SampleReader:
             more = list(islice(rows, BATCH_ROWS))
             layout = layout_of([row.fields for row in (*head, *more)], options.columns)
             rows = chain(more, rows)
+            if is_table and not layout.names_problems:
+                layout = replace(layout, blank=_blank_rows(self.path))
+                self.first = layout.place(first.number)
             self.layout = layout if "response" in layout.columns or options.columns else None
         if options.id_base is not None:
             self.naming = Naming(options.id_base)
@@ -208,6 +215,13 @@ class SampleReader:
         if fields and "ground_truth" not in fields:  # else the next row's values have to be seen
             self._plain_names.add(names)
         return plain(row, self.default_run, self.prompts)
+
+
+def _blank_rows(path: Path) -> tuple[int, ...]:
+    """Return the numbers of the blank rows between the first and the last row of a file."""
+    with closing(read_rows(path)) as rows:
+        numbers = [row.number for row in rows]
+    return tuple(sorted({*range(1, max(numbers, default=0))} - set(numbers)))
 
 
 def _has_answers(head: Sequence[Row]) -> bool:
@@ -351,7 +365,7 @@ def _tabular(
 ) -> Iterator[RowBatch]:
     reader = SampleReader(path, run)
     with closing(read_rows(path)) as rows:
-        first = reader.begin(rows, examine)
+        first = reader.begin(rows, examine, is_table=True)
     if first is not None and is_lm_eval(first.fields):
         with closing(read_rows(path)) as rows:
             check_filters(rows, str(path))

@@ -186,19 +186,17 @@ def spread_rows(path: Path) -> list[Row]:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank, numbered; b"" for a line that is too long."""
+    """Yield the lines that are not blank with their numbers; b"" for a line that is too long."""
     number = 0
     if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
         file.seek(0)
     while line := file.readline(LARGEST_ROW):
-        if line.isspace():
-            continue
         number += 1
         if len(line) == LARGEST_ROW and not line.endswith(b"\n"):
             while (rest := file.readline(LARGEST_ROW)) and not rest.endswith(b"\n"):
                 pass
             yield number, b""
-        else:
+        elif not line.isspace():
             yield number, line
 
 
@@ -253,10 +251,9 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         check_columns(columns, f"the CSV file {name!r}")
-        for cells in reader:
+        for number, cells in enumerate(reader, start=2):
             if not any(cells):
                 continue
-            number += 1
             if len(cells) > len(columns):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
             else:

@@ -338,9 +338,8 @@ class Endpoint:
                         )
                     parts.append(part)
         except aiohttp.ConnectionTimeoutError as error:
-            raise TransientError(
-                "cannot connect", f"cannot connect to {self.base}: no connection in time"
-            ) from error
+            message = f"cannot connect to {self.base}: no connection in time"
+            raise TransientError("cannot connect", message) from error
         except TimeoutError as error:
             message = f"{self.base} did not answer within {self.seconds:g} s"
             raise TransientError("timeout", message) from error

@@ -407,10 +407,11 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
     """
     if sum(matcher.asked_in(sample.text) is not None for sample in samples) > len(samples) / 2:
         return Naming()  # the texts begin with the prompt
-    numbered = [sample for sample in samples if sample.row]  # a row that was spread has no number
-    first = min(sample.row for sample in numbered)
+    # A row that was spread has no number.
+    places = [(sample, sample.reference.order or 0) for sample in samples if sample.row]
+    first = min(place for _, place in places)
     placed = [
-        sample._replace(reference=Reference(position=sample.row - first)) for sample in numbered
+        sample._replace(reference=Reference(position=place - first)) for sample, place in places
     ]
     if len(placed) >= ENOUGH and _fits(_topics(placed), matcher):
         note = f"{file!r} names no problems: its rows are read in the order of {matcher.name!r}"
@@ -424,7 +425,7 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
 
 def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming) -> Iterator[str]:
     numbered = [sample for sample in samples if sample.row]
-    first = min((sample.row for sample in numbered), default=1)
+    first = min((sample.reference.order or sample.row for sample in numbered), default=1)
     for sample in numbered[:SHOWN_ROWS]:
         sample, problem, fault = matcher.match(naming.of(sample, first))
         named = f"problem {problem.id!r} (gold {problem.gold})" if problem else fault

@@ -117,7 +117,7 @@ TINY = replace(
     replay=False,
     gguf=True,
 )  # fmt: skip
-# A small pretrained model and the paper's head, sized for four hours of CPU; settings were
+# A small pretrained model and the paper's head, sized for four hours on two cores; settings were
 # not tuned. A quarter of the labels trains no verifier of use (docs/log.md).
 PRETRAINED = replace(
     LAPTOP,
