@@ -212,13 +212,13 @@ def without_text_commands(text: str) -> tuple[str, list[int]]:
                 characters.append(" " if is_space else text[place])
                 places.append(place)
 
-    done = 0
+    place = 0
     for command in IN_TEXT_COMMAND.finditer(text):
         if command[1] is not None:
-            add(done, command.start())
+            add(place, command.start())
             add(*command.span(1))
-            done = command.end()
-    add(done, len(text))
+            place = command.end()
+    add(place, len(text))
     while characters and characters[-1] == " ":
         characters.pop()
     return "".join(characters), places

@@ -113,11 +113,11 @@ def _check(
         raise InputError("give either the runs of a profile or -m MODEL")
     if model is None:
         source = click.get_current_context().get_parameter_source
-        if given := [name for name in ("dry_run", *settings)
+        if foreign := [name for name in ("dry_run", *settings)
                      if source(name) is ParameterSource.COMMANDLINE]:  # fmt: skip
             options = {param.name: param.opts[-1] for param in command.params}
             raise InputError(
-                f"{options[given[0]]} is of -m MODEL, and runs are given; leave it out"
+                f"{options[foreign[0]]} is of -m MODEL, and runs are given; leave it out"
             )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")

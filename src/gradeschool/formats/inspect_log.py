@@ -188,8 +188,8 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     question = sample.get("input")
     if isinstance(question, list):  # of messages; the last may begin the model's answer
         turns = [mapping(turn) for turn in question]
-        asked = [turn for turn in turns if turn.get("role") != "assistant"] or turns
-        question = text_of(asked[-1].get("content")) if asked else None
+        prompts = [turn for turn in turns if turn.get("role") != "assistant"] or turns
+        question = text_of(prompts[-1].get("content")) if prompts else None
     target = sample.get("target")
     if isinstance(target, list) and len(target) == 1:
         target = target[0]

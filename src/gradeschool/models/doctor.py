@@ -315,7 +315,10 @@ async def hidden_penalty(probe: Probe, forms: FormAnswers) -> Observation:
         if observation := await _penalty(form, greedy, off):
             observations.append(observation)
     if observations:
-        return next((seen for seen in observations if seen[0] is DEVIATES), observations[0])
+        return next(
+            (observation for observation in observations if observation[0] is DEVIATES),
+            observations[0],
+        )
     if not any(accepted):
         return UNKNOWN, "not known: no field that turns a penalty off is accepted"
     if all(_is_short(answer.text) for answer in forms if answer):

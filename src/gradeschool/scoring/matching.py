@@ -127,20 +127,20 @@ class Matcher:
         words = list(WORD.finditer(text))
         spelled = [word[0].lower() for word in words]
         first = last = -1
-        asked: Problem | None = None
+        named: Problem | None = None
         for start in range(len(words) - OPENING, -1, -1):
-            if asked is not None and start < first - self.longest:
+            if named is not None and start < first - self.longest:
                 break
             opening = tuple(spelled[start : start + OPENING])
             for problem, question in self.openings.get(opening, ()):
                 end = start + len(question)
                 # A question may be part of another, which begins with it or ends in it.
                 if end >= last and spelled[start:end] == question:
-                    first, last, asked = start, end, problem
-        if asked is None:
+                    first, last, named = start, end, problem
+        if named is None:
             return None
         rest = text[words[last - 1].end() :]
-        return QuestionPlace(asked, rest.lstrip(" ?.!"), len(words) - last)
+        return QuestionPlace(named, rest.lstrip(" ?.!"), len(words) - last)
 
     @cached_property
     def longest(self) -> int:
@@ -301,14 +301,14 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
             _refuse_solutions(usable, dataset, file)
         telling = [sample for sample in usable if _tells(sample)]
         golds = [sample for sample in usable if sample.reference.gold is not None]
-        known = columns.prompted or samples
-        named_twice = [sample for sample in known if _is_named_twice(sample.reference)]
+        prompted = columns.prompted or samples
+        named_twice = [sample for sample in prompted if _is_named_twice(sample.reference)]
         if not columns.guessed and not golds and len(telling) < ENOUGH and len(named_twice) < FEW:
             return Naming()
         matcher = Matcher(dataset.problems, dataset.name)
         if note := _misnamed(named_twice, matcher, file):
             by_question = Naming(by_question=True)
-            renamed = [by_question.of(sample, 0) for sample in known]
+            renamed = [by_question.of(sample, 0) for sample in prompted]
             naming = examine(renamed, columns._replace(prompted=()))
             return naming._replace(by_question=True, notes=(note, *naming.notes))
         telling = [sample for sample in telling if matcher.names(sample.reference)]
