@@ -903,6 +903,22 @@ def test_a_blank_line_moves_no_row(score: Score, tmp_path: Path, blank: int) -> 
     assert (result.status, *counts(result)) == (0, len(problems), len(problems))
 
 
+def test_a_row_of_empty_cells_is_blank_but_an_empty_text_is_not(
+    score: Score, tmp_path: Path
+) -> None:
+    problems = load_dataset("sample").problems
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["generated"])
+        writer.writerows([["" if index == 20 else p.solution] for index, p in enumerate(problems)])
+    result = score(path, "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, len(problems) - 1, len(problems))
+    path.write_text(f"index,completion\n0,{problems[0].gold}\n,\n1,{problems[1].gold}\n")
+    result = score(path, "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 2, 2)
+
+
 @pytest.mark.parametrize(
     ("value", "gold"),
     [

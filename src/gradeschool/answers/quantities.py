@@ -197,7 +197,7 @@ RATIOS = {
 
 
 TEXT_COMMAND = "\\text"
-IN_TEXT_COMMAND = re.compile(r"\\text\s?\{([^{}]*)\}|\s")
+IN_TEXT_COMMAND = re.compile(r"\\text\s?\{([^{}]*)\}")
 
 
 def without_text_commands(text: str) -> tuple[str, list[int]]:
@@ -214,10 +214,9 @@ def without_text_commands(text: str) -> tuple[str, list[int]]:
 
     place = 0
     for command in IN_TEXT_COMMAND.finditer(text):
-        if command[1] is not None:
-            add(place, command.start())
-            add(*command.span(1))
-            place = command.end()
+        add(place, command.start())
+        add(*command.span(1))
+        place = command.end()
     add(place, len(text))
     while characters and characters[-1] == " ":
         characters.pop()

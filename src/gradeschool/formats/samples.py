@@ -20,7 +20,7 @@ WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
 BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 NUMBER = re.compile(r"-?\$?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
-FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}|(-?\d+) ?/ ?(\d+)")
+FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}|(?<!\d)(-?\d{1,40}) ?/ ?(\d{1,40})")
 LARGEST_POWER = 1e30  # a number with an exponent up to it is written out
 WORDY = re.compile(r"[^\W\d_]|[\\=]")  # a text with it is more than a number
 FINISHES = {

@@ -186,17 +186,17 @@ def spread_rows(path: Path) -> list[Row]:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank with their numbers; b"" for a line that is too long."""
+    """Yield the non-empty lines with their numbers; b"" for a line that is too long."""
     number = 0
-    if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-        file.seek(0)
     while line := file.readline(LARGEST_ROW):
         number += 1
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) == LARGEST_ROW and not line.endswith(b"\n"):
             while (rest := file.readline(LARGEST_ROW)) and not rest.endswith(b"\n"):
                 pass
             yield number, b""
-        elif not line.isspace():
+        elif not line.isspace() and line:
             yield number, line
 
 
@@ -252,7 +252,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         columns = next(reader, [])
         check_columns(columns, f"the CSV file {name!r}")
         for number, cells in enumerate(reader, start=2):
-            if not any(cells):
+            if not cells or (len(columns) > 1 and not any(cells)):
                 continue
             if len(cells) > len(columns):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
