@@ -110,10 +110,10 @@ def test_requests_of_an_open_batch_are_not_sent_without_it(
     folder = tmp_path / "run"
     with batch_server(right) as server:
         evaluated(gradeschool, server.url, problems, folder, "-n", 3)
-        (folder / "batches.json").write_text('{"open": {"tag": "batch-7"}}')
+        (folder / "batch-7.jsonl").write_text("{}\n")
         result = gradeschool("eval", "-m", "openai/m", "-d", problems, "-o", folder)
     assert result.status == 2
-    assert "open batches: batch-7; collect them with --batch" in result.err
+    assert "has an open batch (batch-7.jsonl); collect it with --batch" in result.err
 
 
 def test_a_batch_that_was_created_without_an_answer_is_found_and_not_paid_twice(

@@ -26,7 +26,7 @@ from gradeschool.percentages import count
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
 RESULTS_FILE = "results.json"
-BATCHES_FILE = "batches.json"  # the open batches of a run
+BATCH_FILES = "batch-*.jsonl"  # the requests of batches that are open at the server
 ROW_SCHEMA = 2  # rows of schema 1 had no digest
 SEAL, SEAL_LENGTH = b', "digest": "', 16
 # Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.

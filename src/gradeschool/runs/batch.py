@@ -17,7 +17,7 @@ import aiohttp
 
 from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.formats.own_run import BATCHES_FILE
+from gradeschool.formats.own_run import BATCH_FILES
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
@@ -28,6 +28,7 @@ from gradeschool.runs.dispatch import Record, completed, failed
 from gradeschool.runs.progress import RunProgress
 from gradeschool.runs.store import GroupWriter, RunStore
 
+STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
 # The server gave up on these requests; they are not failures and are sent again.
 UNANSWERED = ("batch_expired", "batch_cancelled")
@@ -90,8 +91,8 @@ class BatchRun:
 
     async def _adopt(self) -> None:
         """Find the batches of earlier sessions, even one whose id was not stored in time."""
-        ids = mapping((self.store.read_json(BATCHES_FILE) or {}).get("open"))
-        for path in sorted(self.store.folder.glob("batch-*.jsonl")):
+        ids = mapping((self.store.read_json(STATE_FILE) or {}).get("open"))
+        for path in sorted(self.store.folder.glob(BATCH_FILES)):
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
             if id is None:
@@ -157,7 +158,7 @@ class BatchRun:
         self._file(tag).unlink(missing_ok=True)
 
     def _save(self) -> None:
-        self.store.write_json(BATCHES_FILE, {"open": self._open})
+        self.store.write_json(STATE_FILE, {"open": self._open})
 
     def _file(self, tag: str) -> Path:
         return self.store.folder / f"batch-{tag}.jsonl"

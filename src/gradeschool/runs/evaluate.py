@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from gradeschool.completion import Completion, Usage
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats.own_run import (
-    BATCHES_FILE,
+    BATCH_FILES,
     COMPLETIONS_FILE,
     MANIFEST_FILE,
     other_models,
     read_completions,
     read_json,
 )
-from gradeschool.formats.settings import mapping
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
@@ -157,11 +156,10 @@ def _check_folder(plan: RunPlan, model: Model, folder: Path) -> None:
 
 def _check_no_batch(store: RunStore) -> None:
     """Raise StoreError if a batch is open: its requests would be sent and paid for twice."""
-    batches = mapping((store.read_json(BATCHES_FILE) or {}).get("open"))
-    if batches:
+    if batches := sorted(path.name for path in store.folder.glob(BATCH_FILES)):
         raise StoreError(
-            f"{str(store.folder)!r} has open batches: {', '.join(map(str, batches.values()))}; "
-            f"collect them with --batch, or delete {BATCHES_FILE} to send their requests again"
+            f"{str(store.folder)!r} has an open batch ({', '.join(batches)}); collect it with "
+            "--batch, or delete these files to send its requests again"
         )
 
 

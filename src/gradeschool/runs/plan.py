@@ -190,15 +190,17 @@ def _check_size(
 ) -> None:
     """Raise StoreError if a run would lose problems or samples: its files would contradict it."""
     if "problem_ids" in earlier or "problem_ids" in fields:
-        before = earlier.get("problem_ids")
-        if not isinstance(before, list):
-            before = [problem.id for problem in plan.dataset.problems[: earlier.get("problems")]]
-        if lost := set(before) - {problem.id for problem in plan.problems}:
+        size, ids = earlier.get("problems"), earlier.get("problem_ids")
+        if not isinstance(ids, list):
+            every = [problem.id for problem in plan.dataset.problems]
+            ids = every[:size] if isinstance(size, int) else []
+        earlier_ids = {str(id) for id in ids}
+        if lost := earlier_ids - {problem.id for problem in plan.problems}:
             raise StoreError(
-                f"{str(folder)!r} contains a run of {len(before)} problems, and {len(lost)} of "
+                f"{str(folder)!r} contains a run of {len(ids)} problems, and {len(lost)} of "
                 "them are not in this run; give another folder with -o"
             )
-        fields = {**fields, "problems": earlier.get("problems")}
+        fields = {**fields, "problems": size}
     for name, option in (("problems", "-n"), ("samples", "-k")):
         before, now = earlier.get(name), fields[name]
         if isinstance(before, int) and before > now:
