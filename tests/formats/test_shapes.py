@@ -847,6 +847,46 @@ def test_solutions_beside_the_model_s_texts_are_refused(
     assert (named.status, *counts(named)) == (0, 10, 12)
 
 
+def test_golds_beside_texts_of_an_unknown_name_are_refused(score: Score, tmp_path: Path) -> None:
+    """A model that answers with the bare number is scored where the user names the column."""
+    table = rows(lambda problem: {
+        "question": problem.question, "answer": problem.gold, "my_notes": text(problem),
+    })  # fmt: skip
+    path = jsonl(tmp_path / "a.jsonl", table)
+    refused = score(path, "-d", "sample")
+    assert refused.status == 2
+    assert "are the golds of 'sample'" in refused.err
+    named = score(path, "-d", "sample", "--json", "--columns", "response=my_notes")
+    assert (named.status, *counts(named)) == (0, 10, 12)
+    named = score(path, "-d", "sample", "--json", "--columns", "response=answer")
+    assert (named.status, *counts(named)) == (0, 12, 12)
+
+
+def test_bare_answers_are_scored(score: Score, tmp_path: Path) -> None:
+    table = rows(lambda problem: {"question": problem.question, "answer": problem.gold})
+    table[0]["answer"] = "1"
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 11, 12)
+
+
+def test_sheets_with_one_header_are_runs(score: Score, tmp_path: Path) -> None:
+    """A sheet for each model; a sheet with another table is left out."""
+    book = pytest.importorskip("openpyxl").Workbook()
+    for name in ("large", "small"):
+        sheet = book.create_sheet(name)
+        sheet.append(["question", "response"])
+        for problem in PROBLEMS:
+            right = problem.gold if name == "large" else "1"
+            sheet.append([problem.question, f"The answer is {right}."])
+    book.active.append(["model", "mean of three"])
+    book.active.append(["large", 1])
+    book.move_sheet("Sheet", 2)
+    book.save(tmp_path / "a.xlsx")
+    result = score(tmp_path / "a.xlsx", "--json", "-d", "sample")
+    runs = {run["run"]: run["scorers"][SCORER]["correct"] for run in result.json()["runs"]}
+    assert (result.status, runs) == (0, {"large": 12, "small": 0})
+
+
 def test_own_golds_by_index_are_problems_of_their_own(score: Score, tmp_path: Path) -> None:
     table: Rows = [
         {

@@ -70,6 +70,7 @@ TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
 ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
+RUN_COLUMNS = frozenset(("run", "run_name", "model", "model_name"))  # of sheets with one header
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
@@ -322,20 +323,34 @@ def _sheet_rows(book: Any, path: Path) -> Iterator[Row]:
     """Yield the rows of a workbook's first sheet that has a table, below its header.
 
     The header is the first row with several texts; rows above it, such as a title, are left out. If
-    no sheet has such a row, the first row of the first sheet is the header.
+    no sheet has such a row, the first row of the first sheet is the header. Further sheets with the
+    same header follow, each a run with the sheet's name if no column names the run.
     """
     with closing(book):
-        tables = ((sheet, _header_row(sheet)) for sheet in book.worksheets)
-        usual = (book.worksheets[0], 1)
-        sheet, header = next((table for table in tables if table[1]), usual)
-        rows = sheet.iter_rows(min_row=header, values_only=True)
-        columns = ["" if cell is None else str(cell) for cell in next(rows, ())]
-        while columns and not columns[-1]:
-            columns.pop()
+        tables = [(sheet, header) for sheet in book.worksheets if (header := _header_row(sheet))]
+        tables = tables or [(book.worksheets[0], 1)]
+        columns = _header(*tables[0])
         check_columns(columns, f"the Excel file {str(path)!r}")
-        for number, cells in enumerate(rows, start=header + 1):
-            if any(cell is not None for cell in cells):
-                yield Row(number, dict(zip(columns, map(_excel_cell, cells), strict=False)))
+        alike = [table for table in tables if _header(*table) == columns]
+        names_runs = len(alike) > 1 and RUN_COLUMNS.isdisjoint(map(str.lower, columns))
+        last = 0
+        for sheet, header in alike:
+            first = last + header + 1
+            run = {"run": sheet.title} if names_runs else {}
+            rows = sheet.iter_rows(min_row=header + 1, values_only=True)
+            for last, cells in enumerate(rows, start=first):
+                if any(cell is not None for cell in cells):
+                    fields = dict(zip(columns, map(_excel_cell, cells), strict=False))
+                    yield Row(last, fields | run)
+
+
+def _header(sheet: Any, number: int) -> list[str]:
+    """Return the names in a row of a sheet, without empty ones at the end."""
+    cells = next(sheet.iter_rows(min_row=number, max_row=number, values_only=True), ())
+    columns = ["" if cell is None else str(cell) for cell in cells]
+    while columns and not columns[-1]:
+        columns.pop()
+    return columns
 
 
 def _header_row(sheet: Any) -> int:

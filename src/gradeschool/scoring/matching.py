@@ -236,6 +236,7 @@ VAGUE = 0.15  # mean share of the closest questions for texts that are about no 
 NEAR = (0, 1, -1, 2, -2)  # shifts that are tried first, at little cost
 FEW = 3  # rows; fewer could be chance
 ENOUGH = 8  # texts; fewer prove nothing
+LONGEST_GOLD = 40  # characters
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
 CLEAR = 4.0  # standard deviations between two counts of matching texts
 
@@ -325,15 +326,35 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
 
 
 def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str) -> None:
-    """Raise InputError if the texts are the dataset's solutions, which it has in "answer" too."""
+    """Raise InputError if the texts are the dataset's solutions, which it has in "answer" too.
+
+    Or its golds: a file that names its own column of texts otherwise may repeat these in "answer".
+    """
     if len(samples) < FEW:
         return
     solutions = {problem.solution.strip() for problem in dataset.problems}
     if all(sample.text.strip() in solutions for sample in samples):
-        raise InputError(
-            f"the texts of {file!r} are the reference solutions of {dataset.name!r}; "
-            "name the column of the model's texts: --columns response=COLUMN"
-        )
+        what = "reference solutions"
+    elif len(samples) >= ENOUGH and _are_golds(samples, dataset):
+        what = "golds"
+    else:
+        return
+    raise InputError(
+        f"the texts of {file!r} are the {what} of {dataset.name!r}; "
+        "name the column of the model's texts: --columns response=COLUMN"
+    )
+
+
+def _are_golds(samples: Sequence[FileSample], dataset: Dataset) -> bool:
+    """Return whether each text is the gold of its problem and nothing else."""
+    if any(len(sample.text) > LONGEST_GOLD for sample in samples):
+        return False
+    matcher = Matcher(dataset.problems, dataset.name)
+    problems = [matcher.counted_from(0, sample.reference) for sample in samples]
+    return all(
+        problem is not None and normalize(sample.text) == normalize(problem.gold)
+        for sample, problem in zip(samples, problems, strict=True)
+    )
 
 
 def _is_named_twice(reference: Reference) -> bool:
