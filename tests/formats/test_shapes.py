@@ -869,6 +869,34 @@ def test_bare_answers_are_scored(score: Score, tmp_path: Path) -> None:
     assert (result.status, *counts(result)) == (0, 11, 12)
 
 
+@pytest.mark.parametrize("spell", [json.dumps, str])
+@pytest.mark.parametrize("turns", [False, True])
+def test_lists_in_the_cells_of_a_csv_file(
+    score: Score, tmp_path: Path, spell: Callable[[Any], str], turns: bool
+) -> None:
+    """Several completions, or a conversation, as pandas writes them."""
+    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question", "messages" if turns else "completions"])
+        for problem in PROBLEMS:
+            texts = [text(problem), 'It\'s \n "one".']
+            conversation = [
+                {"role": "user", "content": problem.question},
+                {"role": "assistant", "content": text(problem)},
+            ]
+            writer.writerow([problem.question, spell(conversation if turns else texts)])
+    result = score(tmp_path / "a.csv", "--json", "-d", "sample")
+    assert (result.status, *counts(result)) == (0, 10, 12 if turns else 24)
+
+
+@pytest.mark.parametrize("cell", ["[" * 50_000, '["18", 7]', "['18'", '["a"][0]', "[{1: 2}, 'a']"])
+def test_a_cell_that_is_no_list_is_a_text(tmp_path: Path, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    (tmp_path / "a.csv").write_text(f'id,completion\nsample-1,"{quoted}"\n', "utf-8")
+    [sample] = read_samples(tmp_path / "a.csv")
+    assert sample.text == cell
+
+
 def test_sheets_with_one_header_are_runs(score: Score, tmp_path: Path) -> None:
     """A sheet for each model; a sheet with another table is left out."""
     book = pytest.importorskip("openpyxl").Workbook()

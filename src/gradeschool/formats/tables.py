@@ -258,7 +258,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
             if len(cells) > len(columns):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
             else:
-                yield Row(number, dict(zip(columns, cells, strict=False)))
+                yield Row(number, dict(zip(columns, map(_csv_cell, cells), strict=False)))
     except UnicodeError:
         raise InputError(
             f"the CSV file {name!r} is not valid UTF-8 near row {number + 1}; save it as UTF-8"
@@ -269,6 +269,22 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         ) from error
     finally:
         text.detach()  # the caller closes the file
+
+
+def _csv_cell(cell: str) -> Any:
+    """Return the texts or messages that a cell lists in JSON or as Python prints them, else it."""
+    if cell[:2] not in ('["', "['", "[{") or cell[-1] != "]":
+        return cell
+    import ast  # 2 ms that few files need
+
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            items = parse(cell)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if set(map(type, items)) in ({str}, {dict}):
+            return items
+    return cell
 
 
 def _encoding(file: BinaryIO) -> str:
