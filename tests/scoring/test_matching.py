@@ -210,3 +210,37 @@ def test_a_prompt_asks_the_whole_question_not_a_part_of_it(first_is_part: bool) 
             place = matcher.asked_in(f"Question: {problem.question}\nAnswer: ")
             assert place is not None and place.problem.id == problem.id
             assert place.rest.strip() == "Answer:"
+
+
+@pytest.mark.parametrize(
+    ("name", "reference", "message"),
+    [
+        ("gsm8k", Reference(id="gsm8k-1-2"), "has the id 'gsm8k-1-2' with several numbers"),
+        ("gsm8k", Reference(id="1_2"), "has the id '1_2' with several numbers"),
+        ("gsm8k", Reference(id="gsm8k-train-1"), "give its dataset: -d gsm8k:train"),
+        ("gsm8k:train", Reference(id="gsm8k/test/1"), "give its dataset: -d gsm8k"),
+        ("gsm8k", Reference(position=0, id="gsm8k-1"), "the index 0 and the id 'gsm8k-1', which"),
+    ],
+)
+def test_ids_that_may_mean_another_problem_are_refused(
+    name: str, reference: Reference, message: str
+) -> None:
+    matcher = Matcher([Problem(str(i), "?", "#### 1", "1") for i in range(3)], name)
+    with pytest.raises(InputError, match=message):
+        matcher.find(reference)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        Reference(id="gsm8k-test-1"),
+        Reference(id="gsm8k_test_0001"),
+        Reference(id="v2/gsm8k/1"),
+        Reference(position=1, id="gsm8k-1"),
+        Reference(position=1, id="57"),  # of the row
+        Reference(position=1, id="request-57"),
+    ],
+)
+def test_an_id_with_one_number_names_the_row(reference: Reference) -> None:
+    problems = [Problem(str(i), "?", "#### 1", "1") for i in range(3)]
+    assert Matcher(problems, "gsm8k").find(reference) is problems[1]

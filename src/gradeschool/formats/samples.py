@@ -18,6 +18,7 @@ from gradeschool.scorer import clip
 UNNAMED = ""  # the run of a row that names no run, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
+PARTS_OF_ID = re.compile(r"[-_:/# ]")
 BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 NUMBER = re.compile(r"-?\$?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}|(?<!\d)(-?\d{1,40}) ?/ ?(\d{1,40})")
@@ -52,11 +53,16 @@ class Reference(NamedTuple):
 
     @property
     def number(self) -> int | None:
-        """The row of the dataset, by the position or the number at the end of the id."""
+        """The row of the dataset, by the position or the only number of the id, at its end."""
         if self.position is not None or self.id is None:
             return self.position
-        match = NUMBER_AT_END.search(self.id)
+        match = None if len(self.numbers_of_id) > 1 else NUMBER_AT_END.search(self.id)
         return None if match is None else int(match[1])
+
+    @property
+    def numbers_of_id(self) -> list[str]:
+        """The parts of the id that are numbers: "12" and "3" of "gsm8k-12-3"."""
+        return [part for part in PARTS_OF_ID.split(self.id or "") if part.isdecimal()]
 
     def counted_from(self, base: int) -> Reference:
         """Return this reference with its number lowered by `base`, the file's first number."""

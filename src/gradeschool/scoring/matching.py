@@ -15,7 +15,7 @@ from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.read import SHOWN_ROWS, ColumnNotes, Examine, Naming
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.samples import PARTS_OF_ID, FileSample, Reference
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -179,9 +179,28 @@ class Matcher:
             index = None if problem or reference.question is not None else reference.number
             if index is None:
                 return problem
+            self._check_split(reference.id)
+        elif reference.id is not None:
+            self._check_id(reference.id, index)
         if self.by_row:
             return self.by_row.get(str(index))
         return self.problems[index] if 0 <= index < len(self.problems) else None
+
+    def _check_split(self, id: str) -> None:
+        """Raise InputError for an id of GSM8K's other split: "gsm8k-train-7"."""
+        for part in PARTS_OF_ID.split(id.lower()):
+            if self.name in SPLITS.values() and SPLITS.get(part, self.name) != self.name:
+                raise InputError(f"has the id {clip(id)!r}; give its dataset: -d {SPLITS[part]}")
+
+    def _check_id(self, id: str, index: int) -> None:
+        """Raise InputError for an id that names another problem than the index: "gsm8k-112"."""
+        number = Reference(id=id).number
+        is_name = self.name.partition(":")[0] in PARTS_OF_ID.split(id.lower())
+        if is_name and number is not None and number != index:
+            raise InputError(
+                f"has the index {index} and the id {clip(id)!r}, which name two problems; "
+                "choose one: --columns id=COLUMN"
+            )
 
     def _missing(self, reference: Reference) -> str:
         last = len(self.problems) - 1
@@ -194,6 +213,8 @@ class Matcher:
             question = clip(reference.question)
             return f"has a question that is not in {self.name!r}: {question!r}; {ADVICE}"
         id = clip(reference.id or "")
+        if len(reference.numbers_of_id) > 1:
+            return f"has the id {id!r} with several numbers; give that of the problem as 'index'"
         return f"has the id {id!r}, which is not in {self.name!r} (rows 0 to {last}); {ADVICE}"
 
 
@@ -224,6 +245,7 @@ def _squeeze(question: str) -> str:
 
 # The topics of texts, for ids that are shifted, permuted or of another dataset.
 
+SPLITS = {"train": "gsm8k:train", "test": "gsm8k"}  # as ids write them
 WORD = re.compile(r"\w+")
 OPENING = 6  # words used to look up a question in a prompt
 LONGEST_INSTRUCTION = 60  # words after the question of a prompt
