@@ -17,14 +17,16 @@ from hypothesis import strategies as st
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.shared import BATCH
 from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.markup import Html, axis_over, el, text
+from gradeschool.reports.page.sections import tokens_section
 from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import KEPT, _kept_span, _units
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.sources import choose_scorers
 from gradeschool.scoring.statistics import Interval, wilson
-from gradeschool.scoring.table import ScorerSet
+from gradeschool.scoring.table import ERROR, ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
@@ -344,10 +346,26 @@ def test_tokens_and_finish_reasons_of_a_run_are_shown(
     assert "<dt>completion tokens</dt><dd>1,128</dd>" in page
     assert "<dt>prompt tokens</dt><dd>48,000</dd>" in page
     assert "<dt>truncated</dt><dd>3<" in page
+    assert "Tokens in a completion:" in page
     facts = blocks(page)["columns"]
     assert facts[3 * 4 * 48 :][: 4 * 48] == b"".join(
         index.to_bytes(4, "little") for index in range(48)
     )
+
+
+def test_lengths_are_those_of_the_figure(tmp_path: Path) -> None:
+    """In characters if no tokens are recorded; a completion that no scorer judged is left out."""
+    texts = ("It is 4.", "No", "5")
+    path = tmp_path / "answers.jsonl"
+    rows = [{"question": "What is 2 + 2?", "gold": "4", "completion": text} for text in texts]
+    written(path, *rows)
+    [run] = gather([str(path)], None, lambda message: None)
+    judged = judge_run(run, ScorerSet(choose_scorers(["gradeschool/reader"])))
+    judged.codes[1] = bytes([ERROR])
+    assert lengths(judged) == ("characters", (8,), (1,))
+    table = tokens_section(judged)
+    assert "Characters in a completion:" in table
+    assert re.findall(r"<td[^>]*>([\d,]+)<", table) == ["1", "8", "8", "8", "1", "1", "1", "1"]
 
 
 def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
 from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
+from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.measured import (
     MeasuredSettings,
     dataset_title,
@@ -314,7 +315,9 @@ def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html | None:
     """Return a scorer's strip, or words if it calls almost nothing correct."""
     if share.interval.high < axis.low:
         result = f"no answer found in {silent:,} of {share.judged:,}"
-        return el("p", result if silent else "reads something else in nearly all", class_="off")
+        return el(
+            "p", result if silent else "extracts a wrong answer from nearly all", class_="off"
+        )
     return _dot(axis, share, mark)
 
 
@@ -378,7 +381,7 @@ def runs_section(
         for index, share in enumerate(shares)
     ]
     names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "Errors",
-             "From the first", "p")  # fmt: skip
+             "Difference from first", "p")  # fmt: skip
     heads = row_heads(names, ticks_strip(axis))
     table = el("table", heads, el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
@@ -515,15 +518,11 @@ def curves_section(curve: Sequence[AtK]) -> Html:
 
 def tokens_section(judged: Judged) -> Html:
     """Return how long the completions are, and tokens, seconds and cost if recorded."""
+    shown = lengths(judged)
     rows = []
-    for name, target in (("correct", True), ("not correct", False)):
-        lengths = sorted(
-            len(entry.text)
-            for entry, codes in zip(judged.run.entries, judged.codes, strict=True)
-            if not entry.error and (codes[judged.headline] == CORRECT) is target
-        )
-        if lengths:
-            cells = (len(lengths), *(lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9, 1)))
+    for name, sizes in (("correct", shown.correct), ("not correct", shown.others)):
+        if sizes:
+            cells = (len(sizes), *(sizes[int(q * (len(sizes) - 1))] for q in (0.5, 0.9, 1)))
             rows.append(
                 el(
                     "tr",
@@ -535,7 +534,7 @@ def tokens_section(judged: Judged) -> Html:
     head = el("tr", el("td"), *(el("th", name, scope="col", class_="number") for name in names))
     table = el("table", el("thead", head), el("tbody", *rows), class_="plain")
     return join(
-        el("p", "Characters in a completion:"),
+        el("p", f"{shown.unit.capitalize()} in a completion:"),
         scrolled(table, "Lengths"),
         _spent(judged),
     )
