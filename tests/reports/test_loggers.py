@@ -104,6 +104,27 @@ def test_failed_samples_are_counted_by_cause(gradeschool: Command) -> None:
     assert sum(causes.values()) == 3
 
 
+def test_truncated_and_empty_completions_are_counted_as_in_the_score(gradeschool: Command) -> None:
+    """By the limit, and by the text if no finish reason is recorded; never for failed samples."""
+    problems = load_dataset("sample").problems[:5]
+    texts = ("4", "So she sells them for", "So she", " ")
+    reasons: tuple[dict[str, str], ...] = ({}, {}, {"finish_reason": "stop"}, {})
+    lines = [
+        json.dumps({"question": problem.question, "completion": text, **reason})
+        for problem, text, reason in zip(problems, texts, reasons, strict=False)
+    ]
+    Path("cut.jsonl").write_text("\n".join(lines), "utf-8")
+    model = ("eval", "-m", "recorded/cut.jsonl", "-d", "sample", "-n", 5, "-o", "run")
+    assert gradeschool(*model, "--log", "jsonl", "--quiet").status == 3
+    *_, last, results, _end = rows()
+    written = read("results.json")
+    assert last["truncated"] == results["final/truncated"] == written["truncated"] == 1
+    assert results["final/empty"] == written["empty"] == 1
+    assert {name: written["forms"][name] for name in ("truncated", "empty")} == {
+        name: written[name] for name in ("truncated", "empty")
+    }
+
+
 def test_a_resumed_run_is_the_same_run(gradeschool: Command) -> None:
     for limit in (5, 9):
         assert gradeschool(*EVAL, "-n", limit, "--log", "jsonl", "--quiet").status == 0
@@ -221,6 +242,15 @@ def test_a_run_that_ends_early_is_logged_as_unfinished(folder: Path) -> None:
     first, end = rows(folder / "log.jsonl")
     assert (first["lr"], first["list"], end["finished"]) == (0.1, "1, 2", False)
     assert "empty" not in first
+
+
+def test_a_line_that_a_killed_run_left_incomplete_is_ended(folder: Path) -> None:
+    (folder / "log.jsonl").write_text('{"event": "metr', "ascii")
+    with RunLog(["jsonl"], lambda _: None, lambda _: None) as log:
+        log.open_run(folder, "updates", "now", {})
+    torn, *lines = (folder / "log.jsonl").read_text("ascii").splitlines()
+    assert torn == '{"event": "metr'
+    assert [json.loads(line)["event"] for line in lines] == ["parameters", "end"]
 
 
 def test_tables_are_markdown() -> None:

@@ -376,8 +376,16 @@ NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields
 def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
     """Return the form of a completion. Linear in its length; never raises."""
     region = committed_region(text, question)
-    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    truncated = is_truncated(text, finish)
     return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+
+
+def is_truncated(text: str, finish: str | None) -> bool:
+    """Return whether the limit ended a text; if the finish reason is unknown, whether it looks cut.
+
+    This is `truncated` of a `TextForm`, without the rest.
+    """
+    return finish == LENGTH or (finish in UNTOLD and looks_cut(text))
 
 
 def looks_cut(text: str) -> bool:

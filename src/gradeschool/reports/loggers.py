@@ -25,7 +25,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
-from gradeschool.completion import Finish
+from gradeschool.answers.regions import is_truncated
+from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.own_run import RESULTS_FILE, manifest_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
@@ -101,9 +102,8 @@ class JsonlLogger:
     """One JSON object per line in log.jsonl of the run folder: parameters, metrics, results."""
 
     def __init__(self, run: LoggedRun) -> None:
-        path = run.folder / LOG_FILE
-        self.place, self._unit = str(path), run.unit
-        self._file = path.open("a", encoding="ascii", newline="\n")
+        self._path = run.folder / LOG_FILE
+        self.place, self._unit = str(self._path), run.unit
         self._write("parameters", {"run": run.name, "id": run.id, **run.parameters})
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
@@ -117,11 +117,9 @@ class JsonlLogger:
     def close(self, finished: bool) -> None:
         """Append how the session ended."""
         self._write("end", {"finished": finished})
-        self._file.close()
 
     def _write(self, event: str, fields: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps({"event": event, **fields}) + "\n")
-        self._file.flush()
+        append_lines(self._path, [{"event": event, **fields}])
 
 
 class TensorboardLogger:
@@ -429,7 +427,8 @@ class EvaluationLog(RunProgress, RunLog):
         for sample in samples:
             tally.count(sample)
             completion = sample.completion
-            self._truncated += completion.finish is Finish.LENGTH
+            if not completion.error:
+                self._truncated += is_truncated(completion.text, completion.finish)
             if completion.error:
                 self._errors[completion.cause] += 1
             step = tally.stored + tally.ended

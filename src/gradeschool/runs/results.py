@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradeschool.completion import Completion, Finish
+from gradeschool.completion import Completion
 from gradeschool.datasets.platinum import disputed
 from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, fingerprint, slug
 from gradeschool.models.base import Request
@@ -116,8 +116,8 @@ def summarise(
         "requested": len(requests),
         "failed": len(rows) - len(answers),
         "missing": len(requests) - len(rows),
-        "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
-        "empty": sum(not completion.text.strip() for completion in answers),
+        "truncated": score.forms.truncated if score.forms else 0,
+        "empty": score.forms.empty if score.forms else 0,
         "failures": count_headline_causes(table, changes),
         "errors": dict(Counter(row.cause for row in rows if row.error).most_common()),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),

@@ -16,8 +16,7 @@ from typing import Any
 
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
-from gradeschool.answers.regions import form_of, looks_cut
-from gradeschool.completion import Finish
+from gradeschool.answers.regions import form_of
 from gradeschool.formats import settings as names
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
@@ -92,7 +91,7 @@ class GapAccount:
 
     @property
     def rest(self) -> float:
-        """Return the missing points without a measured cause."""
+        """Return the missing points unexplained."""
         return self.missing - sum(c.points for c in self.causes if c.points and not c.most)
 
     def as_json(self) -> dict[str, Any]:
@@ -183,8 +182,8 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
         named.append(GapCause(
             RUN_ON, facts.points(run_on),
             f"{count(run_on, 'completion states', 'completions state')} the right answer and "
-            f"{'runs' if run_on == 1 else 'run'} on into another question, where "
-            f"{facts.scorer.name} reads",
+            f"{'continues' if run_on == 1 else 'continue'} with another question, from which "
+            f"{facts.scorer.name} extracts its answer",
             "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
         ))  # fmt: skip
     if unread:
@@ -208,8 +207,9 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
         named.append(GapCause(
             TRUNCATED, facts.points(len(cut) * share),
             f"{count(len(cut), 'miss was', 'misses were')} cut before "
-            f"{'its' if len(cut) == 1 else 'their'} answer; as many may be "
-            "right as among the others", "evaluate again with a larger --max-tokens", most=True,
+            f"{'its' if len(cut) == 1 else 'their'} answer; the points are the gain if as "
+            "many are right as among the others",
+            "evaluate again with a larger --max-tokens", most=True,
         ))  # fmt: skip
     if len(empty) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
@@ -224,11 +224,8 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
 def _is_cut(sample: Sample) -> bool:
     """Whether a completion ends before its answer, and did not run on after it."""
     question = sample.problem.question if sample.problem else ""
-    if form_of(sample.text, sample.finish, question).ran_on:
-        return False
-    if sample.finish in (None, "", Finish.UNKNOWN):
-        return bool(sample.text.strip()) and looks_cut(sample.text)
-    return sample.finish == Finish.LENGTH
+    form = form_of(sample.text, sample.finish, question)
+    return form.truncated and not form.ran_on
 
 
 def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
