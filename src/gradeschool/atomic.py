@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from gradeschool.errors import InputError, StoreError
 from gradeschool.masking import masked_bytes
@@ -87,6 +89,25 @@ def write_file(target: Path, body: bytes) -> None:
             file.write(masked_bytes(body))
     except OSError as error:
         raise StoreError(f"cannot write {str(target)!r}: {error.strerror}") from error
+
+
+def write_json(target: Path, value: Any) -> None:
+    """Write a value as indented JSON; see `write_file`."""
+    write_file(target, f"{json.dumps(value, indent=2)}\n".encode())
+
+
+def append_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Append rows to a JSONL file, after ending a line that a killed process left incomplete.
+
+    Raises StoreError if they cannot be written.
+    """
+    try:
+        with path.open("ab+") as file:
+            if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+                file.write(b"\n")
+            file.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    except OSError as error:
+        raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 def remove_parts(folder: Path) -> None:

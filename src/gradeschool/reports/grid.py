@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import write_json
 from gradeschool.percentages import bounds, gain
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
@@ -57,7 +56,7 @@ def write_grid(root: Path, preset: Preset) -> Iterator[str]:
     """Write results/grid.json of a recipe's folder; yield the tables of its results."""
     by_split = {split: grid(root, preset, split) for split in SPLITS}
     fields = {split: [_fields(cell) for cell in cells] for split, cells in by_split.items()}
-    write_file(root / FILE, f"{json.dumps(fields, indent=2)}\n".encode())
+    write_json(root / FILE, fields)
     for split, cells in by_split.items():
         for number, title in ROUND_TITLES.items():
             chosen = [cell for cell in cells if cell.round == number]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import write_file, write_json
 from gradeschool.percentages import bounds, gain, percent, points
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
@@ -67,7 +67,7 @@ def write_report(
     lines += layers(root, preset)
     if (root / FILE).is_file():
         lines += ["", "## Every score, before and after self-training", *write_grid(root, preset)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(path, ("\n".join(lines) + "\n").encode())
     return path
 
 
@@ -311,8 +311,7 @@ def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> I
     folder = root / "figures"
     folder.mkdir(exist_ok=True)
     draw(_figure(name, plan, measured), folder / f"{name}.svg")
-    body = json.dumps(_fields(name, preset, measured, result), indent=2) + "\n"
-    write_file(folder / f"{name}.json", body.encode())
+    write_json(folder / f"{name}.json", _fields(name, preset, measured, result))
     yield from _figure_lines(name, plan, measured, result)
     yield f"![Figure {name}](figures/{name}.svg)"
 

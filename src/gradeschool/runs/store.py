@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
-import json
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from gradeschool.atomic import open_regular, remove_parts, sync_folder, write_file
+from gradeschool.atomic import open_regular, remove_parts, sync_folder, write_file, write_json
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
 from gradeschool.formats.own_run import (
@@ -127,7 +126,7 @@ class RunStore:
 
     def write_json(self, name: str, fields: Mapping[str, Any]) -> None:
         """Write a JSON file atomically."""
-        self.write_file(name, (json.dumps(fields, indent=2) + "\n").encode())
+        write_json(self.folder / name, fields)
 
     def write_file(self, name: str, body: bytes) -> None:
         """Write a file next to the completions, atomically."""

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
+from gradeschool.atomic import write_json
 from gradeschool.errors import InputError
 from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
 from gradeschool.verifier.examples import SolutionTokens
@@ -106,8 +107,7 @@ class Verifier(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        fields = {**self.fields(), **(facts or {})}
-        (folder / VERIFIER_FILE).write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
+        write_json(folder / VERIFIER_FILE, {**self.fields(), **(facts or {})})
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of verifier.json about the head."""

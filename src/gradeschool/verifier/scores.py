@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.errors import InputError, StoreError
+from gradeschool.atomic import append_lines
+from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.models.local import is_name_of
@@ -76,14 +76,8 @@ def read_scores(path: Path) -> Iterator[ScoreRow]:
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
-    """Append rows, after ending a line that a killed process left incomplete."""
-    try:
-        with path.open("ab+") as file:
-            if file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n":
-                file.write(b"\n")
-            file.write(b"".join(json.dumps(row.as_json()).encode() + b"\n" for row in rows))
-    except OSError as error:
-        raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    """Append rows; see `append_lines`."""
+    append_lines(path, (row.as_json() for row in rows))
 
 
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:

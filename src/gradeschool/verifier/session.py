@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import remove_parts, write_file
+from gradeschool.atomic import remove_parts, write_json
 from gradeschool.errors import StoreError
 from gradeschool.models.local import UNFINISHED
 from gradeschool.runs.store import LOCK_FILE, FolderLock
@@ -258,8 +258,7 @@ class TrainingFolder:
 
     def _write(self, **fields: Any) -> None:
         self.fields |= fields
-        body = json.dumps(self.fields, indent=2) + "\n"
-        write_file(self.path / TRAINING, body.encode())
+        write_json(self.path / TRAINING, self.fields)
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return training.json, None if the folder is new; raises StoreError."""

@@ -9,7 +9,6 @@ preference, as in V-STaR (arXiv 2402.06457).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import write_json
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import fingerprint
 from gradeschool.models.local import files_digest
@@ -241,7 +240,7 @@ def _prepare(
         take_lora(trained.model.model, files / ADAPTER)
         save_folder(base, trained.model.model, files, settings.save_dtype)
         fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
-        write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
+        write_json(files / VERIFIER_FILE, fields)
 
     return PreparedTraining(verifier, batches, losses, settings, save, data.too_long)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from gradeschool.atomic import replacing, write_file
+from gradeschool.atomic import append_lines, replacing, write_file
 from gradeschool.errors import InputError, StoreError
 from gradeschool.models.local import precision_on
 from gradeschool.signals import stop_flag
@@ -363,8 +363,7 @@ class RowsLog:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Append a row."""
-        with self.path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(f"{json.dumps(row)}\n")
+        append_lines(self.path, [row])
 
 
 def _row(line: str) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import write_json
 from gradeschool.errors import GradeschoolError, InputError, StoreError
 from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
@@ -86,8 +86,7 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
 def mark(folder: Path, stage: Stage, result: StageResult) -> None:
     """Store that a stage is done."""
     fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
-    path = folder / STAGES_FOLDER / f"{stage.name}.json"
-    write_file(path, (json.dumps(fields, indent=2) + "\n").encode())
+    write_json(folder / STAGES_FOLDER / f"{stage.name}.json", fields)
 
 
 def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
