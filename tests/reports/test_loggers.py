@@ -253,15 +253,6 @@ def test_a_line_that_a_killed_run_left_incomplete_is_ended(folder: Path) -> None
     assert [json.loads(line)["event"] for line in lines] == ["parameters", "end"]
 
 
-def test_a_line_that_a_killed_run_left_incomplete_is_ended(folder: Path) -> None:
-    (folder / "log.jsonl").write_text('{"event": "metr', "ascii")
-    with RunLog(["jsonl"], lambda _: None, lambda _: None) as log:
-        log.open_run(folder, "updates", "now", {})
-    torn, *lines = (folder / "log.jsonl").read_text("ascii").splitlines()
-    assert torn == '{"event": "metr'
-    assert [json.loads(line)["event"] for line in lines] == ["parameters", "end"]
-
-
 def test_tables_are_markdown() -> None:
     table: list[Row] = [{"scorer": "a|b", "accuracy": 0.123456789, "low": None}]
     assert markdown(table) == (

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
-from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.own_run import RESULTS_FILE, manifest_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
