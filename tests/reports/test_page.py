@@ -290,6 +290,24 @@ def test_several_runs_stand_beside_each_other(
     assert len(set(names)) == 2
 
 
+def test_runs_keep_their_differences_from_the_first_if_two_others_have_none(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Only the first run's sample of problem 1 failed, and the third run has none at all."""
+    right = {"index": 0, "completion": "#### 600"}
+    runs = [
+        written(tmp_path / "a.jsonl", right, {"index": 1, "error": "http 500"}),
+        written(tmp_path / "b.jsonl", right, {"index": 1, "completion": "#### 5"}),
+        written(tmp_path / "c.jsonl", right),
+    ]
+    page = report(gradeschool, tmp_path / "page.html", *runs, "-d", "sample")
+    lines = report(gradeschool, tmp_path / "page.md", *runs, "-d", "sample")
+    for text in (page, lines):
+        assert "Differences are from the first run" in text
+        assert "The runs are not compared" not in text
+    assert "Every pair:" not in page
+
+
 def test_samples_have_a_curve(gradeschool: Command, tmp_path: Path) -> None:
     """maj@k and pass@k of four samples, as figure and as table."""
     rows = [

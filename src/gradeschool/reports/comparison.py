@@ -11,8 +11,10 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, count, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
-from gradeschool.scorer import clip
-from gradeschool.scoring.compare import Change, Comparison, Outcomes
+from gradeschool.scorer import Scorer, clip
+from gradeschool.scoring.compare import Change, Comparison, Outcomes, compare, outcomes_of
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.table import scored_table
 
 NAME_WIDTH = 48
 SHOWN = 12  # number of ids of flipped problems
@@ -58,6 +60,22 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
 
 
+def compared_with_first(
+    runs: Sequence[Run], scorer: Scorer
+) -> tuple[list[Outcomes], dict[int, Comparison], str]:
+    """Return the outcomes of runs, and the comparisons with the first one by index.
+
+    If they cannot be compared, both are empty, and the text says why.
+    """
+    try:
+        outcomes = [outcomes_of(scored_table(run, [scorer])) for run in runs]
+        return outcomes, dict(enumerate(compare(outcomes), start=1)), ""
+    except InputError as refusal:
+        # Without the options of `compare` that the message ends with.
+        reason = str(refusal)
+        return [], {}, f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
+
+
 def methods_of(comparisons: Sequence[Comparison]) -> str:
     """Describe the differences from the first run: interval, test, correction, what they leave out.
 
@@ -79,12 +97,6 @@ def methods_of(comparisons: Sequence[Comparison]) -> str:
             "without a judged completion in one of two runs."
         )
     return " ".join(sentences)
-
-
-def not_compared(refusal: InputError) -> str:
-    """Return the sentence for runs that have no comparison, without the options of `compare`."""
-    reason = str(refusal)
-    return f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
 
 
 def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
@@ -136,7 +148,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
         needed = (
             ""
             if comparison.needed is None
-            else f"; the observed one needs {comparison.needed} problems"
+            else f"; detecting the observed difference takes {comparison.needed:,} problems"
         )
         yield (
             f"  {comparison.n} problems can detect a difference of "

@@ -9,23 +9,23 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, percent
-from gradeschool.reports.comparison import methods_of, not_compared, p_value
+from gradeschool.reports.comparison import compared_with_first, methods_of, p_value
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, save_page
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.compare import Comparison
 from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import ALL, choose_scorers, scorer_for
-from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
+from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet
 
 # Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -36,7 +36,10 @@ LONGEST_CELL = 200
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     headline = scorers[runs[0].headline]
-    differences, refusal = _differences(runs, headline)
+    # Without comparisons, the table has only accuracies.
+    _, differences, refusal = compared_with_first(
+        [judged.run.chosen.run for judged in runs], headline
+    )
     lines = [
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
         "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
@@ -51,7 +54,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Read by {_cell(headline.name)}.", ""]
+    lines += ["", f"Scored by {_cell(headline.name)}.", ""]
     if len(runs) > 1:
         words = _escaped(refusal) if refusal else methods_of(list(differences.values()))
         lines += [words, ""]
@@ -66,15 +69,6 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 def _percent(share: Share) -> str:
     return percent(share.accuracy) if share.judged else "–"  # nothing was judged
-
-
-def _differences(runs: Sequence[Judged], scorer: Scorer) -> tuple[Mapping[int, Comparison], str]:
-    """Return the comparisons with the first run, or why there are none."""
-    try:
-        outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
-        return dict(enumerate(compare(outcomes), start=1)), ""
-    except InputError as refusal:  # other problems: the table has only accuracies
-        return {}, not_compared(refusal)
 
 
 def _difference(comparison: Comparison | None) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, points
-from gradeschool.reports.comparison import methods_of, not_compared, p_value, verdict_of
+from gradeschool.reports.comparison import compared_with_first, methods_of, p_value, verdict_of
 from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.measured import (
     MeasuredSettings,
@@ -54,8 +54,8 @@ from gradeschool.reports.page.verdicts import (
 )
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK
-from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
-from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
+from gradeschool.scoring.compare import Comparison, Outcomes, all_pairs, is_cheap
+from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
 
 
 def headline(
@@ -367,7 +367,9 @@ def runs_section(
 ) -> Html:
     """Return one row per run, with its paired difference from the first if that is defined."""
     axis = axis_over(share.interval for share in shares if share.judged)
-    comparisons, pairs, refusal = _compared(runs, scorer)
+    outcomes, comparisons, refusal = compared_with_first(
+        [judged.run.chosen.run for judged in runs], scorer
+    )
     rows = [
         _row(
             index,
@@ -397,6 +399,7 @@ def runs_section(
         for judged in runs for note in judged.run.chosen.notes
     )  # fmt: skip
     words = refusal or methods_of(list(comparisons.values()))
+    pairs = _every_pair(outcomes)
     every = _pairs_table(runs, pairs) if pairs else None
     return join(lead, scroll, *notes, el("p", words, class_="note"), every)
 
@@ -404,17 +407,14 @@ def runs_section(
 Pairs = Mapping[tuple[int, int], Comparison]
 
 
-def _compared(
-    runs: Sequence[Judged], scorer: Scorer
-) -> tuple[Mapping[int, Comparison], Pairs, str]:
-    """Return the comparisons with the first run, those of every pair (if few), and a note."""
+def _every_pair(outcomes: Sequence[Outcomes]) -> Pairs:
+    """Return the comparison of every pair of runs, {} for few runs or many, or without pairing."""
+    if not (FEWEST <= len(outcomes) <= MOST and is_cheap(outcomes)):
+        return {}
     try:
-        outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
-        several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
-        pairs = all_pairs(outcomes) if several else {}
-        return dict(enumerate(compare(outcomes), start=1)), pairs, ""
-    except InputError as refusal:
-        return {}, {}, not_compared(refusal)
+        return all_pairs(outcomes)
+    except InputError:  # a problem of which the first run has only failed samples
+        return {}
 
 
 def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
