@@ -70,6 +70,12 @@ def writing_output(path: Path) -> Iterator[None]:
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
 
 
+def require_new(path: Path | None, option: str = "-o") -> None:
+    """Raise InputError for a file or folder that exists, of a command without --force."""
+    if path is not None and path.exists():
+        raise InputError(f"{str(path)!r} exists; remove it or give another {option}")
+
+
 def require_free(path: Path, overwrite: bool) -> None:
     """Raise InputError for a folder, and for a file that exists if `overwrite` is False."""
     if path.is_dir():

@@ -64,6 +64,28 @@ class Finish(StrEnum):
     UNKNOWN = "unknown"
 
 
+# The finish reasons of servers, engines and logs, in lower case.
+FINISH_REASONS = {
+    **dict.fromkeys(
+        ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "complete"),
+        Finish.STOP,
+    ),
+    **dict.fromkeys(
+        (
+            *("length", "max_tokens", "model_length", "max_length", "max_output_tokens"),
+            "model_context_window_exceeded",
+        ),
+        Finish.LENGTH,
+    ),
+    "content_filter": Finish.FILTER,
+}
+
+
+def finish_of(reason: object) -> Finish:
+    """Return the `Finish` for a finish reason in any tool's words, UNKNOWN for all others."""
+    return FINISH_REASONS.get(str(reason).lower(), Finish.UNKNOWN)
+
+
 class Usage(NamedTuple):
     """Token counts reported by the server; None if it did not report them."""
 

@@ -55,7 +55,7 @@ MISTAKES = {
     "rank absent.jsonl": "'absent.jsonl' does not exist",
     "rank answers.jsonl --baseline absent.jsonl --verifier absent": "'absent.jsonl' does not exist",
     "rank answers.jsonl --scorer absent": "no scorer is called 'absent'",
-    "rank answers.jsonl --verifier absent": "contains no scores of 'absent'",
+    "rank answers.jsonl --verifier absent": "has no verifier scores of 'absent'",
     "rank answers.jsonl --verifier old --generator tiny": "--generator needs a verifier's model",
     "verifier score answers.jsonl --verifier absent": "there is no verifier 'absent'",
     "verifier score absent.jsonl --verifier tiny": "'absent.jsonl' does not exist",

@@ -33,7 +33,7 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     lost = sum(part["share"] for part in entry["loss"].values())
     assert lost == pytest.approx(-entry["difference"])
     assert profile["verdict"][0] == (
-        "The problems of fresh:1 are new: no model knows them by heart."
+        "The problems of fresh:1 are new: no model has memorised them."
     )
     text = page.read_text("utf-8")
     assert text.startswith("<!doctype html>") and "fresh:1:test-numbers" in text
@@ -54,10 +54,10 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     [
         ((), "give either the runs of a profile or -m MODEL"),
         (("a", "-m", "tiny"), "give either the runs of a profile or -m MODEL"),
-        (("a", "b", "-n", "3"), "--limit is of -m MODEL"),
-        (("a", "b", "--dry-run"), "--dry-run is of -m MODEL"),
-        (("a", "b", "--temperature", "1"), "--temperature is of -m MODEL"),
-        (("a", "b", "--quiet", "--batch"), "--batch is of -m MODEL"),
+        (("a", "b", "-n", "3"), "--limit applies only with -m MODEL"),
+        (("a", "b", "--dry-run"), "--dry-run applies only with -m MODEL"),
+        (("a", "b", "--temperature", "1"), "--temperature applies only with -m MODEL"),
+        (("a", "b", "--quiet", "--batch"), "--batch applies only with -m MODEL"),
         (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
         (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),
         (("-m", "tiny", "-d", "gsm8k", "-d", "mgsm:xx"), "no dataset is called 'mgsm:xx'"),

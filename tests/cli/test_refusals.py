@@ -23,9 +23,9 @@ CASES = {
     "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is not a usable http://",
     "eval -m http://127.0.0.1:9/v1 -d sample": "is the server running?",
     "eval -m http://127.0.0.1:9/v1/m?api_key=k -d sample": "contains a user name, password, query",
-    "compare a b --margin 2": "--margin is of --not-worse-than and --gate",
-    "compare a b --not-worse-than c --max-failures 2": "--max-failures is of --gate",
-    "report a -o x.html --format pdf": "--format is of --figures",
+    "compare a b --margin 2": "--margin needs --not-worse-than or --gate",
+    "compare a b --not-worse-than c --max-failures 2": "--max-failures needs --gate",
+    "report a -o x.html --format pdf": "--format needs --figures",
     "score sample --vote lm-eval/gsm8k-cot-self-consistency/maj@8 --labels platinum": (
         "leave --labels out"
     ),

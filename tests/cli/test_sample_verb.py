@@ -110,3 +110,13 @@ def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool:
     several = gradeschool(*words(folder, tmp_path / "two", 2), "--temperature", 0)
     assert several.status == 2
     assert "would all be the same" in several.err
+
+
+def test_a_chat_protocol_needs_a_template(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    """As for `eval`; otherwise every sample would fail."""
+    chat = ("-p", "zero-shot/chat", "--no-calculator")
+    ended = gradeschool(*words(folder, tmp_path / "run", 2), *chat)
+    assert (ended.status, "has no chat template" in ended.err) == (2, True)
+    assert not (tmp_path / "run").exists()

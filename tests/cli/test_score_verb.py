@@ -98,7 +98,7 @@ def test_a_scorer_without_answers_does_not_count_for_the_gap(
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5, so 600"}] * 2)
     names = ("openai/2021", "lm-eval/gsm8k/flexible-extract", "multi-pattern")
     result = gradeschool("score", path, *SAMPLE, "--scorer", *names)
-    assert result.out.splitlines()[-1] == "The scorers that find answers come to the same accuracy."
+    assert result.out.splitlines()[-1] == "The scorers that extract answers give the same accuracy."
     result = gradeschool("score", path, *SAMPLE, "--scorer", *names[:2])
     assert "The scorers are up to 100.0 points apart" in result.out
     result = gradeschool("score", path, *SAMPLE, "--scorer", names[0])

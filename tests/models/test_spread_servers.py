@@ -160,6 +160,6 @@ def test_an_interrupted_sampling_says_what_is_left(pair: Pair, tmp_path: Path) -
     process.send_signal(signal.SIGINT)
     status, out, err = finish(process)
     assert status == 130, err
-    assert "the same command requests them" in err
+    assert "run the same command again to request them" in err
     assert "labelled by" in out
     assert 2 <= len(stored(output)) < PROBLEMS * SAMPLES

@@ -54,7 +54,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
         "100 samples, 20 stored already",
     ]
     assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
-    assert "accuracy of the new 100.0 % [74" in lines[3]
+    assert "accuracy of new samples 100.0 % [74" in lines[3]
     assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[3]
     assert lines[4] == "stopping: waiting for 3 in flight; press Ctrl-C again to stop now"
     assert lines[5].startswith("41/100 done · 1 failed · 1 retry (2 waiting)")
@@ -96,7 +96,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
         display.stopping()
     shown = out.getvalue()
     assert "10/10" in shown
-    assert "accuracy of the new 50.0 % [21.5, 78.5]" in shown
+    assert "accuracy of new samples 50.0 % [21.5, 78.5]" in shown
     assert "2.0/s · 100 tokens/s" in shown
     assert "0 failed · 4 of 8 in flight" in shown
     assert "stopping: waiting for 4 in flight" in shown

@@ -179,7 +179,7 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         first.send_signal(signal.SIGINT)
         _, printed = first.communicate(timeout=60)
         assert first.returncode == 130
-        assert "the same command requests them" in printed
+        assert "run the same command again to request them" in printed
         assert "Traceback" not in printed
         answered = len(read_log(log, "response"))
         assert len(rows(folder)) == answered < 200

@@ -449,7 +449,7 @@ def test_a_file_of_somebody_else_is_left_alone(gradeschool: Command, tmp_path: P
     path = tmp_path / "completions.jsonl"
     path.write_text('{"prompt": "?", "completion": "18"}\n')
     ended = gradeschool("eval", *RECORDED, "-o", tmp_path)
-    assert ended.status == 2 and "is not of a run; give another folder" in ended.err
+    assert ended.status == 2 and "is not part of a run; give another folder" in ended.err
     assert path.read_text() == '{"prompt": "?", "completion": "18"}\n'
 
 

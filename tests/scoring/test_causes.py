@@ -192,7 +192,9 @@ def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
         assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
         assert 0 <= scorer["correct_by_guess"] <= scorer["correct"]
     assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
-    assert "four: causes of misses and of wrong acceptances" in gradeschool(*words).out
+    assert (
+        "four: causes of misses, wrong acceptances and correct guesses" in gradeschool(*words).out
+    )
 
 
 # Labels

@@ -299,7 +299,7 @@ def test_thresholds_decide_the_exit_status(
         (range(0), (), 0, "met: b against a: +0.00 points"),
         (range(3), (), 0, "a loss of 1 is not excluded"),
         (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),
-        (range(3), (), 0, "5,887 problems exclude it for an equal run, with 80 % power"),
+        (range(3), (), 0, "an equally good run needs 5,887 problems to exclude it with 80 % power"),
     ],
 )
 def test_the_gate_fails_what_is_significantly_worse(
@@ -341,7 +341,7 @@ def test_the_gate_stands_alone(
     words = [str(good) if word == "RUN" else word for word in option]
     done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
     assert done.status == 2
-    assert "--gate excludes --not-worse-than and --unpaired" in done.err
+    assert "--gate cannot be combined with --not-worse-than or --unpaired" in done.err
 
 
 def test_the_gate_takes_a_file_of_several_runs(

@@ -187,7 +187,7 @@ def test_the_verdict_says_what_was_not_tested_and_what_is_excluded() -> None:
     [text] = verdict(original, profile(original, [few]))
     assert re.search(r"Too few problems to tell .* a loss of \d\d\.\d points is not excl", text)
     [text] = verdict(original, profile(original, [hard]))
-    assert text.startswith("Whether the model knows gsm8k by heart is not tested")
+    assert text.startswith("Whether the model memorised the problems of gsm8k was not tested")
 
 
 def test_a_set_is_recognised_by_its_dataset_whatever_its_run_is_called() -> None:
@@ -201,7 +201,7 @@ def test_a_set_is_recognised_by_its_dataset_whatever_its_run_is_called() -> None
 
 
 def is_called_memorised(draw: random.Random, seeds: int, instances: int, share: float) -> bool:
-    """Whether the verdict calls a model so that knows a share of the test set by heart.
+    """Whether the verdict names a model that has memorised a share of the test set.
 
     Its chances on problems that it does not know are Beta(3, 1), 75 % on average.
     """

@@ -115,7 +115,7 @@ def test_nothing_is_overwritten(gradeschool: Command, answers: Path, tmp_path: P
     table.write_text("mine")
     result = gradeschool("score", answers, *SAMPLE, "-o", table)
     assert (result.status, table.read_text()) == (2, "mine")
-    assert "is there already; remove it or give another name" in result.err
+    assert "exists; remove it or give another -o" in result.err
 
 
 @pytest.mark.parametrize(

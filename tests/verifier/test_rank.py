@@ -365,5 +365,5 @@ def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ended = gradeschool("rank", file, "-d", "sample")
     assert ended.status == 2
-    assert "contains no scores" in ended.err
+    assert "has no verifier scores" in ended.err
     assert "verifier score" in ended.err

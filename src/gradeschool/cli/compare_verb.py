@@ -44,8 +44,8 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--at-least", type=SHARE, metavar="SHARE",
               help="Exit with 1 if the accuracy of a run is below SHARE.")  # fmt: skip
 @click.option("--not-worse-than", "reference", metavar="RUN",
-              help="Exit with 1 unless the interval excludes that a run is worse than RUN by "
-                   "more than the margin.")  # fmt: skip
+              help="Exit with 1 unless the interval excludes a loss of more than the margin "
+                   "against RUN.")  # fmt: skip
 @click.option("--gate", "good", metavar="RUN",
               help="Exit with 1 if a run is significantly worse than RUN, the last good one of the "
                    "same prompts, or has samples that failed.")  # fmt: skip
@@ -169,15 +169,15 @@ def _reference(
 ) -> tuple[str, ...]:
     """Return the run that an option names, if any; raises InputError if options exclude it."""
     if common and unpaired:
-        raise InputError("--common and --unpaired exclude each other; give one")
+        raise InputError("--common cannot be combined with --unpaired")
     if good is not None and (reference is not None or unpaired):
-        raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
+        raise InputError("--gate cannot be combined with --not-worse-than or --unpaired")
     run = reference or good
     source = click.get_current_context().get_parameter_source
     if run is None and source("margin") is not ParameterSource.DEFAULT:
-        raise click.UsageError("--margin is of --not-worse-than and --gate; give one of them")
+        raise click.UsageError("--margin needs --not-worse-than or --gate")
     if good is None and source("max_failures") is not ParameterSource.DEFAULT:
-        raise click.UsageError("--max-failures is of --gate; give it too")
+        raise click.UsageError("--max-failures needs --gate")
     return () if run is None else (run,)
 
 
@@ -205,7 +205,7 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
             warn(
                 f"{first.run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
                 "common, so those samples may be equal and the runs are not independent; evaluate "
-                f"one of them again with a --seed that is {apart} or more away"
+                f"one of them again with a --seed that differs by at least {apart}"
             )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import require_new, write_file
 from gradeschool.cli.options import READING, with_options
 from gradeschool.errors import InputError, UnknownNameError
 
@@ -89,8 +89,7 @@ def write_config(context: click.Context, path: Path) -> None:
 
     Raises InputError if the file exists or cannot be written.
     """
-    if path.exists():
-        raise InputError(f"{str(path)!r} exists; give another name to --save-config")
+    require_new(path, "--save-config")
     lines, values = [], {**context.params, **context.meta.get(READING, {})}
     for key, option in _options(context).items():
         value = values.get(option.name or "")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradeschool.atomic import require_new
 from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
     VerbGroup,
-    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -26,6 +26,7 @@ from gradeschool.cli.options import (
 )
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
+from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def generate_command(
     from gradeschool.datasets.fresh import fresh_problems
     from gradeschool.datasets.fresh.generate import row, rows_digest
 
-    check_new(output)
+    require_new(output)
     low, high = steps
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
@@ -219,9 +220,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     """Print the correct completions of a run as problems.
 
     This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
-    and each different text of a problem once. It is an error if none is correct. A model trained
-    on them has used the same labels as a verifier trained on the run, so it is a fair baseline for
-    the verifier.
+    and adds the line "#### N" if it has none. Prints each different text of a problem once. It is
+    an error if none is correct. A model trained on them has used the same labels as a verifier
+    trained on the run, so it is a fair baseline for the verifier.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """
@@ -231,9 +232,10 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     check_sources([run], dataset)
     added = load_datasets(others)
+    runs = candidates_of(run, dataset, warn)
     kept = [
-        (answered.problem.question, text)
-        for candidates in candidates_of(run, dataset, warn)
+        _row(answered.problem.question, _with_gold(text, answered.problem))
+        for candidates in runs
         for answered in candidates.answered
         for text in dict.fromkeys(
             candidate.text for candidate in answered.candidates if candidate.right
@@ -247,9 +249,11 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     for name in others:
         for problem in added[name].problems:
             say(_row(problem.question, problem.solution))
-    for question, text in kept:
-        say(_row(question, text))
-    warn(f"{len(kept)} correct completions of {run}")
+    for line in kept:
+        say(line)
+    failed = sum(candidates.failed for candidates in runs)
+    unusable = f"; {failed} others could not be used" if failed else ""
+    warn(f"{len(kept)} correct completions of {run}{unusable}")
 
 
 @command.command("label-steps")
@@ -276,7 +280,7 @@ def label_steps_command(
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
 
-    check_new(output)
+    require_new(output)
     check_sources([run], dataset)
     labelled = [row for each in candidates_of(run, dataset, warn) for row in label_run(each)]
     counts = label_counts(labelled)
@@ -291,6 +295,10 @@ def label_steps_command(
         reasons = ", ".join(f"{name} {count}" for name, count in counts.pop("reasons").items())
         warn(", ".join(f"{count} {name}" for name, count in counts.items()))
         warn(f"first wrong steps and undecided solutions: {reasons or 'none'}")
+
+
+def _with_gold(text: str, problem: Problem) -> str:
+    return text if MARKER in text else f"{text.rstrip()}\n{MARKER} {problem.gold}"
 
 
 def _row(question: str, solution: str) -> str:
@@ -345,7 +353,7 @@ def _print(listed: list[Suspect], limit: int) -> None:
 
     console = stdout_console()
     count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
-    console.print(f"{count} where more strong runs give one other answer than the gold")
+    console.print(f"{count} on which more strong runs agree on one wrong answer than give the gold")
     for suspect in listed[:limit]:
         runs, problem = suspect.sayers, suspect.problem
         answers = (

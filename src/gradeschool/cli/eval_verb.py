@@ -231,20 +231,23 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     for text in evaluation.cautions():
         warn(f"{run}{text}")
     if evaluation.fatal is not None:
-        warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
+        warn(f"{run}the run stopped: {evaluation.fatal}; run the same command again to resume")
     elif evaluation.interrupted:
         warn(f"{run}interrupted with {evaluation.missing} samples left; "
-             "the same command requests them")  # fmt: skip
+             "run the same command again to request them")  # fmt: skip
     elif evaluation.over_budget:
         warn(f"{run}{evaluation.missing} samples were not requested, because of --max-cost; "
-             "the same command with a larger one resumes the run")  # fmt: skip
+             "run the same command with a larger one to resume")  # fmt: skip
     elif evaluation.failed:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
         samples = "1 sample" if evaluation.failed == 1 else f"{evaluation.failed} samples"
         warn(f"{run}{samples} failed ({causes}), such as: {evaluation.example}; "
-             "the same command requests them again")  # fmt: skip
+             "run the same command again to request them again")  # fmt: skip
     elif evaluation.missing:
-        warn(f"{run}{evaluation.missing} samples have no answer; the same command requests them")
+        warn(
+            f"{run}{evaluation.missing} samples have no answer; run the same command again to "
+            "request them"
+        )
 
 
 def exit_status(evaluation: Evaluation) -> int:
@@ -281,9 +284,10 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
     if advice := _advice(evaluation):
         say(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-    say(f"{evaluation.answered} of {evaluation.requested} samples in "
-               f"{evaluation.folder}{cost}; to apply every scorer:\n"
-               f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip
+    say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}{cost}"
+        f"{'; to apply every scorer:' if evaluation.answered else ''}")  # fmt: skip
+    if evaluation.answered:
+        say(f"  gradeschool score {quoted(str(evaluation.folder))}")
 
 
 def _advice(evaluation: Evaluation) -> str:

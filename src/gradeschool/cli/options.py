@@ -48,7 +48,8 @@ class FileVerb(Verb):
         self.params += [
             click.Option(
                 ["--columns"], multiple=True, metavar="ROLE=COLUMN,...",
-                help="Columns of question, response, gold, id, run, sample; by default guessed.",
+                help="Columns of question, response, gold, id, run, sample, finish, error; by "
+                "default guessed.",
             ),
             click.Option(
                 ["--id-base"], type=int, metavar="N",
@@ -122,8 +123,8 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decora
     return decorate
 
 
-class FiniteRange(click.FloatRange):
-    """Numbers in a range, without "nan" and "inf"."""
+class FiniteNumber(click.types.FloatParamType):
+    """Numbers without "nan" and "inf"."""
 
     name = "number"  # the type's name in --help and messages
 
@@ -133,6 +134,10 @@ class FiniteRange(click.FloatRange):
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
+
+
+class FiniteRange(FiniteNumber, click.FloatRange):
+    """The same in a range."""
 
 
 dataset_option = click.option(
@@ -240,12 +245,6 @@ def files_and_scorers(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
     return files, tuple(dict.fromkeys((*scorers, *named)))
-
-
-def check_new(path: Path | None) -> None:
-    """Raise InputError for a file that exists, from -o."""
-    if path is not None and path.exists():
-        raise InputError(f"{str(path)!r} exists; remove it or give another -o")
 
 
 def is_pipe(name: str) -> bool:

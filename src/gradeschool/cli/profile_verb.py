@@ -117,17 +117,17 @@ def _check(
                      if source(name) is ParameterSource.COMMANDLINE]:  # fmt: skip
             options = {param.name: param.opts[-1] for param in command.params}
             raise InputError(
-                f"{options[foreign[0]]} is of -m MODEL, and runs are given; leave it out"
+                f"{options[foreign[0]]} applies only with -m MODEL; leave it out for runs"
             )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
 
 
 def _check_output(output: Path) -> None:
-    from gradeschool.atomic import require_free
+    from gradeschool.atomic import require_new
     from gradeschool.reports.figures.curves import check_figure
 
-    require_free(output, overwrite=False)
+    require_new(output)
     if output.suffix.lower() != PAGE:
         check_figure(output)
 

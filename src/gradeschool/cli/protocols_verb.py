@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     print_lists,
     stdout_console,
     warn,
+    warn_of_faults,
 )
 from gradeschool.errors import InputError, UnknownNameError
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.card import ProtocolCard
     from gradeschool.scoring.compare import ScoreDelta
+    from gradeschool.scoring.samples import Run
 
 
 @click.group(cls=VerbGroup)
@@ -195,27 +197,29 @@ def diff_command(
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
     """
     from gradeschool.protocols.registry import all_protocols, all_scorers
-    from gradeschool.scoring.sources import check_sources
+    from gradeschool.scoring.sources import check_sources, load_runs
 
     for name in (a, b):
         if name not in all_protocols() and name not in all_scorers():
             raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
     specs = tuple(dict.fromkeys((*runs, *files)))
     check_sources(specs, dataset)
-    paths = [Path(spec) for spec in specs]
-    if a in all_protocols() and b in all_protocols():
-        _protocols(a, b, paths, problem, dataset, as_json)
-    elif a in all_scorers() and b in all_scorers():
-        _scorers(a, b, paths, dataset, as_json)
-    else:
+    both_protocols = a in all_protocols() and b in all_protocols()
+    if not both_protocols and not (a in all_scorers() and b in all_scorers()):
         scorer = a if a not in all_protocols() else b
         raise InputError(
             f"{scorer!r} is a scorer and the other is a protocol; give two of the same kind"
         )
+    scored = [run for spec in specs for run in load_runs(Path(spec), dataset, warn)]
+    if both_protocols:
+        _protocols(a, b, scored, problem, dataset, as_json)
+    else:
+        _scorers(a, b, scored, as_json)
+    warn_of_faults(sum(run.faults for run in scored))
 
 
 def _protocols(
-    a: str, b: str, paths: Sequence[Path], problem: str | None, dataset: str | None, as_json: bool
+    a: str, b: str, runs: Sequence[Run], problem: str | None, dataset: str | None, as_json: bool
 ) -> None:
     from gradeschool.protocols.contrast import (
         prompt_difference,
@@ -236,7 +240,7 @@ def _protocols(
     fields, lines = protocol_differences(*cards), prompt_difference(*cards)
     scorers = (both[0].scorers[0], both[1].scorers[0])
     splits = scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
-    moves = _moves(paths, scorers, dataset)
+    moves = _moves(runs, scorers)
     if as_json:
         print_json(
             {
@@ -264,7 +268,7 @@ def _protocols(
         print_moves(moves, scorers, console)
 
 
-def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json: bool) -> None:
+def _scorers(a: str, b: str, runs: Sequence[Run], as_json: bool) -> None:
     from gradeschool.protocols.card import scorer_card
     from gradeschool.protocols.contrast import scorer_splits
     from gradeschool.protocols.registry import get_usable_scorer
@@ -272,7 +276,7 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
 
     cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
     splits = scorer_splits(*cards)
-    moves = _moves(paths, (a, b), dataset)
+    moves = _moves(runs, (a, b))
     if as_json:
         print_json(
             {
@@ -292,23 +296,16 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
         print_moves(moves, (a, b), console)
 
 
-def _moves(
-    paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None
-) -> list[ScoreDelta]:
-    """Return how each run's score changes between two scorers; reads nothing without files."""
+def _moves(runs: Sequence[Run], scorers: tuple[str, str]) -> list[ScoreDelta]:
+    """Return how each run's score changes between two scorers."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.scoring.compare import score_delta
-    from gradeschool.scoring.sources import load_runs
     from gradeschool.scoring.table import scored_table
 
-    if not paths:
+    if not runs:
         return []
     chosen = [get_usable_scorer(name) for name in scorers]
-    return [
-        score_delta(scored_table(run, chosen))
-        for path in paths
-        for run in load_runs(path, dataset, warn)
-    ]
+    return [score_delta(scored_table(run, chosen)) for run in runs]
 
 
 @command.command("prompts")

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 @click.argument("run", metavar="RUN")
 @click.option("--verifier", metavar="FOLDER|FILE.gguf|tiny|SCORES",
               help="Verifier or published reward model, which scores what has no score yet; or a "
-                   "file of scores; or the beginning of a name in the run's own.")  # fmt: skip
+                   "file of scores; or the first characters of a verifier's name in the run's "
+                   "score file.")  # fmt: skip
 @click.option(
     "--generator",
     metavar="FOLDER|FILE.gguf|tiny",
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="Random subsets of each problem's completions, for votes among fewer.",
+    help="Random subsets of each problem's completions, for votes over fewer of them.",
 )
 @seed_option
 @scorer_option("Scorer that labels the completions; by default that of the protocol.")

@@ -85,7 +85,7 @@ def command(
     _require_writable(output, figures, heatmap, force)
     source = click.get_current_context().get_parameter_source("forms")
     if figures is None and source is not ParameterSource.DEFAULT:
-        raise click.UsageError("--format is of --figures; give its folder too")
+        raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
     gathered = gather(files, dataset, warn)

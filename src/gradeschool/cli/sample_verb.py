@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,15 +18,8 @@ from gradeschool.cli.options import (
     warn,
 )
 from gradeschool.cli.training import MOST_SEED
-from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
-if TYPE_CHECKING:
-    from gradeschool.models.base import Model
-    from gradeschool.models.transformers_model import Workers
-    from gradeschool.problem import Problem
-
-HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
 
 
@@ -92,52 +84,33 @@ def command(
     Example: gradeschool sample -m transformers/models/generator -d gsm8k:train -k 100 -o
     runs/samples
     """
-    from gradeschool.datasets.load import is_here, load_dataset
-    from gradeschool.protocols.registry import get_protocol
     from gradeschool.reports.loggers import check_loggers
-    from gradeschool.runs.evaluate import RequestOptions
-    from gradeschool.runs.job import EvalJob, PreparedJob, decoding_of, workers_of
-    from gradeschool.runs.plan import make_plan
+    from gradeschool.runs.job import EvalJob, prepare
 
     check_loggers(loggers)
-    chosen = get_protocol(protocol)
-    decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
-    if calculator and chosen.is_chat:
-        raise InputError(
-            f"the calculator needs a completion protocol, and {chosen.name} is a chat protocol; "
-            "give --no-calculator or another protocol"
-        )
-    name, workers = dataset or chosen.dataset, workers_of(engine, processes)
-    if not is_here(name):  # raises errors of the model before the dataset is fetched
-        _model(models, (), name, timeout, calculator, workers)
-    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
-    model = _model(models, plan.problems, plan.dataset.name, timeout, calculator, workers)
-    job = EvalJob(models[0], protocol, samples=samples, output=output)
-    work = PreparedJob(job, plan, model, output, RequestOptions(connections))
+    job = EvalJob(
+        models[0],
+        protocol,
+        dataset or "",
+        limit,
+        samples,
+        temperature,
+        max_tokens,
+        seed,
+        calculator,
+        connections,
+        timeout=timeout,
+        engine=engine,
+        processes=processes,
+        output=output,
+        servers=models[1:],
+    )
+    work = prepare(job, warn=warn)
     evaluation = run_plan(work, quiet, loggers)
     if evaluation.fatal is None:
         _labels(output, as_json)
     warn_of_end(evaluation)
     sys.exit(exit_status(evaluation))
-
-
-def _model(
-    specs: tuple[str, ...],
-    problems: tuple[Problem, ...],
-    dataset: str,
-    timeout: float,
-    calculator: bool,
-    workers: Workers | None,
-) -> Model:
-    """Return the model of a name, or several endpoints as one model."""
-    from gradeschool.models.choose import choose_model
-    from gradeschool.models.spread import SpreadModel
-
-    names = list(dict.fromkeys(specs))
-    if len(names) > 1 and any(name.startswith(HERE) for name in names):
-        raise InputError("several local models are given; give one, which --processes can share")
-    models = [choose_model(name, problems, dataset, timeout, calculator, workers) for name in names]
-    return models[0] if len(models) == 1 else SpreadModel(models, warn)
 
 
 def _labels(output: Path, as_json: bool) -> None:

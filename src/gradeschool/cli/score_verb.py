@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from gradeschool.scoring.at_k import VoteScore
     from gradeschool.scoring.totals import Totals
 
-SHARD_ALONE = "--shard needs -o FILE, and excludes --engine ray, --vote, --labels and --causes"
+SHARD_ALONE = (
+    "--shard needs -o FILE, and cannot be combined with --engine ray, --vote, --labels or --causes"
+)
 
 
 @click.command(cls=FileVerb)

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.atomic import write_file
+from gradeschool.atomic import require_new, write_file
 from gradeschool.cli.options import (
     FileVerb,
-    FiniteRange,
+    FiniteNumber,
     VerbGroup,
-    check_new,
     dataset_option,
     json_option,
     print_json,
@@ -224,7 +223,7 @@ def export(verifier: Path, output: Path) -> None:
 @click.option("--predictions", multiple=True, metavar="FILE",
               help="JSONL with the id and the scores or the prediction of each solution; may be "
                    "repeated.")  # fmt: skip
-@click.option("--threshold", type=FiniteRange(),
+@click.option("--threshold", type=FiniteNumber(),
               help="Score below which a step is wrong; by default each half of the problems "
                    "chooses for the other.")  # fmt: skip
 @click.option(
@@ -259,7 +258,7 @@ def bench(
             "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
-    check_new(output)
+    require_new(output)
     scorers = BenchSources(**sources).load()
     rows = spread_evenly(load_step_labels(), limit)
     predictions = [scorer(rows, threshold, progress("solutions")) for scorer in scorers]

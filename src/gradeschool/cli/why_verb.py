@@ -62,7 +62,8 @@ def command(
     else:
         if expected is not None and 0 < expected <= 1:
             warn(
-                f"--expected {expected:g} is {expected:g} %; give {100 * expected:g} for the share"
+                f"--expected is in percent: {expected:g} means {expected:g} %; "
+                f"use {100 * expected:g} for {100 * expected:g} %"
             )
         account, faults = _alone(run, (expected or 0.0) / 100, scorer, dataset)
         test = ""
@@ -157,7 +158,7 @@ def _print(account: GapAccount, test: str) -> None:
     if account.missing > 0 and measured and account.rest >= LEAST_POINTS:
         low, high = account.interval
         chance = account.rest <= 100 * (high - low) / 2
-        words = "the rest, within chance" if chance else "without a measured cause"
+        words = "the rest, within chance" if chance else "unexplained"
         say(f"\n{account.rest:>10.1f}  {words}")
     elif account.missing > 0 and measured and account.rest <= -LEAST_POINTS:
         say(f"\n{account.rest:>10.1f}  the causes account for more than is missing: without them "

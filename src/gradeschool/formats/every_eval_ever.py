@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool import __version__
-from gradeschool.completion import Prompt
+from gradeschool.completion import Prompt, finish_of
 from gradeschool.formats.export import (
     ExportedFile,
     ExportedRun,
@@ -32,7 +32,6 @@ from gradeschool.formats.samples import (
     FileSample,
     Reference,
     faulty,
-    finish_of,
     shown,
     whole_number,
 )

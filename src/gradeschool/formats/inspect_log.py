@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gradeschool import __version__
-from gradeschool.completion import Prompt
+from gradeschool.completion import Prompt, finish_of
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import settings
 from gradeschool.formats.export import (
@@ -33,7 +33,7 @@ from gradeschool.formats.export import (
     encoded,
     storable,
 )
-from gradeschool.formats.samples import FileSample, Reference, faulty, finish_of, text_of
+from gradeschool.formats.samples import FileSample, Reference, faulty, text_of
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
+from gradeschool.completion import finish_of
 from gradeschool.errors import InputError
 from gradeschool.formats.plain import (
     ERROR_FIELDS,
@@ -31,7 +32,6 @@ from gradeschool.formats.samples import (
     Reference,
     error_of,
     faulty,
-    finish_of,
     first_of,
     gold_in,
     shown,
@@ -257,10 +257,13 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
     for part in (part for text in texts for part in text.split(",")):
         role, equals, name = (word.strip() for word in part.partition("="))
         role = ALIASES.get(role, role)
-        if not equals or not name or role not in NAMES:
+        if not equals or not name:
             raise InputError(
-                f"--columns {clip(part)!r} is not ROLE=COLUMN; give {', '.join(NAMES)}, "
-                "such as question=Question,response=Output"
+                f"--columns {clip(part)!r} is not ROLE=COLUMN, such as response=Output"
+            )
+        if role not in NAMES:
+            raise InputError(
+                f"--columns {clip(part)!r}: {clip(role)!r} is not a role; use {', '.join(NAMES)}"
             )
         columns[role] = name
     return columns

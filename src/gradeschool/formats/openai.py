@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gradeschool.completion import finish_of
 from gradeschool.formats.samples import (
     UNNAMED,
     FileSample,
     Reference,
     faulty,
-    finish_of,
     shown,
     text_of,
 )

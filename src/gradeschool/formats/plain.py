@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Finish
+from gradeschool.completion import Finish, finish_of
 from gradeschool.formats.samples import (
     UNNAMED,
     WORDY,
@@ -15,7 +15,6 @@ from gradeschool.formats.samples import (
     Reference,
     error_of,
     faulty,
-    finish_of,
     first_of,
     gold_in,
     shown,

@@ -24,15 +24,6 @@ NUMBER = re.compile(r"-?\$?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}|(?<!\d)(-?\d{1,40}) ?/ ?(\d{1,40})")
 LARGEST_POWER = 1e30  # a number with an exponent up to it is written out
 WORDY = re.compile(r"[^\W\d_]|[\\=]")  # a text with it is more than a number
-FINISHES = {
-    "stop": Finish.STOP,
-    "eos": Finish.STOP,
-    "length": Finish.LENGTH,
-    "max_tokens": Finish.LENGTH,
-    "max_output_tokens": Finish.LENGTH,
-    "model_length": Finish.LENGTH,
-    "content_filter": Finish.FILTER,
-}
 
 
 class Reference(NamedTuple):
@@ -132,11 +123,6 @@ def _written_out(number: str) -> str:
 def faulty(row: int, run: str, fault: str) -> FileSample:
     """Return the record for a row that cannot be used."""
     return FileSample(row, run, Reference(), "", fault=fault)
-
-
-def finish_of(value: object) -> Finish:
-    """Return the `Finish` for a finish reason of any API."""
-    return FINISHES.get(str(value).lower(), Finish.UNKNOWN)
 
 
 def text_of(content: object, between: str = "") -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Message, Prompt
+from gradeschool.errors import InputError
 from gradeschool.formats.samples import text_of
 
 # The settings, in display order.
@@ -69,6 +70,17 @@ def mapping_in(path: Path) -> Mapping[str, Any]:
         return mapping(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError):
         return {}
+
+
+def read_object(path: Path, advice: str) -> dict[str, Any]:
+    """Return the JSON object in a file; raises InputError, with the advice, if there is none."""
+    try:
+        fields = json.loads(path.read_bytes())
+        if not isinstance(fields, dict):
+            raise ValueError("it is not an object")
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} cannot be read ({error}); {advice}") from error
+    return fields
 
 
 def address_of(url: object) -> str | None:

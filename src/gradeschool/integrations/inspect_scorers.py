@@ -26,6 +26,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.completion import finish_of
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
@@ -48,7 +49,6 @@ REASONS = {
     Failure.NO_NUMBER: "invalid_response_format",
 }
 SCORING_FAILED = "scoring_failed"
-FINISHES = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 
 
 def scorer_name(name: str) -> str:
@@ -69,7 +69,7 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
     cause = None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
-        finish = FINISHES.get(state.output.stop_reason)
+        finish = finish_of(state.output.stop_reason)
         cause = detect_answer_failure(text, problem.gold, finish, problem.question)
     return Score(
         value=VALUES[verdict.outcome],

@@ -271,7 +271,7 @@ class Endpoint:
             status = 404
         except TransientError as error:
             if error.cause == "cannot connect":
-                raise TransientError(error.cause, f"{error}; is the server running?") from error
+                raise TransientError(error.cause, f"{error} (is the server running?)") from error
             if error.cause != "bad response":
                 raise
         except ModelError as error:

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import NO_USAGE, Finish, Usage
+from gradeschool.completion import NO_USAGE, Finish, Usage, finish_of
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.samples import text_of
 from gradeschool.masking import masked, masked_values, shown_address
@@ -109,22 +109,9 @@ OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1  # a larger count is not a count
 
-# A reply is an answer only if its choice ends for a reason in the first table and has text;
-# everything else is a failure with a cause, which is never scored.
-ENDINGS: Mapping[str, Finish] = {
-    **dict.fromkeys(("", "none", "null"), Finish.UNKNOWN),
-    **dict.fromkeys(
-        ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "complete"),
-        Finish.STOP,
-    ),
-    **dict.fromkeys(
-        (
-            *("length", "max_tokens", "model_length", "max_length", "max_output_tokens"),
-            "model_context_window_exceeded",
-        ),
-        Finish.LENGTH,
-    ),
-}
+# A reply is an answer only if its choice ends with a stop, at the limit or for a reason that the
+# server does not report, and has text; all else is a failure with a cause, which is never scored.
+UNREPORTED = ("", "none", "null")
 FAILURES: Mapping[str, str] = {
     **dict.fromkeys(("error", "failed", "insufficient_system_resource"), "server error"),
     **dict.fromkeys(("abort", "aborted", "cancelled", "canceled"), "aborted"),
@@ -220,8 +207,8 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
     if choice.get("error"):
         raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
     reason = str(choice.get("finish_reason") or "")
-    finish = ENDINGS.get(reason.lower())
-    if finish is None:
+    finish = finish_of(reason)
+    if finish not in (Finish.STOP, Finish.LENGTH) and reason.lower() not in UNREPORTED:
         cause = FAILURES.get(reason.lower(), "unknown ending")
         kind = ModelError if cause in LASTING else TransientError
         raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")

@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gradeschool.completion import Decoding, Usage
+from gradeschool.completion import Decoding, Usage, finish_of
 from gradeschool.errors import ModelError
-from gradeschool.formats.samples import finish_of
 from gradeschool.models.base import Reply, Request, Results
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from multiprocessing import get_context
@@ -20,10 +19,11 @@ from queue import Empty
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import InputError
 from gradeschool.models.generation import SEND_ROWS, LoadedGenerator
 from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, files_digest
-from gradeschool.signals import ignore_interrupts, keeping_handler
+from gradeschool.ray_session import ray_session
+from gradeschool.signals import ignore_interrupts
 
 WAIT_SECONDS = 0.5
 # malloc.h of glibc: no separate mappings for large blocks, no memory returned below 2 GB, growth by
@@ -35,7 +35,6 @@ SENT_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.jinja")
 SHARE_ON_CPU, SHARE_ON_GPU = 512, 4096
 SHARES_PER_ACTOR = 4  # so that no actor waits long for the last one
 MOST_LOSSES = 3  # per actor, without progress in between
-MESSAGE_CHARACTERS = 300  # of Ray's own error message
 
 
 def keep_freed_memory() -> bool:
@@ -166,11 +165,7 @@ def on_ray(
     rest of its share goes to another one. Raises MissingExtraError without ray, InputError if no
     Ray answers at RAY_ADDRESS, GradeschoolError if an actor or Ray fails.
     """
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("--engine ray", "cluster") from None
-    with _running(ray):
+    with ray_session("; stored samples are kept: run the same command again to resume") as ray:
         resources = ray.cluster_resources()
         unit = "GPU" if resources.get("GPU", 0) >= 1 else "CPU"
         most = SHARE_ON_GPU if unit == "GPU" else SHARE_ON_CPU
@@ -186,35 +181,6 @@ def shares_of(tasks: Sequence[SampleTask], actors: int, most: int) -> deque[Sequ
     ordered = sorted(tasks, key=lambda task: (-len(task.tokens), task.tokens, task.sample))
     size = min(most, max(SEND_ROWS, ceil(len(ordered) / (SHARES_PER_ACTOR * actors))))
     return deque(ordered[start : start + size] for start in range(0, len(ordered), size))
-
-
-@contextmanager
-def _running(ray: Any) -> Iterator[None]:
-    """Join a running Ray, or start one on this machine for the duration."""
-    ours = not ray.is_initialized()
-    if ours:
-        address = os.environ.get("RAY_ADDRESS")
-        local = {} if address else {"include_dashboard": False}
-        try:
-            with keeping_handler(signal.SIGTERM):
-                ray.init(log_to_driver=False, logging_level="ERROR", **local)
-        except (ConnectionError, ValueError) as error:
-            raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
-    try:
-        yield
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, GradeschoolError):
-            raise error.cause from None
-        raise GradeschoolError(f"an actor on Ray failed: {error.cause or error}") from error
-    except ray.exceptions.RayError as error:
-        message = str(error).strip().rpartition("\n")[2].strip()
-        raise GradeschoolError(
-            f"Ray failed: {message[-MESSAGE_CHARACTERS:]}; stored samples are kept, and the same "
-            "command continues"
-        ) from error
-    finally:
-        if ours:
-            ray.shutdown()
 
 
 @dataclass(slots=True)

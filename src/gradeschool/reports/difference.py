@@ -113,7 +113,7 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
     console.print(table)
     texts = {step.name: step.texts for step in difference.account.steps}
     if texts[PROMPTS] and difference.because:
-        _print_names("other prompts share their texts with", difference.because, console)
+        _print_names("these settings may explain part of that step", difference.because, console)
     if texts[TEXTS] or texts[UNPROMPTED]:
         console.print(
             f"unexplained: {difference.unexplained:+z.2f} points, of texts that differ under equal "

@@ -137,7 +137,7 @@ class EvaluationTally:
             return ""
         interval = bounds(wilson(self.correct, self.judged), 1, ", ")
         share = percent(self.correct / self.judged, 1)
-        subject = "accuracy of the new" if self.stored else "accuracy"
+        subject = "accuracy of new samples" if self.stored else "accuracy"
         return f"{subject} {share} [{interval}]"
 
     def speed(self) -> str:

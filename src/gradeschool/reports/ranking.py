@@ -54,8 +54,8 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
         if ranking.budgets:
             console.print(_over_tokens(ranking))
     console.print(
-        f"Intervals: 95 %, by problem. Fewer than all completions: the best by a score over all "
-        f"subsets, votes over {ranking.settings.draws} random ones.\n"
+        "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
+        f"subsets; votes are averaged over {ranking.settings.draws} random subsets.\n"
         "Choose the number of voters on a development run, not on the one that is reported.",
         soft_wrap=True,
     )
@@ -157,9 +157,9 @@ def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     where = "" if chosen.temperature is None else f", temperature {chosen.temperature:g}"
     console.print(
         f"chosen on {printable(chosen.run, keep='')}{where}: {title}, {choice.n} completions; "
-        f"{percent(chosen.development.accuracy)} there, here {percent(reported.accuracy)} "
-        f"({bounds(reported.ci95)}), over the majority of as many "
-        f"{gain(reported.gain, reported.gain_ci95)}",
+        f"{percent(chosen.development.accuracy)} on that run, {percent(reported.accuracy)} "
+        f"({bounds(reported.ci95)}) on this run, "
+        f"{gain(reported.gain, reported.gain_ci95)} over the majority vote of {choice.n}",
         soft_wrap=True,
     )
 

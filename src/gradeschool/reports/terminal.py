@@ -217,9 +217,9 @@ def spread_lines(
     gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
         return []
-    scorers = "scorers" if gap.whole else "scorers that find answers"
+    scorers = "scorers" if gap.whole else "scorers that extract answers"
     if gap.points == 0:
-        return [f"The {scorers} come to the same accuracy."]
+        return [f"The {scorers} give the same accuracy."]
     where = f"In {_run_name(gap.run)} the" if len(scores) > 1 else "The"
     path = Path(origins[gap.run].source)
     several = sum(Path(origin.source) == path for origin in origins.values()) > 1
@@ -261,7 +261,9 @@ def print_cause_counts(
 ) -> None:
     """Print one table per run: scorers with their causes, most frequent first."""
     for run, scorers in causes.items():
-        title = f"{printable(run, keep='')}: causes of misses and of wrong acceptances"
+        title = (
+            f"{printable(run, keep='')}: causes of misses, wrong acceptances and correct guesses"
+        )
         table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
         table.add_column("scorer", overflow="fold", vertical="top")
         table.add_column("causes", vertical="top")

@@ -133,7 +133,7 @@ class RetryPolicy:
     def fatal(self, request: Request, error: ModelError) -> FatalModelError | None:
         """Return why the run should stop after a request finally failed, else None."""
         if error.cause == UNREACHED and not self._reached:
-            return FatalModelError(error.cause, f"{error}; is the server running?")
+            return FatalModelError(error.cause, f"{error} (is the server running?)")
         if isinstance(error, TransientError) or error.cause.startswith("http "):
             self._failing.add(request.problem.id)
         if len(self._failing) < FAILING_PROBLEMS:

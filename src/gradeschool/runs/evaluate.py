@@ -151,7 +151,7 @@ def _check_folder(plan: RunPlan, model: Model, folder: Path) -> None:
     make_manifest(plan, model, earlier, folder)
     rows = list(read_completions(path)) if earlier is None else []
     if rows and not any(completion for _, completion in rows):
-        raise StoreError(f"{str(path)!r} is not of a run; give another folder with -o")
+        raise StoreError(f"{str(path)!r} is not part of a run; give another folder with -o")
 
 
 def _check_no_batch(store: RunStore) -> None:

@@ -9,7 +9,6 @@ scored rows, each with the number of its row range, by which they are put in fil
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,11 +21,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.read import RowBatch, SampleReader
 from gradeschool.formats.samples import current_options, read_options
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
+from gradeschool.ray_session import ray_session
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.matching import examined
 from gradeschool.scoring.shards import FilePlace
@@ -306,14 +306,9 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
     Raises InputError if a file cannot be read, MissingExtraError without ray, and GradeschoolError
     if Ray fails.
     """
-    try:
-        import ray
-        import ray.data
-    except ImportError:
-        raise MissingExtraError("--engine ray", "cluster") from None
     names = tuple(scorer.name for scorer in scorers)
     divided = [row_ranges(source.parts) for source in tables]
-    with _running(ray):
+    with ray_session(object_store_memory=STORE_BYTES) as ray, _quiet():
         number = 1
         for source, parts in zip(tables, divided, strict=True):
             chunks = _scored_chunks(ray, OnRay(source.dataset, names, source.run, parts))
@@ -322,41 +317,24 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
 
 
 @contextmanager
-def _running(ray: Any) -> Iterator[None]:
-    """Connect to a running Ray, or start one on this machine for the block."""
-    ours = not ray.is_initialized()
-    if ours:
-        here = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
-        local = {} if os.environ.get("RAY_ADDRESS") else here
-        ray.init(log_to_driver=False, logging_level="ERROR", **local)
-    log = logging.getLogger("ray.data")
-    level = log.level
-    log.setLevel("ERROR")
-    try:
-        with _quiet(ray.data.DataContext.get_current()):
-            yield
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, GradeschoolError):
-            raise error.cause from None
-        raise GradeschoolError(f"a task on Ray failed: {error.cause or error}") from error
-    except ray.exceptions.RayError as error:
-        raise GradeschoolError(f"Ray gave up: {error}") from error
-    finally:
-        log.setLevel(level)
-        if ours:
-            ray.shutdown()
-
-
-@contextmanager
-def _quiet(context: Any) -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """Make Ray return small blocks in about the order of the tasks, without progress bars."""
+    try:
+        import ray.data as ray_data
+    except ImportError:
+        raise MissingExtraError("--engine ray", "cluster") from None
+    context = ray_data.DataContext.get_current()
     options = context.execution_options
     before = options.preserve_order, context.enable_progress_bars, context.target_max_block_size
     options.preserve_order, context.enable_progress_bars = True, False
     context.target_max_block_size = BLOCK_BYTES
+    log = logging.getLogger("ray.data")
+    level = log.level
+    log.setLevel("ERROR")
     try:
         yield
     finally:
+        log.setLevel(level)
         options.preserve_order, context.enable_progress_bars, context.target_max_block_size = before
 
 

@@ -399,8 +399,8 @@ def check(
     if margin is not None:
         for other in comparisons:
             met = 100 * other.ci95.low > -margin
-            low = f"the difference may be as low as {points(other.ci95.low)} points"
-            text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is required"
+            low = f"the interval's lower bound is {points(other.ci95.low)} points"
+            text = f"{other.run} against {other.baseline}: {low}, it must be above -{margin:g}"
             if not met:
                 text += _needed_for(other, margin)
             thresholds.append(Threshold(other.run, met, text))
@@ -437,7 +437,7 @@ def gate(
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"
-        text = f"{run.run} against {good.run}: {shown}, below {GATE_LEVEL:g} fails; {loss}"
+        text = f"{run.run} against {good.run}: {shown} (fails below {GATE_LEVEL:g}); {loss}"
         thresholds.append(Threshold(run.run, p >= GATE_LEVEL, text))
     return thresholds
 
@@ -449,4 +449,4 @@ def _needed_for(comparison: Comparison, margin: float) -> str:
     if not (squares and margin and comparison.n):
         return ""
     needed = problems_for_margin(squares / comparison.n, margin / 100)
-    return f" ({needed:,} problems exclude it for an equal run, with 80 % power)"
+    return f" (an equally good run needs {needed:,} problems to exclude it with 80 % power)"

@@ -171,8 +171,9 @@ def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> s
         most = max(0.0, *(-100 * entry.comparison.ci95.low for entry in equal))
         if most > TOO_WIDE:
             return (
-                f"Too few problems to tell whether the model knows {original.run} by heart: on "
-                f"problems as difficult a loss of {most:.1f} points is not excluded "
+                f"Too few problems to tell whether the model memorised the problems of "
+                f"{original.run}: on problems as difficult a loss of {most:.1f} points is not "
+                "excluded "
                 f"({'; '.join(entry.name for entry in equal)})."
             )
         return (
@@ -181,9 +182,10 @@ def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> s
             "more is excluded."
         )
     if _is_fresh(original):
-        return f"The problems of {original.run} are new: no model knows them by heart."
+        return f"The problems of {original.run} are new: no model has memorised them."
     return (
-        f"Whether the model knows {original.run} by heart is not tested: no set is as difficult "
+        f"Whether the model memorised the problems of {original.run} was not tested: no set of "
+        f"this profile is as difficult "
         f"({', '.join(sorted(AS_DIFFICULT))})."
     )
 

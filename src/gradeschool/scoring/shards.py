@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from gradeschool.atomic import replacing, writing_output
+from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.scorer import clip
@@ -71,8 +71,7 @@ def verdict_table(path: Path, scorers: Sequence[str]) -> AbstractContextManager[
             f"the table {str(path)!r} ends in {path.suffix!r}; "
             "give a name that ends in .jsonl or .parquet"
         )
-    if path.exists():
-        raise InputError(f"{str(path)!r} is there already; remove it or give another name")
+    require_new(path)
     return _replaced(path, scorers)
 
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import require_new
 from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.models.local import check_model, from_folder, load_tokenizer, untrained
 
@@ -92,8 +93,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
 
     from gradeschool.verifier.head import LikelihoodVerifier, Verifier
 
-    if output.exists():
-        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    require_new(output)
     check_model(verifier_folder)
     stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
     tokenizer = load_tokenizer(verifier_folder)

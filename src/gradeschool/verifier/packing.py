@@ -214,8 +214,8 @@ def window_of(model: Any) -> int | None:
 def _unpacked(model: Any, reason: str) -> InputError:
     return InputError(
         f"the architecture {model.config.model_type!r} cannot be trained here: it does not compute "
-        f"several examples in a row as if each were alone ({reason}); use a model whose attention "
-        "transformers lets others compute (Llama, Qwen, Gemma, Phi, GPT-2 ...)"
+        f"several examples in a row as if each were alone ({reason}); use an architecture that "
+        "supports transformers' attention interface (Llama, Qwen, Gemma, Phi, GPT-2 ...)"
     )
 
 

@@ -99,8 +99,8 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
         raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
     whose = f" of {verifier!r}" if verifier else ""
     raise InputError(
-        f"{str(path)!r} contains no scores{whose}; give a verifier's folder with --verifier, or "
-        "score first: gradeschool verifier score"
+        f"{str(path.parent)!r} has no verifier scores{whose}; use --verifier FOLDER, or score "
+        "first: gradeschool verifier score"
     )
 
 

@@ -162,7 +162,11 @@ def document(
     header = el("header", el("p", kicker, class_="kicker"), el("h1", title), class_="title")
     written = f"Written by gradeschool {__version__} on {now}. "
     alone = (
-        join("Served by ", el("code", "gradeschool view"), " on this machine; it asks no other.")
+        join(
+            "Served by ",
+            el("code", "gradeschool view"),
+            " on this machine; it contacts no other machine.",
+        )
         if live
         else "This file contains everything that it shows and makes no network requests."
     )

@@ -156,7 +156,7 @@ def _prompt(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccoun
     if not compared:
         return None, "the prompts cannot be compared"
     same = sum(pair.texts_equal for pair in paired.pairs if pair.prompts_equal is False)
-    return counts.prompts_differ, f"sent with other bytes; {same} of them have equal texts"
+    return counts.prompts_differ, f"prompts differ; {same} of them have equal texts"
 
 
 def _part(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
@@ -198,7 +198,7 @@ def _prompt_tokens(
 def _stops(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
     cut_a = sum(cut_at(pair.a.text, b.stops) != pair.a.text for pair in paired.pairs)
     cut_b = sum(cut_at(pair.b.text, a.stops) != pair.b.text for pair in paired.pairs)
-    return cut_a + cut_b, f"B's would cut {cut_a} of A's texts, A's {cut_b} of B's"
+    return cut_a + cut_b, f"B's stop strings would cut {cut_a} of A's texts; A's, {cut_b} of B's"
 
 
 def _limit(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
@@ -206,7 +206,7 @@ def _limit(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
         (pair.a.finish == Finish.LENGTH, pair.b.finish == Finish.LENGTH) for pair in paired.pairs
     )
     starts = Counter(pair.cut for pair in paired.pairs)
-    words = f"reached only in A {ended[True, False]}, only in B {ended[False, True]}"
+    words = f"limit reached only in A: {ended[True, False]}; only in B: {ended[False, True]}"
     if starts["a"] or starts["b"]:
         words += f"; A's text is the start of B's {starts['a']}, B's of A's {starts['b']}"
     return starts["a"] + starts["b"], words
