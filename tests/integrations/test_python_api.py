@@ -55,7 +55,7 @@ def test_a_result_writes_reports(tmp_path: Path) -> None:
     assert "Prompt as sent" in page
     scored = gradeschool.score(["#### 18", "7"], [18, 8], "openai/2021")
     shown = scored.report(tmp_path / "texts.md").read_text(encoding="utf-8")
-    assert "Read by openai/2021" in shown
+    assert "Scored by openai/2021" in shown
     with pytest.raises(InputError, match=r"run\.html' exists"):
         evaluated.report(tmp_path / "run.html")
     with pytest.raises(InputError, match="no report format"):

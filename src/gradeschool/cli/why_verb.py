@@ -82,23 +82,18 @@ def _alone(
     from gradeschool.reports.measured import changes_of, known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_gap
-    from gradeschool.scoring.sources import choose_runs, scorer_for, sources
+    from gradeschool.scoring.sources import choose_run, scorer_for, sources
 
-    chosen = choose_runs([run], dataset, warn)
-    if len(chosen) > 1:
-        names = ", ".join(f"{run}#{each.run.name}" for each in chosen)
-        raise InputError(f"{run!r} contains {len(chosen)} runs; choose one: {names}")
-    manifest = chosen[0].manifest
+    chosen = choose_run(run, dataset, warn)
+    manifest = chosen.manifest
     used = scorer_for([manifest], scorer)
     protocol = known_protocol(manifest)
-    [source] = sources([str(chosen[0].path)], dataset)
-    labels = disputed(source.dataset.problems, chosen[0].run.problems())
+    [source] = sources([str(chosen.path)], dataset)
+    labels = disputed(source.dataset.problems, chosen.run.problems())
     place = quoted(run) + reading_words(dataset)
     changes = changes_of(manifest)
-    account = account_of_gap(
-        chosen[0].run, used, expected, manifest, protocol, changes, labels, place
-    )
-    return account, chosen[0].run.faults
+    account = account_of_gap(chosen.run, used, expected, manifest, protocol, changes, labels, place)
+    return account, chosen.run.faults
 
 
 def _beside(

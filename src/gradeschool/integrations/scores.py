@@ -18,7 +18,7 @@ from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.scoring.judge import gold_of, problem_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
-from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.sources import choose_run
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Outcome, Verdict
@@ -193,11 +193,7 @@ def score(
     scorer = renamed(scorer, rule)
     names = [scorer] if isinstance(scorer, str) else list(scorer)
     if golds is None and isinstance(texts, str | Path):
-        runs = choose_runs([str(texts)], dataset, lambda message: None)
-        if len(runs) > 1:
-            several = ", ".join(f"{texts}#{selection.run.name}" for selection in runs)
-            raise InputError(f"{str(texts)!r} contains several runs; choose: {several}")
-        return scores_of(runs[0].run, names)
+        return scores_of(choose_run(str(texts), dataset, lambda message: None).run, names)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(
             f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"

@@ -43,6 +43,7 @@ DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # beside these are no such part
+MOST_NAMES = 5  # runs named in a message
 TEST_SPLIT = "test"
 
 
@@ -161,6 +162,13 @@ def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
     """Return the error for a file that does not contain the selected run."""
     names = ", ".join(repr(f"{file}#{name}") for name in runs)
     return InputError(f"{file!r} contains no run {run!r}; it contains {names}")
+
+
+def several_runs(spec: str, runs: Sequence[str]) -> InputError:
+    """Return the error for a file that contains several runs where one is needed."""
+    names = ", ".join(repr(f"{spec}#{name}") for name in runs[:MOST_NAMES])
+    more = f" and {len(runs) - MOST_NAMES} more" if len(runs) > MOST_NAMES else ""
+    return InputError(f"{spec!r} contains {len(runs)} runs; choose one: {names}{more}")
 
 
 def unnamed_run(name: str) -> str:
@@ -287,6 +295,14 @@ class SourceRun(NamedTuple):
     path: Path
     manifest: dict[str, Any]
     notes: tuple[str, ...] = ()
+
+
+def choose_run(spec: str, dataset: str | None, warn: Callable[[str], None]) -> SourceRun:
+    """Return the run of FILE or FILE#RUN; raises InputError for several runs."""
+    runs = choose_runs([spec], dataset, warn)
+    if len(runs) > 1:
+        raise several_runs(spec, [run.run.name for run in runs])
+    return runs[0]
 
 
 def choose_runs(
