@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.formats.settings import read_object
 
 MAGIC = b"GGUF"
 TINY_FOLDER = Path(__file__).with_name("tiny")
@@ -20,6 +21,7 @@ UNUSED_TOKEN = "<|unused_{}|>"
 # The head of a verifier: JSON with these fields of the folder's verifier.json.
 HEAD_KEY, HEAD_FILE = "gradeschool.verifier", "verifier.json"
 HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias")
+GIVE_MODEL = "give the folder of a model"
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
@@ -39,7 +41,7 @@ def write_gguf(folder: Path, target: Path) -> None:
     from gradeschool.models.local import check_model
 
     check_model(folder)
-    config = _fields(folder / "config.json")
+    config = read_object(folder / "config.json", GIVE_MODEL)
     if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
         raise InputError(
             f"{str(folder)!r} has no Llama with tied embeddings; convert it with llama.cpp's "
@@ -49,25 +51,13 @@ def write_gguf(folder: Path, target: Path) -> None:
     _add_shape(writer, config)
     _add_tokenizer(writer, folder, config)
     if (folder / HEAD_FILE).is_file():
-        head = _fields(folder / HEAD_FILE)
+        head = read_object(folder / HEAD_FILE, GIVE_MODEL)
         writer.add_string(HEAD_KEY, json.dumps({name: head.get(name) for name in HEAD_FIELDS}))
     _add_tensors(writer, folder, config)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-
-
-def _fields(path: Path) -> dict[str, Any]:
-    try:
-        fields = json.loads(path.read_bytes())
-        if not isinstance(fields, dict):
-            raise ValueError("it is not an object")
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{str(path)!r} cannot be read ({error}); give the folder of a model"
-        ) from error
-    return fields
 
 
 def _add_shape(writer: Any, config: dict[str, Any]) -> None:
@@ -89,7 +79,7 @@ def _add_shape(writer: Any, config: dict[str, Any]) -> None:
 def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     import gguf
 
-    tokenizer = _fields(folder / "tokenizer.json")
+    tokenizer = read_object(folder / "tokenizer.json", GIVE_MODEL)
     vocabulary: dict[str, int] = tokenizer["model"]["vocab"]
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)

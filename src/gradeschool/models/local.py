@@ -21,8 +21,8 @@ DEFAULT_TOKENS = 2048
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
 TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.json")
-# What a training keeps in its folder until it ends.
-UNFINISHED = "training"
+# A training's settings and results, and what it keeps in its folder until it ends.
+TRAINING_FILE, UNFINISHED = "training.json", "training"
 # Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into
 # the cache.
 LARGE_WEIGHTS = 1 << 26

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-import json
 import os
 import queue
 import re
@@ -28,8 +27,10 @@ from typing import Any, NamedTuple, Protocol, Self
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.formats.own_run import RESULTS_FILE, manifest_of
+from gradeschool.formats.own_run import manifest_of, results_of
+from gradeschool.formats.settings import read_object
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
+from gradeschool.models.local import TRAINING_FILE
 from gradeschool.reports.measured import changes_of
 from gradeschool.reports.progress import EvaluationDisplay, EvaluationTally
 from gradeschool.runs.evaluate import Evaluation, evaluate
@@ -46,7 +47,6 @@ PACKAGES = {
     "trackio": "trackio",
     "tensorboard": "tensorboardX",
 }
-TRAINING_FILE = "training.json"  # in a model's folder
 SECRETS = (
     "WANDB_API_KEY",
     "MLFLOW_TRACKING_PASSWORD",
@@ -461,7 +461,7 @@ class EvaluationLog(RunProgress, RunLog):
     def score(self, whole: bool) -> None:
         """Log results.json, one row per scorer; whole: every sample is answered."""
         self._begin()
-        fields = json.loads((self.folder / RESULTS_FILE).read_text("utf-8"))
+        fields = results_of(self.folder)
         table = [
             {
                 "scorer": name,
@@ -508,7 +508,7 @@ class TrainingLog(RunLog):
         if not self.names:
             return
         if not self.is_open:
-            fields = json.loads((self.folder / TRAINING_FILE).read_text("utf-8"))
+            fields = read_object(self.folder / TRAINING_FILE, "train the model again")
             self.open_run(self.folder, "updates", str(fields["created"]), fields)
         numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
         self.metrics(int(numbers.pop("update")), numbers)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradeschool.atomic import write_file, write_json
+from gradeschool.formats.own_run import read_json
+from gradeschool.formats.settings import read_object
 from gradeschool.percentages import bounds, gain, percent, points
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
@@ -37,6 +38,7 @@ from gradeschool.verifier.reproduce.presets import Preset, layer_results, second
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
+MADE_AGAIN = "remove the file of its stage in the folder stages; the same command makes it again"
 LARGE = 1e7  # from here on a table prints three digits
 NO_CONTRASTS = "measured, with no finding to decide: see the figure below"
 POINTS = 0.05  # the gain that the claim requires
@@ -140,7 +142,7 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
         yield "| seed | | right | 95 % | over the majority vote |"
         yield "|---|---|---:|---:|---:|"
         for seed in preset.seeds:
-            fields = json.loads((root / second_results(split, seed)).read_text("utf-8"))
+            fields = read_object(root / second_results(split, seed), MADE_AGAIN)
             for name, baseline in fields["baselines"].items():
                 right, interval = _percent(baseline["accuracy"]), _bounds(baseline["ci95"])
                 yield f"| {seed} | {name}, greedy | {right} | {interval} | |"
@@ -155,9 +157,7 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
     """Yield the section on linear probes of the generator's layers, if there are any."""
     files = [layer_results(split, seed) for split in preset.splits for seed in preset.seeds]
     for file in (root / name for name in files):
-        if not file.is_file():
-            continue
-        rows = json.loads(file.read_text("utf-8"))["layers"]
+        rows = (read_json(file) or {}).get("layers")
         if not rows:
             continue
         yield from ("", "## Why: what a linear probe of each layer separates", "")
@@ -321,9 +321,8 @@ def read_verdicts(root: Path, name: str) -> list[ContrastResult] | None:
 
     They are [] for a figure without contrasts.
     """
-    try:
-        fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
-    except FileNotFoundError:
+    fields = read_json(root / f"figures/{name}.json")
+    if fields is None:
         return None
     return [
         ContrastResult(

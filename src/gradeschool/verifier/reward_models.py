@@ -15,7 +15,6 @@ Transformers reads them from a folder; code in the folder is not run. The forms:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +25,7 @@ from torch import Tensor
 from torch.nn.functional import linear, relu
 
 from gradeschool.errors import InputError
+from gradeschool.formats.settings import read_object
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.examples import encode_steps
 from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
@@ -33,6 +33,7 @@ from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
 QWEN_SEPARATOR = "<extra_0>"
 QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 CONFIG = "config.json"
+NO_MODEL = "the folder contains no readable model; give the folder of a Hugging Face model"
 
 
 class RewardForm(StrEnum):
@@ -63,7 +64,7 @@ class MarkedSteps(NamedTuple):
 
 def reward_form(folder: Path) -> RewardForm:
     """Return the form of a folder's reward model; raises InputError if it is unclear."""
-    fields = _config_fields(folder)
+    fields = read_object(folder / CONFIG, NO_MODEL)
     names = [str(name) for name in fields.get("architectures") or ()]
     forms = {form for name in names for end, form in ARCHITECTURES.items() if name.endswith(end)}
     if len(forms) != 1:
@@ -73,18 +74,6 @@ def reward_form(folder: Path) -> RewardForm:
             f"its config.json ({shown}); name it with --form: {', '.join(RewardForm)}"
         )
     return forms.pop()
-
-
-def _config_fields(folder: Path) -> dict[str, Any]:
-    try:
-        fields: dict[str, Any] = json.loads((folder / CONFIG).read_bytes())
-        fields.keys()
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"{str(folder)!r} contains no readable model ({CONFIG}: {error}); give the folder "
-            "of a Hugging Face model"
-        ) from error
-    return fields
 
 
 class RewardModel:
@@ -308,7 +297,7 @@ def _base_and_head(
     from safetensors import SafetensorError, safe_open
     from transformers import AutoConfig, AutoModel
 
-    fields = _config_fields(folder)
+    fields = read_object(folder / CONFIG, NO_MODEL)
     fields.pop("auto_map", None)
     fields.pop("architectures", None)
     try:

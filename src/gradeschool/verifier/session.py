@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import remove_parts, write_json
 from gradeschool.errors import StoreError
-from gradeschool.models.local import UNFINISHED
+from gradeschool.models.local import TRAINING_FILE, UNFINISHED
 from gradeschool.runs.store import LOCK_FILE, FolderLock
 from gradeschool.verifier.memory import (
     GB,
@@ -215,7 +215,6 @@ def _finish(
 
 
 SCHEMA = 1
-TRAINING = "training.json"
 PACKAGES = ("gradeschool", "torch", "transformers", "tokenizers", "safetensors")
 
 
@@ -258,11 +257,11 @@ class TrainingFolder:
 
     def _write(self, **fields: Any) -> None:
         self.fields |= fields
-        write_json(self.path / TRAINING, self.fields)
+        write_json(self.path / TRAINING_FILE, self.fields)
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return training.json, None if the folder is new; raises StoreError."""
-        file = self.path / TRAINING
+        file = self.path / TRAINING_FILE
         if not file.exists():
             if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {UNFINISHED}):
                 raise StoreError(

@@ -8,13 +8,14 @@ norms and output logits are left out.
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import DataError
 from gradeschool.formats.own_run import stored_completions
+from gradeschool.formats.settings import read_object
+from gradeschool.models.local import TRAINING_FILE
 
 BACKWARD = 3  # passes: forward, and backward at twice its cost
 EMBEDDINGS = ("embed", "lm_head", "wte", "wpe")
@@ -55,7 +56,7 @@ def transformer_shape(folder: Path) -> TransformerShape:
     """Return the shape of a model in a Hugging Face folder; raises DataError."""
     from safetensors import safe_open
 
-    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config = read_object(folder / "config.json", "give the folder of a Hugging Face model")
     weights = 0
     for path in folder.glob("*.safetensors"):
         with safe_open(path, "np") as file:
@@ -101,7 +102,7 @@ def training_flops(folder: Path, shape: TransformerShape) -> float:
 
     Assumes that the examples of an update are equally long.
     """
-    fields = json.loads((folder / "training.json").read_text("utf-8"))
+    fields = read_object(folder / TRAINING_FILE, "train the model again")
     tokens = int(fields["tokens"])
     examples = int(fields["updates"]) * int(fields["settings"]["batch"])
     return BACKWARD * examples * shape.forward(tokens / examples)

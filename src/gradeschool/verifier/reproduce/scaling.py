@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from gradeschool.models.local import TRAINING_FILE
 from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.candidates import CandidateRun, one_run
 from gradeschool.verifier.rank import baseline, rank_input
@@ -212,7 +213,7 @@ def over_flops(many: ManySamples, answers: int, root: Path) -> list[MeasuredPoin
     trained = {
         name: sum(
             training_flops(root / folder, shape)
-            if (root / folder / "training.json").is_file()
+            if (root / folder / TRAINING_FILE).is_file()
             else sampling_flops(root / folder, shape).total
             for folder in folders
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from gradeschool.atomic import write_json
 from gradeschool.errors import GradeschoolError, InputError, StoreError
+from gradeschool.formats.own_run import read_json
 from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
 from gradeschool.worker import python_command, python_environment
@@ -65,13 +65,9 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
     expected = digests(stages)
     results: dict[str, StageResult] = {}
     for stage in stages:
-        path = folder / STAGES_FOLDER / f"{stage.name}.json"
-        try:
-            fields = json.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
+        fields = read_json(folder / STAGES_FOLDER / f"{stage.name}.json")
+        if fields is None:
             continue
-        except ValueError:
-            fields = {}
         if fields.get("digest") != expected[stage.name]:
             raise InputError(
                 f"the stage {stage.name!r} in {str(folder)!r} was run with other settings; give "
