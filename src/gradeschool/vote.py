@@ -40,7 +40,7 @@ class Vote:
         if len(texts) < self.voters:
             raise InputError(
                 f"{self.name!r} counts {self.voters} samples of a problem, but problem "
-                f"{problem.id!r} has {len(texts)}; record more, or take a smaller vote"
+                f"{problem.id!r} has {len(texts)}; sample more, or use a vote over fewer"
             )
         counted = Counter(map(self.ballot, texts[: self.voters]))
         winner, ballots = counted.most_common(1)[0]

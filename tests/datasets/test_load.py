@@ -16,10 +16,11 @@ import pytest
 
 from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
+from gradeschool.datasets.load import config_shots
 from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.command import gradeschool as gradeschool
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(files.__file__).parent / "sample"
@@ -261,7 +262,7 @@ def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
 ) -> None:
     origin.claimed_length = 10 * len(BODY)
     origin.body = BODY[:20]
-    with pytest.raises(DataError, match=r"broke off after 20 of \d+ bytes; nothing was kept"):
+    with pytest.raises(DataError, match=r"stopped after 20 of \d+ bytes; nothing was kept"):
         load_dataset("tiny")
     assert cached() == []
 
@@ -681,3 +682,54 @@ def test_the_parser_reads_what_the_writers_of_the_completions_intended() -> None
     print(f"parse_gsm8k_answer reads {len(rows) - len(missed)} of {len(rows)} as intended")
     assert len(missed) <= 6
     assert sum(row["intended"] is None for row in missed) == 4
+
+
+# The examples of an OpenCompass configuration: literals are read, nothing is run.
+
+
+ASKED = "Question: {}\\nLet's think step by step\\nAnswer:"
+CONFIG = f"""
+from somewhere import PromptTemplate
+raise SystemExit("a configuration that is run")
+cfg = dict(type=PromptTemplate, template=dict(round=[
+    dict(role='HUMAN', prompt="{ASKED.format("How many?")}"),
+    dict(role='BOT', prompt='1 + 1 = 2.\\nThe answer is 1?\\nThe answer is 2\\n'),
+    dict(role='HUMAN', prompt="{ASKED.format("And 'now'?")}"),
+    dict(role='BOT', prompt="Three\\nThe answer is 1,003\\n"),
+    dict(role='HUMAN', prompt="{ASKED.format("{question}")}"),
+]), path='opencompass/gsm8k')
+"""
+
+
+def test_shots_are_read_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(CONFIG, "utf-8")
+    assert [row.fields for row in config_shots(path)] == [
+        {"question": "How many?", "rationale": "1 + 1 = 2.\nThe answer is 1?", "answer": "2"},
+        {"question": "And 'now'?", "rationale": "Three", "answer": "1,003"},
+    ]
+    assert [row.number for row in config_shots(path)] == [1, 2]
+
+
+def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(
+        CONFIG.replace("\\nThe answer is 1,003\\n", ". The answer is 1,003.\\n"), "utf-8"
+    )
+    [_, second] = config_shots(path)
+    assert (second.fields["rationale"], second.fields["answer"]) == ("Three.", "1,003")
+
+
+def test_an_example_without_a_conclusion_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(CONFIG.replace("The answer is 1,003", "1,003"), "utf-8")
+    with pytest.raises(DataError, match="example 2 does not end in 'The answer is N'"):
+        config_shots(path)
+
+
+@pytest.mark.parametrize("text", ["", "x = dict(role='BOT', prompt='?')", "dict(role='HUMAN')"])
+def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match="does not alternate HUMAN and BOT"):
+        config_shots(path)

@@ -1,4 +1,4 @@
-"""The sets beside GSM8K: made files in every published form, then the published files."""
+"""Datasets other than GSM8K: made files in every published form, then the published files."""
 
 import hashlib
 import json

@@ -163,7 +163,7 @@ def test_uneven_samples_and_two_golds_for_a_question_are_said(
         )
     )
     scored = gradeschool("score", samples, "-d", problems)
-    assert "1 to 10 samples a problem" in scored.out
+    assert "1 to 10 samples per problem" in scored.out
     assert "'What is 3 + 0?': '3' (problem 0) and '5' (problem 3)" in scored.err
     fields = gradeschool("score", samples, "-d", problems, "--json").json()["runs"][0]
     assert fields["samples_per_problem"] == [1, 10]

@@ -293,9 +293,9 @@ def test_thresholds_decide_the_exit_status(
 @pytest.mark.parametrize(
     ("wrong", "options", "status", "line"),
     [
-        (range(3), (), 0, "met: b against a: -7.50 points, one-sided p 0.125, below"),
-        (range(5), (), 1, "MISSED: b against a: -12.50 points, one-sided p 0.031, below"),
-        (range(12), (), 1, "MISSED: b against a: -30.00 points, one-sided p <0.001, below"),
+        (range(3), (), 0, "met: b against a: -7.50 points, one-sided p 0.125 (fails below"),
+        (range(5), (), 1, "MISSED: b against a: -12.50 points, one-sided p 0.031 (fails below"),
+        (range(12), (), 1, "MISSED: b against a: -30.00 points, one-sided p 2e-04 (fails below"),
         (range(0), (), 0, "met: b against a: +0.00 points"),
         (range(3), (), 0, "a loss of 1 is not excluded"),
         (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),

@@ -8,9 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.scoring.statistics import (
+    Z95,
+    Pair,
     clustered_error,
     clustered_wilson,
+    holm,
+    mcnemar,
+    mean_difference,
+    mean_size,
+    mean_squared_difference,
+    minimum_detectable,
+    paired_bootstrap,
+    paired_interval,
+    paired_power,
+    paired_test,
+    problems_needed,
     standard_error,
+    tango,
+    unpaired,
     wilson,
 )
 
@@ -97,3 +112,236 @@ def test_coverage(samples: int, spread: tuple[float, float]) -> None:
         low, high = clustered_wilson(clusters)
         covered += low <= truth <= high
     assert LEAST <= covered / RUNS <= MOST
+
+
+# Paired statistics: against scipy, against definitions by brute force, and by simulation.
+
+
+FLIPS = [(0, 0), (0, 1), (6, 0), (3, 9), (21, 24), (64, 293), (500, 1)]
+PAIRS = st.lists(
+    st.builds(lambda a, b: Pair(a, 3, b, 3), st.integers(0, 3), st.integers(0, 3)),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), FLIPS)
+def test_mcnemar_is_the_binomial_test(only_a: int, only_b: int) -> None:
+    """Equal to scipy's exact test, and the same whichever run comes first."""
+    from scipy.stats import binomtest
+
+    n = only_a + only_b
+    expected = binomtest(only_a, n).pvalue if n else 1.0
+    assert mcnemar(only_a, only_b) == pytest.approx(expected, rel=1e-9)
+    assert mcnemar(only_b, only_a) == mcnemar(only_a, only_b)
+
+
+@given(PAIRS)
+def test_the_sign_flip_test_counts_sign_patterns(pairs: list[Pair]) -> None:
+    """The share of all 2^n patterns of signs that end as far from zero as the data."""
+    steps = [pair.right_b - pair.right_a for pair in pairs]
+    observed = abs(sum(steps))
+    patterns = list(product((-1, 1), repeat=len(steps)))
+    far = sum(
+        abs(sum(s * d for s, d in zip(signs, steps, strict=True))) >= observed for signs in patterns
+    )
+    assert paired_test(pairs).p == pytest.approx(far / len(patterns))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_copied_samples_are_mcnemar_again(rights: list[tuple[bool, bool]]) -> None:
+    """Three copies of each sample know no more than one: the same p value."""
+    single = [Pair(int(a), 1, int(b), 1) for a, b in rights]
+    copied = [Pair(3 * a, 3, 3 * b, 3) for a, b in rights]
+    assert paired_test(copied).p == pytest.approx(paired_test(single).p)
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "n"), [(12, 2, 44), (5, 5, 30), (0, 3, 20), (40, 9, 90)]
+)
+def test_tango_is_the_constrained_likelihood(gained: int, lost: int, n: int) -> None:
+    """At both bounds the score statistic, its nuisance maximised numerically, is 1.96."""
+    from math import log, sqrt
+
+    from scipy.optimize import minimize_scalar
+
+    for delta in tango(gained, lost, n):
+
+        def minus_likelihood(chance: float, delta: float = delta) -> float:
+            cells = (
+                (gained, chance + delta),
+                (lost, chance),
+                (n - gained - lost, 1 - 2 * chance - delta),
+            )
+            return -sum(count * log(max(share, 1e-300)) for count, share in cells if count)
+
+        bounds = (max(0.0, -delta), (1 - delta) / 2)
+        chance = minimize_scalar(
+            minus_likelihood, bounds=bounds, method="bounded", options={"xatol": 1e-12}
+        ).x
+        score = (gained - lost - n * delta) / sqrt(n * (2 * chance + delta * (1 - delta)))
+        assert abs(score) == pytest.approx(Z95, abs=2e-4)
+
+
+def test_runs_without_a_flip_are_not_known_to_be_equal() -> None:
+    """No flip in n problems leaves z^2 / (n + z^2) on either side, with several samples too."""
+    width = Z95**2 / (100 + Z95**2)
+    interval, _ = paired_interval([Pair(1, 1, 1, 1)] * 100)
+    four, _ = paired_interval([Pair(4, 4, 4, 4)] * 100)
+    assert interval == pytest.approx((-width, width))
+    assert four == pytest.approx((-width, width))
+
+
+@given(PAIRS)
+def test_an_interval_is_ordered_inside_and_holds_the_estimate(pairs: list[Pair]) -> None:
+    """-1 <= low <= difference <= high <= 1, and swapping the runs mirrors p and estimate."""
+    (low, high), _ = paired_interval(pairs)
+    assert -1 <= low <= mean_difference(pairs) + 1e-12
+    assert mean_difference(pairs) - 1e-12 <= high <= 1
+    swapped = [Pair(pair.right_b, pair.n_b, pair.right_a, pair.n_a) for pair in pairs]
+    assert mean_difference(swapped) == pytest.approx(-mean_difference(pairs))
+    assert paired_test(swapped).p == pytest.approx(paired_test(pairs).p)
+
+
+def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
+    """One seed, one interval; its width is that of the normal approximation within 10 %."""
+    source = random.Random(5)
+    pairs = [Pair(source.randint(0, 4), 4, source.randint(1, 4), 4) for _ in range(400)]
+    bounds = paired_bootstrap(pairs, seed=3)
+    assert bounds == paired_bootstrap(pairs, seed=3) != paired_bootstrap(pairs, seed=4)
+    half = Z95 * ((mean_squared_difference(pairs) - mean_difference(pairs) ** 2) / 400) ** 0.5
+    assert (bounds.high - bounds.low) / 2 == pytest.approx(half, rel=0.1)
+
+
+def test_more_samples_narrow_the_interval() -> None:
+    """Changes by a tenth on 100 problems: the bootstrap's width, not that of flips."""
+    pairs = [Pair(5, 10, 5 + (1 if index % 2 else -1), 10) for index in range(100)]
+    (low, high), how = paired_interval(pairs)
+    assert how.startswith("bootstrap")
+    assert -0.0215 < low < -0.017 < 0.017 < high < 0.0215
+    least = minimum_detectable(100, mean_squared_difference(pairs), mean_size(pairs))
+    assert least == pytest.approx(0.028, abs=5e-4)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=4, max_size=60))
+def test_a_score_interval_excludes_zero_where_the_test_rejects(
+    rights: list[tuple[int, int]],
+) -> None:
+    """Its limit is p 0.05 of the sign-flip test in its normal form; it has a width."""
+    pairs = [Pair(a, 6, b, 6) for a, b in rights]
+    if not any(pair.difference for pair in pairs):
+        return
+    (low, high), how = paired_interval(pairs)
+    assert how == "score interval by problem"
+    squares = sum(pair.difference**2 for pair in pairs)
+    z = abs(sum(pair.difference for pair in pairs)) / squares**0.5
+    if abs(z - Z95) > 1e-6:
+        assert (low > 0 or high < 0) is (z > Z95)
+    assert low < mean_difference(pairs) < high or abs(mean_difference(pairs)) == 1
+
+
+@pytest.mark.parametrize("flips", [3, 10, 40])
+def test_a_few_changes_are_covered(flips: int) -> None:
+    """300 simulated pairs of runs, 5 samples: a bootstrap alone holds the truth in 70 to 92 %."""
+    source = random.Random(flips)
+    covered = 0
+    for _ in range(300):
+        pairs = []
+        for _ in range(100):
+            is_flip, is_gain = source.random() < flips / 100, source.random() < 0.7
+            right = 5 * (source.random() < 0.6)
+            pairs.append(Pair(5 * (not is_gain), 5, 5 * is_gain, 5) if is_flip
+                         else Pair(right, 5, right, 5))  # fmt: skip
+        low, high = paired_interval(pairs)[0]
+        covered += low <= 0.4 * flips / 100 <= high
+    assert covered / 300 >= 0.91
+
+
+def test_the_unpaired_test_is_scipys_and_misses_what_pairing_sees() -> None:
+    """p of the z test from scipy's normal; on pairs that mostly agree it is far larger."""
+    from scipy.stats import norm
+
+    pairs = (
+        [Pair(1, 1, 1, 1)] * 60
+        + [Pair(0, 1, 0, 1)] * 28
+        + [Pair(0, 1, 1, 1)] * 11
+        + [Pair(1, 1, 0, 1)]
+    )
+    result = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
+    error = (0.66 * 0.34 * 2 / 100) ** 0.5
+    assert result.p == pytest.approx(2 * norm.sf(0.1 / error))
+    assert paired_test(pairs).p < 0.01 < 0.1 < result.p
+    assert result.interval.low < 0 < paired_interval(pairs)[0].low
+
+
+def test_two_opposite_problems_prove_nothing() -> None:
+    """One problem each, one right and one wrong: no test may be sure of that."""
+    assert unpaired([(0, 1)], [(1, 1)]).p > 0.1
+    assert unpaired([(1, 1)], [(1, 1)]).p == 1.0
+
+
+def test_holm_is_scipy_free_arithmetic() -> None:
+    """The worked example of the correction: order kept, never falling, at most one."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_power_is_what_simulation_finds() -> None:
+    """The formula against 600 drawn data sets under the exact test (a little below it)."""
+    n, discordance, difference = 400, 0.2, 0.065
+    source = random.Random(11)
+    rejections = 0
+    for _ in range(600):
+        gained = lost = 0
+        for _ in range(n):
+            u = source.random()
+            gained += u < (discordance + difference) / 2
+            lost += (discordance + difference) / 2 <= u < discordance
+        rejections += mcnemar(gained, lost) < 0.05
+    assert rejections / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
+
+
+@pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3)])
+def test_the_detectable_difference_has_the_power_it_names(n: int, discordance: float) -> None:
+    """80 % at the bound, less below it; and finding it needs n problems."""
+    least = minimum_detectable(n, discordance)
+    assert least is not None
+    assert paired_power(n, discordance, least) == pytest.approx(0.8, abs=1e-6)
+    assert paired_power(n, discordance, 0.9 * least) < 0.8
+    assert problems_needed(discordance, least) == pytest.approx(n, abs=1)
+
+
+def test_too_few_flips_detect_nothing() -> None:
+    """Where hardly a problem flips no difference reaches 80 %; without a flip there is no size."""
+    assert minimum_detectable(10, 0.0) is None
+    assert minimum_detectable(20, 0.05) is None
+    assert problems_needed(0.1, 0.0) is None
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_paired_intervals_hold_the_truth(samples: int) -> None:
+    """300 simulated pairs of runs of 150 problems: about 95 %, 4 standard deviations allowed."""
+    source = random.Random(samples)
+    truth, covered, times = 0.1 * (2 / 3 - 0.6), 0, 300
+    for _ in range(times):
+        pairs = []
+        for _ in range(150):
+            chance = source.betavariate(0.6, 0.4)
+            # On a tenth of the problems the second run has another chance, 2/3 on average.
+            other = source.betavariate(2, 1) if source.random() < 0.1 else chance
+            pairs.append((chance, other))
+        drawn = [
+            Pair(
+                sum(source.random() < a for _ in range(samples)),
+                samples,
+                sum(source.random() < b for _ in range(samples)),
+                samples,
+            )
+            for a, b in pairs
+        ]
+        low, high = (
+            paired_interval(drawn)[0] if samples == 1 else paired_bootstrap(drawn, resamples=600)
+        )
+        covered += low <= truth <= high
+    assert 0.90 <= covered / times <= 0.995

@@ -71,7 +71,7 @@ def command(
 
     ORIGINAL is the model's run on GSM8K; each further RUN is the same model on a set of variations:
     gsm-plus, gsm-symbolic, gsm-hard, mgsm:LANG, gsm8k-platinum. With -m, runs the model on the
-    sets first: the runs are stored as by `gradeschool eval`, and the same command resumes them.
+    sets first: runs are stored as in `gradeschool eval`, and the same command resumes them.
 
     Pairs every variation with the problem that it varies. Intervals are at 95 % and clustered by
     that problem; p is corrected for the number of lines (Holm). Compares a set of other problems

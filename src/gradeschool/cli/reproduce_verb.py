@@ -62,7 +62,7 @@ def command(
 
     chosen = _with_model(PRESETS[preset], model)
     if chosen.model and figures:
-        raise InputError("--figure trains models from nothing; leave out --preset pretrained")
+        raise InputError("--figure trains models from scratch; leave out --preset pretrained")
     plans = {name: plan(name, chosen) for name in figures}
     stages = merged(plans.values()) if plans else stages_of(chosen)
     if dry_run:

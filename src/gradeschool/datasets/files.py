@@ -124,7 +124,7 @@ def fetch(source: DatasetSource) -> Path:
         ) from None
     if length and length.isdecimal() and len(body) < min(int(length), LARGEST_BYTES):
         raise DataError(
-            f"{source.url} broke off after {len(body):,} of {int(length):,} bytes; nothing was "
+            f"{source.url} stopped after {len(body):,} of {int(length):,} bytes; nothing was "
             "kept: fetch it again"
         )
     digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _recorded(target)

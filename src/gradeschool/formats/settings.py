@@ -21,7 +21,7 @@ FORM, SYSTEM, PROMPT = "prompt form", "system message", "prompt"
 SHOTS, SHOT_COUNT, TEMPLATE = "few-shot source", "few-shot examples", "chat template"
 BOS, PROMPT_TOKENS = "BOS token", "prompt tokens"
 TEMPERATURE, TOP_P, SEED = "temperature", "top-p", "seed"
-STOP, LIMIT, SAMPLES = "stop strings", "max tokens", "samples a problem"
+STOP, LIMIT, SAMPLES = "stop strings", "max tokens", "samples per problem"
 DATASET, DIGEST, LABELS, SCORER = "dataset", "dataset SHA-256", "labels", "scorer"
 SETTINGS = (
     *(MODEL, ANSWERED_BY, ADDRESS, ENGINE, VERSIONS, PRECISION, KV_CACHE, FLASH_ATTENTION),

@@ -395,7 +395,7 @@ async def first_token(probe: Probe, forms: FormAnswers) -> Observation | None:
     if tokens[:1] == tokens[1:2]:
         says = "a chat begins with its first token twice: the template and the server both add it"
         return DEVIATES, says
-    return FINE, "a chat begins with its first token once"
+    return FINE, "the first token of a chat appears once"
 
 
 def prompt_tokens(answer: ProbeAnswer | None) -> int | None:

@@ -93,7 +93,7 @@ def _received(queue: Any, workers: Sequence[Any]) -> Iterator[list[WrittenText]]
             status = next((worker.exitcode for worker in workers if worker.exitcode), None)
             if status is not None:
                 raise InputError(
-                    f"a process that samples ended with {status}; stored samples are kept, and the "
+                    f"a sampling process exited with {status}; stored samples are kept, and the "
                     "same command continues (fewer --processes need less memory)"
                 ) from None
             yield []

@@ -53,7 +53,7 @@ def identity_of(model: str) -> dict[str, str]:
     if not folder.is_dir():
         raise InputError(
             f"{model!r} contains no model (there is no such folder); give the folder of a Hugging "
-            "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
+            "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for a new model"
         )
     check_model(folder)
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))

@@ -3,21 +3,34 @@
 import hashlib
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from gradeschool import Problem, all_protocols, all_scorers, load_dataset
+from gradeschool import Problem, all_protocols, all_scorers, get_scorer, load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.prompts.rendering import prompt_bytes, rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
 from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
+from gradeschool.protocols.contrast import (
+    prompt_difference,
+    prompt_lines,
+    protocol_differences,
+    scorer_splits,
+)
 from gradeschool.protocols.registry import all_votes, packages
+from gradeschool.reports.protocols import print_moves
+from gradeschool.scoring.compare import score_delta
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.table import scored_table
 from tests.conftest import SHARED
+from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.command import gradeschool as gradeschool
 from tests.support.stand_in import protocols_here
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
@@ -254,3 +267,176 @@ def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
     (prompt,) = all_protocols()["zero-shot/chat"].render([Problem("0", "é?", "1", "#### 1")], [])
     assert json.loads(prompt_bytes(prompt)) == prompt.as_messages()
     assert prompt_bytes(prompt).isascii()
+
+
+# `gradeschool protocols diff`: fields, prompts, known disagreements, recorded runs.
+
+
+BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
+GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split
+
+
+@pytest.mark.official
+def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
+    results = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
+    fields = {item["field"]: (item["one"], item["other"]) for item in results["fields"]}
+    assert set(fields) == {
+        *("scorers", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
+    }
+    assert fields["decoding: max_tokens"] == (256, 512)
+    assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
+    assert "-A: There are 15 trees originally." in "\n".join(results["prompt_diff"])
+    assert results["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
+    assert results["runs"] == []
+    assert len(set(results["prompt_sha256"])) == 2
+    shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
+    assert "decoding: max_tokens  256 " in shown
+    assert "\n-Q: Olivia has $23." in shown
+    assert "\n+Question: Olivia has $23." in shown
+
+
+def test_protocols_of_the_same_prompt(gradeschool: Command, data: Path) -> None:
+    shown = gradeschool("protocols", "diff", "olmes/gsm8k", "olmo-eval/gsm8k").out
+    assert "the prompts of problem 0 of gsm8k are the same" in shown
+    assert "integers" not in shown  # summaries say in words what other fields say
+    assert "It is 10" in shown  # the lost sign, a known quirk of one of their scorers
+    same = gradeschool("protocols", "diff", "olmes/gsm8k", "olmes/gsm8k")
+    assert same.out.startswith("every field is the same\n")
+
+
+def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
+    gradeschool: Command, data: Path
+) -> None:
+    names = ("lm-eval/gsm8k-cot", "lm-eval/gsm8k-platinum-cot")
+    results = gradeschool("protocols", "diff", *names, "--problem", "1318", "--json").json()
+    assert [item["field"] for item in results["fields"]] == ["dataset"]
+    assert results["prompt_diff"] == []
+    shown = gradeschool("protocols", "diff", *names).out
+    assert " dataset  gsm8k              gsm8k-platinum " in shown
+    assert "the prompts of problem 0 of gsm8k are the same" in shown
+
+
+def test_forms_of_a_chat_are_compared_by_turns() -> None:
+    problems = [Problem("0", "How many?", "1", "#### 1")]
+    cards = [
+        protocol_card(all_protocols()[name], problems, [], 0, "tiny")
+        for name in ("zero-shot/chat", "verifiers/gsm8k@<=0.3.0")
+    ]
+    assert all(card.example is not None for card in cards)
+    lines = list(prompt_difference(*cards))
+    assert lines[:2] == ["--- zero-shot/chat", "+++ verifiers/gsm8k@<=0.3.0"]
+    assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]
+    assert cards[0].example is not None
+    assert prompt_lines(cards[0].example.prompt)[2:] == ["[user]", "How many?"]
+    assert [item.field for item in protocol_differences(cards[0], cards[0])] == []
+
+
+def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
+    results = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
+    says = {(item["completion"], item["gold"]): item["says"] for item in results["quirks"]}
+    assert says["ANSWER: 711", "11"] == ["correct", "wrong"]
+    shown = gradeschool("protocols", "diff", BEFORE, AFTER).out
+    assert "ANSWER: 711         11     correct" in shown
+    agree = gradeschool("protocols", "diff", "openai/2021", "lm-eval/gsm8k@0.3").out
+    assert "they agree on every completion on which either is known to be unusual" in agree
+
+
+def test_every_split_is_what_the_scorers_say() -> None:
+    names = [name for name, scorer in all_scorers().items() if not scorer.extra][:12]
+    for item, other in pairwise(names):
+        for split in scorer_splits(scorer_card(item), scorer_card(other)):
+            problem = Problem.from_gold(split.quirk.gold)
+            text = split.quirk.completion
+            assert get_scorer(item).judge(text, problem).outcome == split.first != split.second
+            assert get_scorer(other).judge(text, problem).outcome == split.second
+
+
+@pytest.fixture
+def recording(tmp_path: Path, data: Path) -> Path:
+    """Two runs: in `suffix` two wrong answers end in the gold, in `plain` nothing is odd."""
+    rows = [
+        {"index": index, "run": run, "completion": f"ANSWER: {text}"}
+        for run, texts in {"suffix": ("118", "13", "70000"), "plain": ("18", "4", "7")}.items()
+        for index, text in enumerate(texts)
+    ]
+    return jsonl(tmp_path / "runs.jsonl", rows)
+
+
+@pytest.mark.official
+def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
+    words = ("protocols", "diff", BEFORE, AFTER, "--runs", recording)
+    suffix, plain = gradeschool(*words, "--json").json()["runs"]
+    assert (suffix["run"], suffix["n"], suffix["correct"]) == ("suffix", 3, [3, 1])
+    assert suffix["flips"] == {"correct_to_wrong": 2, "wrong_to_correct": 0}
+    assert suffix["points"] == pytest.approx(-66.6667, abs=1e-3)
+    assert suffix["p"] == 0.5  # two flips of one direction: 2 * (1/2) ** 2
+    assert suffix["ci95"][0] < suffix["points"] < suffix["ci95"][1]
+    assert (plain["correct"], plain["points"], plain["p"]) == ([1, 1], 0.0, 1.0)
+    shown = gradeschool(*words).out
+    assert "2 of 6 verdicts change: 2 from correct, 0 to correct" in shown
+    as_arguments = gradeschool("protocols", "diff", BEFORE, AFTER, recording).out
+    assert as_arguments == shown
+
+
+@pytest.mark.official
+def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, recording: Path) -> None:
+    results = gradeschool(
+        *("protocols", "diff", "openai/2021", "inspect/gsm8k", recording, "--json")
+    ).json()
+    assert results["scorers"] == ["openai/2021", AFTER]
+    assert [run["correct"] for run in results["runs"]] == [[0, 1], [0, 1]]
+
+
+def test_a_move_counts_what_both_scorers_judge() -> None:
+    problem = Problem.from_gold(18)
+    samples = [
+        Sample(problem, 0, "#### 18.", "", 1),
+        Sample(problem, 1, "#### 18", "", 2),
+        Sample(problem, 2, "", "timeout", 3),
+        Sample(None, 0, "", "no such problem", 4),
+        Sample(problem, 3, "9" * 10_000, "", 5),  # one of the scorers fails on it
+    ]
+    item, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
+    moved = score_delta(scored_table(Run("run", samples), [item, other]))
+    assert (moved.n, moved.before, moved.after, moved.lost, moved.gained) == (3, 1, 2, 0, 1)
+    failing = score_delta(scored_table(Run("run", samples), [item, get_scorer("multi-pattern")]))
+    assert failing.n == 2
+    empty = score_delta(scored_table(Run("run", samples[2:4]), [item, other]))
+    assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
+
+
+def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
+    """Of 40 problems, 30 have one sample that becomes right, 10 have 20 that do not change."""
+    samples = []
+    for row in range(40):
+        problem = Problem.from_row(str(row), f"Q{row}?", "#### 18")
+        text, count = ("The answer is 18", 1) if row < 30 else ("#### 7", 20)
+        samples += [Sample(problem, k, text, "", row) for k in range(count)]
+    scorers = [get_scorer("openai/2021"), get_scorer("gradeschool/reader")]
+    moved = score_delta(scored_table(Run("run", samples), scorers))
+    assert (moved.n, moved.before, moved.after) == (230, 0, 30)
+    assert moved.points == pytest.approx(75.0)
+    assert moved.interval.low < 0.75 < moved.interval.high
+    console = Console(width=200, record=True)
+    print_moves([moved], ("openai/2021", "gradeschool/reader"), console)
+    assert "in a difference each problem counts once" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["openai/2021", "multi-pattern"], None),
+        (
+            ["lm-eval/gsm8k", "multi-pattern"],
+            "'multi-pattern' is a scorer and the other is a protocol",
+        ),
+        (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
+        (["openai/2021", "nanochat/gsm8k", "no.jsonl"], "'no.jsonl' does not exist"),
+    ],
+)
+def test_what_cannot_be_compared(
+    gradeschool: Command, words: list[str], message: str | None, data: Path
+) -> None:
+    result = gradeschool("protocols", "diff", *words)
+    assert result.status == (0 if message is None else 2)
+    assert result.err.startswith(f"gradeschool: {message}" if message else "")
