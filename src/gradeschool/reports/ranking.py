@@ -15,7 +15,7 @@ from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.choice import ChosenStrategy
 from gradeschool.verifier.rank import Bucket, CurvePoint, FamilyResults, Ranking, StrategyResult
-from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN, STRATEGIES
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN, strategy_title
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult, StepResult
 
 SHORT = {
@@ -151,9 +151,7 @@ def _over_tokens(ranking: Ranking) -> Table:
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     """Print the strategy chosen on a development run, and its accuracy on both runs."""
     choice, reported = chosen.choice, chosen.reported
-    title = STRATEGIES[choice.strategy].format(
-        voters=choice.voters, share_weight=f"{choice.share_weight:g}"
-    )
+    title = strategy_title(choice.strategy, choice.voters, choice.share_weight)
     where = "" if chosen.temperature is None else f", temperature {chosen.temperature:g}"
     console.print(
         f"chosen on {printable(chosen.run, keep='')}{where}: {title}, {choice.n} completions; "

@@ -36,7 +36,7 @@ from gradeschool.verifier.reproduce.points import (
 )
 from gradeschool.verifier.reproduce.presets import Preset, layer_results, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
-from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, strategy_title
 
 MADE_AGAIN = "remove the file of its stage in the folder stages; the same command makes it again"
 LARGE = 1e7  # from here on a table prints three digits
@@ -227,8 +227,7 @@ def _by_verifier(item: Findings) -> list[StrategyFinding]:
 
 
 def _title(name: str) -> str:
-    title = STRATEGIES.get(name) or GREEDY_TITLES[name]
-    return title.format(voters=SELECTION.voters, share_weight=f"{SELECTION.share_weight:g}")
+    return GREEDY_TITLES.get(name) or strategy_title(name, SELECTION.voters, SELECTION.share_weight)
 
 
 def _strategies(item: Findings) -> Iterator[str]:

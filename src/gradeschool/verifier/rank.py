@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from gradeschool.scoring.statistics import (
     Pair,
     clustered_wilson,
     interval_of_mean,
+    mean_difference,
     paired_interval,
     paired_test,
     share_of_clusters,
@@ -59,7 +60,8 @@ from gradeschool.verifier.selection import (
     RankedProblem,
     SelectionSettings,
     passes,
-    pick,
+    pick_all,
+    strategy_title,
 )
 
 
@@ -142,7 +144,7 @@ def rank(
         raise InputError("there are no scored completions to rank; score the run first")
     settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
+    picked = pick_all(cases, has_logprob, settings, most)
     others = baselines or {}
     families = sorted({case.family for case in cases})
     parts = [
@@ -178,8 +180,7 @@ def _part(
     settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> FamilyResults:
-    majority = {outcome.case.problem: counted(outcome, MAJORITY) for outcome in picked}
-    others = {MAJORITY: majority, **baselines}
+    others = {MAJORITY: outcomes_of(picked, MAJORITY), **baselines}
     strategies = picked[0].by_strategy
     cases = [outcome.case for outcome in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
@@ -208,22 +209,25 @@ def counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
     return round(outcome.by_strategy[name][-1]), 1
 
 
+def outcomes_of(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
+    """Return (right, tries) of a strategy by problem; see `counted`."""
+    return {outcome.case.problem: counted(outcome, name) for outcome in picked}
+
+
 def _result(
     name: str,
     picked: Sequence[ProblemResult],
     settings: SelectionSettings,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> StrategyResult:
-    mine = {outcome.case.problem: counted(outcome, name) for outcome in picked}
+    mine = outcomes_of(picked, name)
     shares = [right / count for right, count in mine.values()]
     against = {
         other: paired_difference(theirs, mine)
         for other, theirs in others.items()
         if name not in (other, MEAN) and mine.keys() & theirs.keys()
     }
-    title = STRATEGIES[name].format(
-        voters=settings.voters, share_weight=f"{settings.share_weight:g}"
-    )
+    title = strategy_title(name, settings.voters, settings.share_weight)
     interval = (
         clustered_wilson(list(mine.values()))
         if name != MEAN
@@ -238,8 +242,8 @@ def paired_difference(
     """Return after minus before on common problems; both are (right, completions) by problem."""
     shared = [id for id in after if id in before]
     pairs = [Pair(*before[id], *after[id]) for id in shared]
-    gap = sum(pair.difference for pair in pairs) / len(pairs)
-    return AccuracyGain(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
+    interval, _ = paired_interval(pairs)
+    return AccuracyGain(mean_difference(pairs), interval, paired_test(pairs).p, len(pairs))
 
 
 def aucs_of(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, WithinAuc]:

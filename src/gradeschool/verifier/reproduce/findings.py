@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.candidates import one_run
+from gradeschool.verifier.candidates import CandidateRun, one_run
 from gradeschool.verifier.rank import (
     AccuracyGain,
     CurvePoint,
+    RankInput,
     aucs_of,
     baseline,
-    counted,
+    outcomes_of,
     paired_difference,
     point,
     rank_input,
@@ -33,7 +34,7 @@ from gradeschool.verifier.selection import (
     SCORES,
     ProblemResult,
     SelectionSettings,
-    pick,
+    pick_all,
 )
 
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: (right, total)
@@ -91,20 +92,23 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
     sampled = one_run(str(root / folder(split, seed)), problems, quiet)
-    prepared = rank_input(sampled, *choose_scores(scores_path(sampled.path), None))
-    ns = steps(max(len(case.options) for case in prepared.cases))
-    picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
+    ranked, picked = read_picked(sampled, scores_path(sampled.path))
     greedy = {
         name: baseline(sampled, str(root / folder(f"{split}-{name}", seed)), problems, quiet)[1]
         for name in GREEDY
     }
     scored = root / control_scores(split, seed)
     if scored.is_file():  # folders of earlier releases do not have it
-        ranked = rank_input(sampled, *choose_scores(scored, None)).cases
-        greedy[CONTROL_LOGPROB] = {
-            case.problem: counted(pick(case, False, SELECTION, ns), BEST) for case in ranked
-        }
-    return Seed(picked, greedy, prepared.has_logprob)
+        _, by_control = read_picked(sampled, scored)
+        greedy[CONTROL_LOGPROB] = outcomes_of(by_control, BEST)
+    return Seed(picked, greedy, ranked.has_logprob)
+
+
+def read_picked(sampled: CandidateRun, scores: Path) -> tuple[RankInput, list[ProblemResult]]:
+    """Return a run's problems with their only verifier's scores, and what each strategy selects."""
+    ranked = rank_input(sampled, *choose_scores(scores, None))
+    most = max(len(case.options) for case in ranked.cases)
+    return ranked, pick_all(ranked.cases, ranked.has_logprob, SELECTION, most)
 
 
 def findings(seeds: Sequence[Seed]) -> Findings:
@@ -164,7 +168,7 @@ def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict
         for name, outcomes in seed.greedy.items()
     }
     for strategy in strategies:
-        by_name[strategy] = {outcome.case.problem: counted(outcome, strategy) for outcome in chosen}
+        by_name[strategy] = outcomes_of(chosen, strategy)
     return by_name
 
 

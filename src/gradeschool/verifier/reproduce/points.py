@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import DataError
-from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.candidates import one_run
-from gradeschool.verifier.rank import CurvePoint, counted, paired_difference, rank_input
+from gradeschool.verifier.rank import CurvePoint, outcomes_of, paired_difference
 from gradeschool.verifier.rank import point as point_of
-from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings, mean_share, quiet
+from gradeschool.verifier.reproduce.findings import (
+    BASELINE,
+    Findings,
+    mean_share,
+    quiet,
+    read_picked,
+)
 from gradeschool.verifier.reproduce.plans import (
     TEST,
     AblationPlan,
@@ -21,8 +26,7 @@ from gradeschool.verifier.reproduce.plans import (
     MeasuredPoint,
     PlannedPoint,
 )
-from gradeschool.verifier.scores import choose_scores
-from gradeschool.verifier.selection import BEST, MAJORITY, pick
+from gradeschool.verifier.selection import BEST, MAJORITY
 
 # The selection strategies of figure 6a.
 OVER_COMPLETIONS = {
@@ -102,10 +106,8 @@ def _of_point(panel: int, series: str, score: CurvePoint) -> MeasuredPoint:
 def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
     sampled = one_run(str(root / point.run), str(root / TEST), quiet)
     if point.scores:
-        cases = rank_input(sampled, *choose_scores(root / point.scores, None)).cases
-        ns = steps(max(len(case.options) for case in cases))
-        picked = [pick(case, False, SELECTION, ns) for case in cases]
-        outcomes = {outcome.case.problem: counted(outcome, point.strategy) for outcome in picked}
+        _, picked = read_picked(sampled, root / point.scores)
+        outcomes = outcomes_of(picked, point.strategy)
     else:
         outcomes = {answered.problem.id: answered.outcome for answered in sampled.answered}
     interval = clustered_wilson(list(outcomes.values()))

@@ -15,7 +15,7 @@ from gradeschool.models.local import TRAINING_FILE
 from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.candidates import CandidateRun, one_run
 from gradeschool.verifier.rank import baseline, rank_input
-from gradeschool.verifier.reproduce.findings import SELECTION, quiet
+from gradeschool.verifier.reproduce.findings import quiet, read_picked
 from gradeschool.verifier.reproduce.flops import sampling_flops, training_flops, transformer_shape
 from gradeschool.verifier.reproduce.grid import (
     FEW_SAMPLES,
@@ -39,7 +39,6 @@ from gradeschool.verifier.selection import (
     MAJORITY,
     best_of,
     passes,
-    pick,
 )
 
 MANY, MANY_PROBLEMS = 1024, 128
@@ -240,10 +239,9 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
         (SELECTED, many.scores, "verifier"),
         (BY_HEAD, many.head_scores, "head"),
     ):
-        prepared = rank_input(sampled, *choose_scores(root / scores, None))
-        most = max(len(case.options) for case in prepared.cases)
+        ranked, picked = read_picked(sampled, root / scores)
+        most = max(len(case.options) for case in ranked.cases)
         ns = steps(most)
-        picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
         for strategy, name in names.items():
             points = {
                 n: of_chances(0, name, n, {
@@ -252,7 +250,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
                 for n in ns
             }  # fmt: skip
             needed = trained if strategy in (BEST, "weighted") else ""
-            read = passes(strategy, prepared.stored)
+            read = passes(strategy, ranked.stored)
             curves.append(SampleCurve(name, read, needed, points))
     by_self = rank_input(sampled, *choose_scores(root / many.self_scores, None))
     points = {
