@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent
+from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.rank import CurvePoint, curves_of, top_curves_of
 from gradeschool.verifier.selection import (
     COVERAGE,
     MEAN,
     RankedProblem,
     SelectionSettings,
-    pick_all,
+    pick,
 )
 
 SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
@@ -113,7 +114,7 @@ def _points(
     """Yield every choice with its accuracy; the settings' number of voters is one of them."""
     for number, weight in enumerate(sorted(share_weights)):
         of_weight = replace(settings, share_weight=weight)
-        picked = pick_all(cases, has_logprob, of_weight, most)
+        picked = [pick(case, has_logprob, of_weight, steps(most)) for case in cases if case.options]
         for name, points in curves_of(picked, most).items():
             if name in (MEAN, COVERAGE, "top") or (number and name != "frequency"):
                 continue

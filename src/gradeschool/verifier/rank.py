@@ -60,7 +60,7 @@ from gradeschool.verifier.selection import (
     RankedProblem,
     SelectionSettings,
     passes,
-    pick_all,
+    pick,
     strategy_title,
 )
 
@@ -144,7 +144,7 @@ def rank(
         raise InputError("there are no scored completions to rank; score the run first")
     settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
-    picked = pick_all(cases, has_logprob, settings, most)
+    picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
     others = baselines or {}
     families = sorted({case.family for case in cases})
     parts = [

@@ -14,7 +14,7 @@ from math import comb
 from random import Random
 from typing import NamedTuple
 
-from gradeschool.scoring.at_k import pass_at_k, steps
+from gradeschool.scoring.at_k import pass_at_k
 
 NO_ANSWER = -1
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
@@ -304,17 +304,6 @@ def pick(
             by_strategy[name] = [best_of(options, scores, n) for n in sizes]
     by_strategy[COVERAGE] = [float(pass_at_k(count, right, n)) for n in sizes]
     return ProblemResult(case, sizes, by_strategy, cast.top, voters)
-
-
-def pick_all(
-    cases: Sequence[RankedProblem], has_logprob: bool, settings: SelectionSettings, most: int
-) -> list[ProblemResult]:
-    """Return the results of every strategy on problems, for steps of up to `most` completions.
-
-    Problems without completions are left out.
-    """
-    ns = steps(most)
-    return [pick(case, has_logprob, settings, ns) for case in cases if case.options]
 
 
 def _voters(count: int, settings: SelectionSettings) -> list[int]:

@@ -34,7 +34,7 @@ from gradeschool.verifier.selection import (
     SCORES,
     ProblemResult,
     SelectionSettings,
-    pick_all,
+    pick,
 )
 
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: (right, total)
@@ -107,8 +107,8 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 def read_picked(sampled: CandidateRun, scores: Path) -> tuple[RankInput, list[ProblemResult]]:
     """Return a run's problems with their only verifier's scores, and what each strategy selects."""
     ranked = rank_input(sampled, *choose_scores(scores, None))
-    most = max(len(case.options) for case in ranked.cases)
-    return ranked, pick_all(ranked.cases, ranked.has_logprob, SELECTION, most)
+    ns = steps(max(len(case.options) for case in ranked.cases))
+    return ranked, [pick(case, ranked.has_logprob, SELECTION, ns) for case in ranked.cases]
 
 
 def findings(seeds: Sequence[Seed]) -> Findings:
