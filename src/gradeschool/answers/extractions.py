@@ -219,6 +219,11 @@ def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
     return extract
 
 
+def gold_without_commas(problem: Problem) -> str:
+    """Return the gold without thousands commas."""
+    return problem.gold.replace(",", "")
+
+
 def extracted_gold(extract: Extract, problem: Problem) -> str:
     """Return the number that an extraction finds in the gold, else the gold unchanged."""
     answer = extract(problem.gold, "")

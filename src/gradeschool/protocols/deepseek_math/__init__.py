@@ -11,7 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from math import isclose
 
-from gradeschool.answers.extractions import last_match_in_words, last_number, last_run
+from gradeschool.answers.extractions import (
+    gold_without_commas,
+    last_match_in_words,
+    last_number,
+    last_run,
+)
 from gradeschool.answers.parse import mentions_answer
 from gradeschool.answers.search import TextMatch, last_match, last_plain_box, match_of
 from gradeschool.answers.shared import remembered
@@ -180,11 +185,6 @@ def extract_few_shot(text: str, reference: str) -> Answer | None:
     return last_number_in(text if end < 0 else text[:end], reference)
 
 
-def reference(problem: Problem) -> str:
-    """Return the gold without thousands commas."""
-    return problem.gold.replace(",", "")
-
-
 def compare(value: str, reference: str) -> bool:
     """Compare within 1e-3, also with a hundredth and a hundred times the gold.
 
@@ -226,7 +226,7 @@ ZERO_SHOT_SCORER = Scorer(
     name="deepseek-math/zero-shot",
     summary="the last box, else after 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
-    reference=reference,
+    reference=gold_without_commas,
     extract=extract_zero_shot,
     compare=compare,
 )
@@ -235,7 +235,7 @@ FEW_SHOT_SCORER = Scorer(
     name="deepseek-math/few-shot-cot",
     summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
     source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
-    reference=reference,
+    reference=gold_without_commas,
     extract=extract_few_shot,
     compare=compare,
 )

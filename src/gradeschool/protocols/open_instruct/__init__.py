@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import last_number_without_commas
-from gradeschool.problem import Problem
+from gradeschool.answers.extractions import gold_without_commas, last_number_without_commas
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -28,11 +27,6 @@ def extract(text: str, reference: str) -> Answer | None:
     return answer
 
 
-def reference(problem: Problem) -> str:
-    """Return the gold without thousands commas."""
-    return problem.gold.replace(",", "")
-
-
 def compare(value: str, reference: str) -> bool:
     """Compare as strings without case."""
     return value.lower() == reference.lower()
@@ -42,7 +36,7 @@ GSM8K_VERIFIER = Scorer(
     name="open-instruct/gsm8k",
     summary="the last number with its sign, equal as a string (a training reward)",
     source=SOURCE,
-    reference=reference,
+    reference=gold_without_commas,
     extract=extract,
     compare=compare,
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradeschool.answers.extractions import first_marked
+from gradeschool.answers.extractions import first_marked, gold_without_commas
 from gradeschool.completion import Decoding
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
@@ -94,16 +94,11 @@ def extract_last_line(text: str, reference: str) -> Answer | None:
     return Answer(answer, value, (start, len(text)), "the last line after 'A: '")
 
 
-def reference(problem: Problem) -> str:
-    """Return the gold without thousands commas; the flags ignore them on both sides."""
-    return problem.gold.replace(",", "")
-
-
 EXAMPLE_SOLUTIONS = Scorer(
     name="openai/example-solutions",
     summary="the text after 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
-    reference=reference,
+    reference=gold_without_commas,  # the flags ignore commas on both sides
     extract=extract_last_line,
     compare=verbatim,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import last_number_behind
+from gradeschool.answers.extractions import gold_without_commas, last_number_behind
 from gradeschool.completion import Decoding
 from gradeschool.prompts.mgsm import LANGUAGES, instructed
 from gradeschool.protocol import Protocol
@@ -31,7 +31,7 @@ def _scorer(language: str) -> Scorer:
         name=f"simple-evals/mgsm-{language}",
         summary=f"the last number (no sign) after the last {label!r}, equal as a string",
         source=f"{SOURCE}, parse_answer and score_mgsm",
-        reference=lambda problem: problem.gold.replace(",", ""),
+        reference=gold_without_commas,
         extract=last_number_behind(NUMBER, label),
         compare=compare,
         dataset="" if language == "en" else f"mgsm:{language}",
