@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from gradeschool.completion import Completion, Finish
+from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.datasets.load import load_dataset
 from gradeschool.formats.own_run import to_line
+from gradeschool.scoring.sources import load_runs
 from gradeschool.verifier.candidates import candidates_of
 
 
-def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: Path) -> None:
-    problems = tmp_path / "problems.jsonl"
-    problems.write_text("".join(
-        json.dumps({"question": f"What is {index} + 1?", "answer": f"#### {index + 1}"}) + "\n"
-        for index in range(4)
+def dataset_file(folder: Path, questions: Sequence[str]) -> Path:
+    path = folder / "problems.jsonl"
+    path.write_text("".join(
+        json.dumps({"question": question, "answer": f"#### {index + 1}"}) + "\n"
+        for index, question in enumerate(questions)
     ))  # fmt: skip
+    return path
+
+
+def run_folder(folder: Path, problems: Path, completions: Sequence[Completion]) -> Path:
+    """A run folder with these completions, whose problem ids are places in the file."""
     dataset = load_dataset(str(problems))
-    run = tmp_path / "run"
+    run = folder / "run"
     run.mkdir()
     manifest = {"model": "m", "dataset": {"name": str(problems), "sha256": dataset.sha256}}
     (run / "run.json").write_text(json.dumps(manifest))
     (run / "completions.jsonl").write_bytes(b"".join(
-        to_line(Completion(f"key-{index}", dataset.problems[index].id, 0, "#### 1", Finish.STOP),
-                dataset.problems[index].question)
-        for index in (2, 0, 3, 1)
+        to_line(each, dataset.problems[int(each.problem_id)].question) for each in completions
     ))  # fmt: skip
+    return run
+
+
+def completion(problem: int, text: str, error: str = "", sample: int = 0) -> Completion:
+    key = f"key-{problem}-{sample}"
+    return Completion(
+        key, str(problem), sample, text, Finish.STOP, Usage(7, 5), error=error, logprob=-1.5
+    )
+
+
+def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: Path) -> None:
+    problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
+    run = run_folder(tmp_path, problems, [completion(index, "#### 1") for index in (2, 0, 3, 1)])
     [sampled] = candidates_of(str(run), None, print)
     of_file, first = (
         [each.problem.question for each in candidates.answered]
@@ -34,3 +52,38 @@ def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: P
     )
     assert of_file == [f"What is {index} + 1?" for index in (2, 0, 3, 1)]
     assert first == ["What is 0 + 1?", "What is 1 + 1?"]
+
+
+def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> None:
+    """A row that was changed after it was stored counts, as in `gradeschool score`."""
+    problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
+    stored = [
+        completion(0, "", "http 500: no"),
+        completion(1, "#### 2"),
+        completion(0, "#### 1"),
+        completion(2, "#### 4"),
+        completion(3, "", "http 500: no"),
+    ]
+    file = run_folder(tmp_path, problems, stored) / "completions.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:3], lines[3].replace(b"#### 4", b"#### 3"), lines[4][:40]]))
+    warnings: list[str] = []
+    [scored] = load_runs(file.parent, None, lambda _: None)
+    for path in (file.parent, file):
+        [sampled] = candidates_of(str(path), None, warnings.append)
+        candidates = [each for problem in sampled.answered for each in problem.candidates]
+        assert [each.text for each in candidates] == ["#### 2", "#### 1", "#### 3"]
+        assert [each.key for each in candidates] == ["key-1-0", "key-0-0", "key-2-0"]
+        assert all(
+            (each.logprob, each.tokens, each.right) == (-1.5, 5, True) for each in candidates
+        )
+        assert sampled.failed == len(scored.samples) - len(candidates) == 1
+    assert "row 5" in warnings[0]
+    assert "1 row was changed after it was stored" in warnings[1]
+
+
+def test_two_problems_with_the_same_question_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    problems = dataset_file(tmp_path, ["What is the sum?", "What is the sum?"])
+    run = run_folder(tmp_path, problems, [completion(0, "#### 1"), completion(1, "#### 1")])
+    [sampled] = candidates_of(str(run), None, print)
+    assert [each.outcome for each in sampled.answered] == [(1, 1), (0, 1)]

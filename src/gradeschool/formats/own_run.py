@@ -19,7 +19,8 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches, read_rows
+from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches
 from gradeschool.masking import masked
 from gradeschool.percentages import count
 
@@ -259,6 +260,30 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     )
 
 
+def stored_sample(row: Row, default_run: str) -> FileSample | None:
+    """Return the sample of a row of a run folder, None for a damaged row or one of other formats.
+
+    default_run: the run of a row that names neither its run nor its model.
+    """
+    completion = from_fields(row.fields) if is_own(row.fields) else None
+    if completion is None:
+        return None
+    question = row.fields.get("question")
+    return FileSample(
+        row.number,
+        completion.run or completion.model or default_run,
+        Reference(
+            id=completion.problem_id, question=question if isinstance(question, str) else None
+        ),
+        completion.text,
+        completion.sample,
+        completion.finish,
+        completion.error,
+        model=completion.model,
+        stored=completion,
+    )
+
+
 def _count(value: object) -> int | None:
     """Return a number of tokens or samples, None for any other value."""
     return value if type(value) is int and 0 <= value < 2**31 else None
@@ -304,18 +329,6 @@ def stored_completions(folder: Path) -> dict[str, Completion]:
     """Return the completion that counts for each key of a run folder; damaged rows are left out."""
     rows = read_completions(folder / COMPLETIONS_FILE)
     return latest(completion for _, completion in rows if completion is not None)
-
-
-def completions_by_row(path: Path) -> dict[int, Completion]:
-    """Return the completions of a run folder or its completions.jsonl by row; {} for other files.
-
-    Raises InputError if the file cannot be read.
-    """
-    file = completions_file(path)
-    if file.name != COMPLETIONS_FILE or not file.exists():
-        return {}
-    rows = ((row.number, from_fields(row.fields)) for row in read_rows(file))
-    return {number: completion for number, completion in rows if completion is not None}
 
 
 def completions_file(path: Path) -> Path:

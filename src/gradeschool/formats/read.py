@@ -28,7 +28,13 @@ from gradeschool.formats.openai import (
     is_openai_solutions,
     openai_solutions,
 )
-from gradeschool.formats.own_run import COMPLETIONS_FILE, completions_file, counting_rows, is_own
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    completions_file,
+    counting_rows,
+    is_own,
+    stored_sample,
+)
 from gradeschool.formats.plain import TEXT_FIELDS, plain
 from gradeschool.formats.samples import UNNAMED, FileSample, Reference, current_options, faulty
 from gradeschool.formats.tables import (
@@ -204,6 +210,8 @@ class SampleReader:
             return [faulty(row.number, UNNAMED, row.fault)]
         if self.layout is not None:
             return self.layout.samples(row, self.default_run)
+        if (stored := stored_sample(row, self.default_run)) is not None:
+            return [stored]
         if is_lm_eval(fields):
             return self.samples.read(row)
         if is_every_eval_ever(fields):
@@ -212,8 +220,8 @@ class SampleReader:
             return openai_solutions(row)
         if is_batch(fields):
             return batch(row, self.default_run)
-        if fields and "ground_truth" not in fields:  # else the next row's values have to be seen
-            self._plain_names.add(names)
+        if fields and "ground_truth" not in fields and not is_own(fields):
+            self._plain_names.add(names)  # else the next row's values have to be seen
         return plain(row, self.default_run, self.prompts)
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.completion import Finish
+from gradeschool.completion import Completion, Finish
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
@@ -73,7 +73,7 @@ class FileSample(NamedTuple):
     row: 1-based number in the file. run: the name that results are grouped under, UNNAMED for an
     unreadable row without a run. sample: its number among the samples of its problem, None if the
     file does not number them. error: the provider's failure, which is an outcome, not a wrong
-    answer. fault: why the row cannot be used.
+    answer. fault: why the row cannot be used. stored: the completion of a row of a run folder.
     """
 
     row: int
@@ -85,6 +85,7 @@ class FileSample(NamedTuple):
     error: str = ""
     fault: str = ""
     model: str = ""
+    stored: Completion | None = None
 
 
 def gold_in(value: Any) -> str | None:

@@ -16,7 +16,7 @@ from gradeschool.formats.export import ExportedFile, ExportedRun, ExportedSample
 from gradeschool.formats.hub import eval_results_files, model_index_files
 from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.formats.lm_eval import lm_eval_files
-from gradeschool.formats.own_run import completions_by_row, completions_file
+from gradeschool.formats.own_run import completions_file
 from gradeschool.formats.parquet import parquet_files
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
@@ -97,13 +97,13 @@ def dataset_name(name: str) -> str:
 def _samples(
     run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[ExportedSample]:
-    stored, prompts = completions_by_row(run.path), _prompts(run.manifest, warn)
+    prompts = _prompts(run.manifest, warn)
     changes = label_changes(run.chosen.run, run.disputed)
     others: dict[str, int] = {}
     exported = []
     explained = explained_samples(scored_table(run.chosen.run, scorers), changes)
     for entry, each in zip(run.entries, explained, strict=True):
-        row = stored.get(each.sample.row)
+        stored = each.sample.stored
         id = entry.problem.id
         place = places.get(id)
         if place is None:  # a problem that comes with the file
@@ -116,8 +116,8 @@ def _samples(
                 text=entry.text,
                 error=entry.error,
                 finish=str(each.sample.finish),
-                stored=row,
-                prompt=prompts.get(row.key) if row else None,
+                stored=stored,
+                prompt=prompts.get(stored.key) if stored else None,
                 verdicts=each.verdicts,
                 cause=_cause(each),
             )

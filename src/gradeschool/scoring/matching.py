@@ -16,6 +16,7 @@ from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.read import SHOWN_ROWS, ColumnNotes, Examine, Naming
 from gradeschool.formats.samples import PARTS_OF_ID, FileSample, Reference
+from gradeschool.percentages import percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -80,8 +81,8 @@ class Matcher:
         """Return the problem that a row refers to; raises InputError if there is none."""
         question, answer = reference.question, reference.answer
         named = self._by_name(reference)
-        if named is not None and question is None:
-            return named
+        if named is not None and question in (None, named.question):
+            return named  # also if another problem has the same question
         by_question = None if question is None else self.by_question.get(_squeeze(question))
         if question is not None and answer is not None:
             # Another harness may number its documents differently.
@@ -529,7 +530,7 @@ def _topics(samples: Iterable[FileSample]) -> list[TextTopic]:
 
 
 def _percent(count: int, texts: Sequence[TextTopic]) -> str:
-    return f"{100 * count / len(texts):.0f} % of {len(texts)} texts"
+    return f"{percent(count / len(texts), 0)} of {len(texts)} texts"
 
 
 def _last_number(text: str) -> str:
@@ -609,11 +610,11 @@ def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: s
         id = matcher.problems[index].id
         problem = matcher.counted_from(0, text.reference)
         named = f"names problem {problem.id!r}" if problem else "names none"
-        example = f"row {text.row} {named} and repeats {100 * share:.0f} % of problem {id!r}"
+        example = f"row {text.row} {named} and repeats {percent(share, 0)} of problem {id!r}"
         advice = "the rows are in another order: correct the ids, or add a column 'question'"
     else:
         mean = sum(share for _, share in best) / len(best)
-        example = f"they repeat {100 * mean:.0f} % of the questions of {dataset!r}"
+        example = f"they repeat {percent(mean, 0)} of the questions of {dataset!r}"
         advice = f"give -d {dataset}"
     raise InputError(
         f"{_percent(strangers, texts)} of {file!r} are about other problems than their ids name in "

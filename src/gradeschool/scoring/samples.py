@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradeschool.completion import Finish
+from gradeschool.completion import NO_USAGE, Completion, Finish, Usage
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import FileSample
@@ -238,7 +238,10 @@ class _Samples:
 
 
 class Sample(NamedTuple):
-    """One completion of one problem; without a text, problem is None and error is set."""
+    """One completion of one problem; without a text, problem is None and error is set.
+
+    stored: the completion as its run folder stores it, None for other files.
+    """
 
     problem: Problem | None
     sample: int
@@ -246,6 +249,12 @@ class Sample(NamedTuple):
     error: str
     row: int
     finish: str = Finish.UNKNOWN
+    stored: Completion | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the request and of the completion, as far as they are recorded."""
+        return self.stored.usage if self.stored else NO_USAGE
 
 
 @dataclass(slots=True)
@@ -291,7 +300,9 @@ def collect(
         place = repeats.place(run.name, problem.id, recorded.sample, digest(text))
         if place.repeats or place.number != (recorded.sample or 0):
             note_place(notes, place, run.name, problem.id, recorded.sample, row, source)
-        sample = Sample(problem, place.number, text, recorded.error, row, recorded.finish)
+        sample = Sample(
+            problem, place.number, text, recorded.error, row, recorded.finish, recorded.stored
+        )
         places.append((run, sample, recorded, place))
     if all(sample.problem is None for _, sample, _, _ in places):
         raise notes.only_fault(source)

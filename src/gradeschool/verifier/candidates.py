@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
-from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, stored_completions
+from gradeschool.formats.own_run import manifest_of
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.samples import Run, Warn
-from gradeschool.scoring.sources import check_sources, choose_runs, scorer_for
-from gradeschool.scoring.table import ScorerSet
+from gradeschool.scoring.samples import Sample, Warn
+from gradeschool.scoring.sources import SourceRun, choose_runs, scorer_for
+from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome
 
 
@@ -54,7 +54,7 @@ class CandidateRun(NamedTuple):
     """The completions of a run.
 
     failed: number of samples without a text or with a scorer error. places: of the problems in the
-    dataset, by id; None for the order of the file.
+    dataset, by id; of a sample file in the file. None for those of `answered`.
     """
 
     run: str
@@ -82,18 +82,6 @@ class CandidateRun(NamedTuple):
         return sum(len(problem.candidates) for problem in self.answered)
 
 
-class _Raw(NamedTuple):
-    """A completion before scoring."""
-
-    key: str
-    problem: Problem
-    sample: int
-    text: str
-    finished: bool
-    logprob: float | None = None
-    tokens: int = 0
-
-
 def candidates_of(
     spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
 ) -> list[CandidateRun]:
@@ -106,20 +94,7 @@ def candidates_of(
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
     reader = scorer_for([manifest], scorer)
-    check_sources([spec], dataset)
-    if _is_own(folder, manifest):
-        loaded = load_dataset(dataset or manifest["dataset"]["name"])
-        if loaded.sha256 == manifest["dataset"].get("sha256"):
-            name, raw, failed = _of_own_run(folder, loaded)
-            places = {problem.id: place for place, problem in enumerate(loaded.problems)}
-            return [_candidate_run(name, folder, manifest, reader, raw, failed, places)]
-    runs = []
-    for chosen in choose_runs([spec], dataset, warn):
-        raw = _of_recording(chosen.run, _keys(folder) if _is_own(folder, manifest) else {})
-        failed = len(chosen.run.samples) - len(raw)
-        name, path, settings = chosen.run.name, chosen.path, chosen.manifest
-        runs.append(_candidate_run(name, path, settings, reader, raw, failed))
-    return runs
+    return [_candidate_run(chosen, reader) for chosen in choose_runs([spec], dataset, warn)]
 
 
 def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
@@ -129,6 +104,12 @@ def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = Non
         names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
         raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
     return runs[0]
+
+
+def sample_key(sample: Sample, problem: Problem) -> str:
+    """Return the key of a sample: the stored one, else the digest of its texts."""
+    stored = sample.stored.key if sample.stored else ""
+    return stored or text_key(problem.question, sample.text)
 
 
 def text_key(question: str, text: str) -> str:
@@ -156,107 +137,34 @@ def sampler_of(manifest: Mapping[str, Any]) -> LocalSampler | None:
     return LocalSampler(match[1], match[2]) if match else None
 
 
-def _is_own(folder: Path, manifest: dict[str, Any]) -> bool:
-    has_name = isinstance(manifest.get("dataset"), dict) and "name" in manifest["dataset"]
-    return has_name and (folder / COMPLETIONS_FILE).is_file()
-
-
-def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
-    """Return the run's name, its completions (one per key) and the number of failed samples."""
-    problems = {problem.id: problem for problem in dataset.problems}
-    raw: list[_Raw] = []
-    failed = 0
-    name = ""
-    for completion in stored_completions(folder).values():
-        if completion.error:
-            failed += 1
-            continue
-        if completion.problem_id not in problems:
-            raise InputError(
-                f"{str(folder)!r} contains a completion of problem {completion.problem_id!r}, "
-                f"which is not in {dataset.name!r}; give the run's own dataset with -d"
-            )
-        name = name or completion.run
-        finished = completion.finish is not Finish.LENGTH
-        raw.append(
-            _Raw(
-                completion.key,
-                problems[completion.problem_id],
-                completion.sample,
-                completion.text,
-                finished,
-                completion.logprob,
-                completion.usage.completion_tokens or 0,
-            )
-        )
-    return name or folder.name, raw, failed
-
-
-def _keys(folder: Path) -> dict[tuple[str, int], str]:
-    return {
-        (completion.problem_id, completion.sample): completion.key
-        for completion in stored_completions(folder).values()
-        if not completion.error
-    }
-
-
-def _of_recording(run: Run, keys: dict[tuple[str, int], str]) -> list[_Raw]:
-    completions = []
-    for sample in run.samples:
-        if sample.problem is None or sample.error:
-            continue
-        place = (sample.problem.id, sample.sample)
-        key = keys.get(place) or text_key(sample.problem.question, sample.text)
-        finished = sample.finish != Finish.LENGTH
-        completions.append(_Raw(key, sample.problem, sample.sample, sample.text, finished))
-    return completions
-
-
-def _candidate_run(
-    name: str,
-    path: Path,
-    manifest: dict[str, Any],
-    scorer: Scorer,
-    raw: list[_Raw],
-    failed: int,
-    places: Mapping[str, int] | None = None,
-) -> CandidateRun:
-    by_problem: dict[str, list[_Raw]] = {}
-    for completion in raw:
-        by_problem.setdefault(completion.problem.id, []).append(completion)
-    answered, scorers = [], ScorerSet([scorer])
-    for rows in by_problem.values():
-        read = _read(scorers, rows)
-        failed += len(rows) - len(read)
-        if read:
-            answered.append(ProblemCandidates(rows[0].problem, read))
-    if not answered:
-        raise InputError(f"{str(path)!r} has no readable completion of {name!r}")
-    return CandidateRun(name, path, manifest, scorer.name, answered, failed, places)
-
-
-def _read(scorers: ScorerSet, rows: list[_Raw]) -> list[Candidate]:
-    """Score the completions of a problem, equal texts once; drop those with a scorer error."""
-    pairs = list({row.text: (row.text, row.problem) for row in rows}.values())
-    verdicts = {
-        text: verdict
-        for (text, _), (verdict,) in zip(pairs, scorers.verdicts_of(pairs), strict=True)
-    }
-    candidates = []
-    for completion in sorted(rows, key=lambda row: row.sample):
-        verdict = verdicts[completion.text]
+def _candidate_run(chosen: SourceRun, scorer: Scorer) -> CandidateRun:
+    run, table = chosen.run, scored_table(chosen.run, [scorer])
+    rows = list(zip(table.samples, table.problems(), table.verdicts, strict=True))
+    problems = {problem.id: problem for _, problem, _ in rows}
+    if chosen.manifest:  # of a run folder, whose samples are in the order of the dataset
+        rows.sort(key=lambda row: row[0].row)
+    candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
+    for sample, problem, (verdict,) in rows:
         if verdict.outcome is Outcome.ERROR:
             continue
-        candidates.append(
-            Candidate(
-                completion.key,
-                completion.sample,
-                completion.text,
-                completion.finished,
-                verdict.answer.value if verdict.answer else None,
-                verdict.correct,
-                completion.logprob,
-                completion.tokens,
-            )
-        )
-    return candidates
+        candidates[problem.id].append(Candidate(
+            sample_key(sample, problem),
+            sample.sample,
+            sample.text,
+            finished=sample.finish != Finish.LENGTH,
+            answer=verdict.answer.value if verdict.answer else None,
+            right=verdict.correct,
+            logprob=sample.stored.logprob if sample.stored else None,
+            tokens=sample.usage.completion_tokens or 0,
+        ))  # fmt: skip
+    if not candidates:
+        raise InputError(f"{str(chosen.path)!r} has no readable completion of {run.name!r}")
+    answered = [
+        ProblemCandidates(problems[id], sorted(each, key=lambda candidate: candidate.sample))
+        for id, each in candidates.items()
+    ]
+    failed = len(run.samples) - sum(len(each.candidates) for each in answered)
+    places = {id: place for place, id in enumerate(problems)}
+    return CandidateRun(
+        run.name, chosen.path, chosen.manifest, scorer.name, answered, failed, places
+    )

@@ -13,10 +13,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import disputed
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import (
-    completions_by_row,
-    results_of,
-)
+from gradeschool.formats.own_run import results_of
 from gradeschool.problem import Problem
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run
@@ -74,27 +71,26 @@ def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None
     chosen = choose_runs(specs, dataset, warn)
     paths = {run.path for run in chosen}
     valued = {path: token_values(path, warn) for path in paths}
-    facts = {path: _facts_of(path) for path in paths}
-    return [_page_run(run, facts[run.path], valued[run.path]) for run in chosen]
+    return [_page_run(run, valued[run.path]) for run in chosen]
 
 
 def page_run(run: Run) -> PageRun:
     """Return a run in memory for a page, of which only the completions are known."""
-    return _page_run(SourceRun(run, Path(), {}), {}, {})
+    return _page_run(SourceRun(run, Path(), {}), {})
 
 
-def _page_run(
-    chosen: SourceRun,
-    facts: Mapping[int, Facts],
-    valued: Mapping[str, TokenValues],
-) -> PageRun:
+def _page_run(chosen: SourceRun, valued: Mapping[str, TokenValues]) -> PageRun:
     entries = [
         Entry(
             sample.problem,
             sample.sample,
             sample.text,
             sample.error,
-            facts.get(sample.row) or Facts(Finish(sample.finish or Finish.UNKNOWN)),
+            Facts(
+                Finish(sample.finish or Finish.UNKNOWN),
+                *sample.usage,
+                sample.stored.key if sample.stored else "",
+            ),
         )
         for sample in chosen.run.samples
         if sample.problem is not None
@@ -145,14 +141,6 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
     if run.dataset in ("", OWN_PROBLEMS):
         return {}
     return disputed(load_dataset(run.dataset).problems, run.problems())
-
-
-def _facts_of(path: Path) -> dict[int, Facts]:
-    """Return the facts by row of a run folder; none for other files."""
-    return {
-        row: Facts(completion.finish, *completion.usage[:2], completion.key)
-        for row, completion in completions_by_row(path).items()
-    }
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import COMPLETIONS_FILE, completions_by_row, scorer_of
+from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.settings import (
     RecordedRequest,
@@ -75,7 +75,7 @@ def _record(chosen: SourceRun) -> RecordedSettings:
     run, path = chosen.run, chosen.path
     of_own = chosen.manifest and path.name == COMPLETIONS_FILE
     if of_own or (path / COMPLETIONS_FILE).exists():
-        return _own_settings(path, chosen.manifest)
+        return _own_settings(run, chosen.manifest)
     if not path.is_file():  # a table in several files
         return RecordedSettings("recorded completions", {})
     if path.suffix == ".eval" or is_inspect(read_whole(path)):
@@ -108,7 +108,7 @@ def _systems(prompts: list[Prompt]) -> str | None:
     return next(iter(texts), "none")
 
 
-def _own_settings(path: Path, manifest: Mapping[str, Any]) -> RecordedSettings:
+def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     """Return the settings that a run folder records.
 
     A prompt counts as recorded if the protocol's current rendering gives the completion's key,
@@ -118,12 +118,12 @@ def _own_settings(path: Path, manifest: Mapping[str, Any]) -> RecordedSettings:
         prompts = prompts_of(manifest)
     except InputError:
         prompts = {}
-    completions = completions_by_row(path)
     requests = {
-        row: RecordedRequest(prompts.get(completion.key), completion.usage.prompt_tokens)
-        for row, completion in completions.items()
+        sample.row: RecordedRequest(prompts.get(sample.stored.key), sample.usage.prompt_tokens)
+        for sample in run.samples
+        if sample.stored is not None
     }
-    models = {completion.model for completion in completions.values() if completion.model}
+    models = {sample.stored.model for sample in run.samples if sample.stored} - {""}
     values = {**_manifest_values(manifest), names.ANSWERED_BY: sorted(models) or None}
     return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
 
