@@ -1,4 +1,4 @@
-"""Shares of 1 as text (percentages, intervals, differences in points), and counts."""
+"""Numbers as text: shares of 1 (percentages, intervals, points), counts, p values, decimals."""
 
 from __future__ import annotations
 
@@ -33,3 +33,15 @@ def point_bounds(interval: Iterable[float], digits: int = 2) -> str:
 def gain(difference: float, interval: Iterable[float], digits: int = 1) -> str:
     """Return a difference with its interval: "+1.2 (-0.3 to +2.6)"."""
     return f"{points(difference, digits)} ({point_bounds(interval, digits)})"
+
+
+def p_value(p: float) -> str:
+    """Return a p value: three decimals, a power of ten, or a bound."""
+    if p < 1e-12:
+        return "<1e-12"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def decimals(value: float | None, missing: str = "") -> str:
+    """Return a value with three decimals, such as an AUC; missing: the text for None."""
+    return missing if value is None else f"{value:.3f}"

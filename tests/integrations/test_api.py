@@ -193,11 +193,11 @@ def test_assert_accuracy_fails_with_figures_and_reasons(
     assert_accuracy: Callable[..., Scores],
 ) -> None:
     with pytest.raises(
-        pytest.fail.Exception, match=r"the accuracy is 33.33%, not 50.00%"
+        pytest.fail.Exception, match=r"the accuracy is 33.33 %, not 50.00 %"
     ) as caught:
         assert_accuracy(TEXTS, GOLDS, at_least=0.5)
     assert "'711' is not '11'" in str(caught.value)
-    with pytest.raises(pytest.fail.Exception, match=r"lower end of the interval is 6\.15%"):
+    with pytest.raises(pytest.fail.Exception, match=r"lower end of the interval is 6\.15 %"):
         assert_accuracy(TEXTS, GOLDS, at_least=0.3, confident=True)
     with pytest.raises(InputError, match="at_least is 90"):
         assert_accuracy(TEXTS, GOLDS, at_least=90)

@@ -302,9 +302,9 @@ def test_runs_keep_their_differences_from_the_first_if_two_others_have_none(
     ]
     page = report(gradeschool, tmp_path / "page.html", *runs, "-d", "sample")
     lines = report(gradeschool, tmp_path / "page.md", *runs, "-d", "sample")
-    for text in (page, lines):
-        assert "Differences are from the first run" in text
-        assert "The runs are not compared" not in text
+    for shown in (page, lines):
+        assert "Differences are from the first run" in shown
+        assert "The runs are not compared" not in shown
     assert "Every pair:" not in page
 
 

@@ -26,6 +26,7 @@ from gradeschool.cli.options import (
 )
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
+from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
 
@@ -352,13 +353,15 @@ def _print(listed: list[Suspect], limit: int) -> None:
     from gradeschool.reports.terminal import print_more
 
     console = stdout_console()
-    count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
-    console.print(f"{count} on which more strong runs agree on one wrong answer than give the gold")
+    console.print(
+        f"{count(len(listed), 'problem')} on which more strong runs agree on one wrong answer than "
+        "give the gold"
+    )
     for suspect in listed[:limit]:
         runs, problem = suspect.sayers, suspect.problem
         answers = (
             f"gold {problem.gold}, given by {suspect.right} of {suspect.runs}; {suspect.value}, "
-            f"given by {len(runs)}, the best {100 * suspect.strongest:.1f} % correct; "
+            f"given by {len(runs)}, the best {percent(suspect.strongest, 1)} correct; "
             f"GSM8K-Platinum {suspect.platinum}"
         )
         names = ", ".join(runs[:SHOWN_RUNS])

@@ -23,6 +23,7 @@ from gradeschool.cli.options import (
     warn,
     with_options,
 )
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -240,9 +241,8 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
              "run the same command with a larger one to resume")  # fmt: skip
     elif evaluation.failed:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
-        samples = "1 sample" if evaluation.failed == 1 else f"{evaluation.failed} samples"
-        warn(f"{run}{samples} failed ({causes}), such as: {evaluation.example}; "
-             "run the same command again to request them again")  # fmt: skip
+        warn(f"{run}{count(evaluation.failed, 'sample')} failed ({causes}), such as: "
+             f"{evaluation.example}; run the same command again to request them again")  # fmt: skip
     elif evaluation.missing:
         warn(
             f"{run}{evaluation.missing} samples have no answer; run the same command again to "

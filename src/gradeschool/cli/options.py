@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradeschool.errors import InputError, UnknownNameError, close_names
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say, terminal
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raises UsageError for a repeated option (click keeps the last)."""
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
-        for option, count in Counter(parameters).items():
-            if isinstance(option, click.Option) and count > 1 and not _may_repeat(option):
+        for option, given in Counter(parameters).items():
+            if isinstance(option, click.Option) and given > 1 and not _may_repeat(option):
                 name = max(_names(option), key=len)
-                raise click.UsageError(f"{name} is given {count} times; give it once")
+                raise click.UsageError(f"{name} is given {given} times; give it once")
         return super().parse_args(ctx, args)
 
 
@@ -170,11 +171,11 @@ def with_pipes(message: str) -> str:
     return message
 
 
-def warn_of_faults(count: int) -> None:
+def warn_of_faults(faults: int) -> None:
     """Warn about rows that could not be used, and exit with 3 if there are any."""
-    if count:
-        rows = "1 row" if count == 1 else f"{count} rows"
-        warn(f"{rows} could not be used, counted as {'an error' if count == 1 else 'errors'}")
+    if faults:
+        errors = "an error" if faults == 1 else "errors"
+        warn(f"{count(faults, 'row')} could not be used, counted as {errors}")
         sys.exit(3)
 
 

@@ -24,6 +24,7 @@ from gradeschool.cli.options import (
 )
 from gradeschool.cli.training import POSITIVE, RunSettings, run_training, training_options
 from gradeschool.errors import InputError
+from gradeschool.percentages import decimals
 from gradeschool.reports.printable import say, show_status
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def train(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
 
-    settings = RunSettings.taken(options)
+    settings = RunSettings.pop_from(options)
     chosen = {name: value for name, value in options.items() if value is not None}
     run_training(train_verifier, VerifierTraining(**chosen), settings)
 
@@ -178,9 +179,8 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
         print_json({"layers": separability.as_json(layers)})
         return
     for layer in layers:
-        overall = "none" if layer.overall is None else f"{layer.overall:.3f}"
         inside, interval, problems = layer.within
-        text = "none" if inside is None else f"{inside:.3f}"
+        overall, text = decimals(layer.overall, "none"), decimals(inside, "none")
         if interval is not None:
             text += f" ({interval.low:.3f} to {interval.high:.3f}, {problems} problems)"
         say(f"layer {layer.layer:3}  AUC over all {overall}, within problems {text}")

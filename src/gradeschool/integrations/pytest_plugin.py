@@ -38,6 +38,7 @@ def check(
     from gradeschool.errors import InputError
     from gradeschool.integrations import renamed
     from gradeschool.integrations.scores import score
+    from gradeschool.percentages import percent
     from gradeschool.scorer import DEFAULT_SCORER
 
     if not 0 <= at_least <= 1:
@@ -48,6 +49,7 @@ def check(
         __tracebackhide__ = True
         what = "the lower end of the interval" if confident else "the accuracy"
         pytest.fail(
-            f"{what} is {accuracy:.2%}, not {at_least:.2%}\n{scores}\n{scores.describe_misses()}"
+            f"{what} is {percent(accuracy)}, not {percent(at_least)}\n"
+            f"{scores}\n{scores.describe_misses()}"
         )
     return scores

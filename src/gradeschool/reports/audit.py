@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.auditing.report import MEANINGS, AuditFinding, AuditReport, Fault
+from gradeschool.percentages import count
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
@@ -55,9 +56,9 @@ def _unread(shapes: Iterable[str], width: int) -> Text:
     return Text("\n".join(lines))
 
 
-def _heading(fault: Fault, count: int) -> Text:
+def _heading(fault: Fault, number: int) -> Text:
     name = fault.value.replace("-", " ")
-    kinds = f"{count} kind{'' if count == 1 else 's'}"
+    kinds = count(number, "kind")
     return Text.assemble((name, STYLES.get(fault, OTHER_STYLE)), f"  {MEANINGS[fault]}: {kinds}")
 
 
@@ -94,5 +95,6 @@ def _summary(report: AuditReport, counting: int) -> Text:
     if report.clean:
         return Text(f"clean: {questions}", CLEAN_STYLE)
     allowed = len(report.findings) - counting
-    counted = f"{counting} finding{'' if counting == 1 else 's'}"
-    return Text(f"{counted}{f', {allowed} more allowed' if allowed else ''}: {questions}")
+    return Text(
+        f"{count(counting, 'finding')}{f', {allowed} more allowed' if allowed else ''}: {questions}"
+    )

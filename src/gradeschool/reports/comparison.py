@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import bounds, count, percent, point_bounds, points
+from gradeschool.percentages import bounds, count, p_value, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scorer import Scorer, clip
@@ -51,13 +51,6 @@ def _size(outcomes: Outcomes) -> str:
 def name(run: str) -> str:
     """Return a run's name for the terminal, escaped and shortened."""
     return clip(printable(run, keep=""), NAME_WIDTH)
-
-
-def p_value(p: float) -> str:
-    """Write a p value: three decimals, a power of ten, or a bound."""
-    if p < 1e-12:
-        return "<1e-12"
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
 
 
 def compared_with_first(

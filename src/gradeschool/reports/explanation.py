@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
+from gradeschool.percentages import percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import print_more
 from gradeschool.scorer import Scorer, clip
@@ -107,7 +108,7 @@ def print_causes(
     right, errors: how many of the `total` completions are correct, and are errors.
     """
     judged = total - errors
-    share = f" ({100 * right / judged:.2f} %)" if judged else ""
+    share = f" ({percent(right / judged)})" if judged else ""
     failed = f", {errors} errors" if errors else ""
     console.print(f"{scorer.name}: {right} of {judged} correct{share}{failed}", soft_wrap=True)
     _print_groups(cases, total, limit, console)
@@ -128,12 +129,12 @@ def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Consol
     for group in groups:
         counted[_heading(group[0], width)] += len(group)
     for heading, count in counted.most_common(MOST_KINDS):
-        share = f"{100 * count / total:5.1f} %"
+        share = f"{percent(count / total, 1):>7}"
         console.print(f"{count:6d}  {share}  {heading}".rstrip(), soft_wrap=True)
     if len(counted) > MOST_KINDS:
         rest = counted.total() - sum(count for _, count in counted.most_common(MOST_KINDS))
         others = f"{len(counted) - MOST_KINDS} others"
-        console.print(f"{rest:6d}  {100 * rest / total:5.1f} %  {others}")
+        console.print(f"{rest:6d}  {percent(rest / total, 1):>7}  {others}")
     shown = _fair([len(group) for group in groups], limit)
     for group, count in zip(groups, shown, strict=True):
         for case in group[:count]:

@@ -15,8 +15,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
-from gradeschool.percentages import bounds, gain, percent
-from gradeschool.reports.comparison import compared_with_first, methods_of, p_value
+from gradeschool.percentages import bounds, gain, p_value, percent
+from gradeschool.reports.comparison import compared_with_first, methods_of
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, save_page

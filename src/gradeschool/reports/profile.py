@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from gradeschool.percentages import bounds, percent, point_bounds, points
-from gradeschool.reports.comparison import name, p_value
+from gradeschool.percentages import bounds, p_value, percent, point_bounds, points
+from gradeschool.reports.comparison import name
 from gradeschool.reports.page.markup import (
     Axis,
     Html,
@@ -70,7 +70,7 @@ def print_profile(
 def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
     """Print the parts of the loss on each set, in points."""
     table = simple_table(["loss in points"])
-    for heading in ("in all", *original.misses):
+    for heading in ("total", *original.misses):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in entries:
         label = f"  {printable(entry.group, keep='')}" if entry.group else name(entry.run)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import EndedSample, RunProgress
@@ -170,8 +170,7 @@ class EvaluationTally:
         parts = [f"{self.failed} failed"]
         if self.retries:
             waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
-            retries = "1 retry" if self.retries == 1 else f"{self.retries} retries"
-            parts.append(f"{retries}{waiting}")
+            parts.append(f"{count(self.retries, 'retry', 'retries')}{waiting}")
         if self.in_flight.sent:
             parts.append(f"{self.in_flight.sent} of {self.in_flight.limit} in flight")
         return BETWEEN.join(parts)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.completion import Decoding
-from gradeschool.percentages import percent, point_bounds
+from gradeschool.percentages import p_value, percent, point_bounds
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
@@ -230,7 +230,7 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             f"{item.points:+z.2f}",
             point_bounds(item.interval),
             f"-{item.lost} +{item.gained}",
-            f"{item.p:.2g}",
+            p_value(item.p),
         )
     console.print(table)
     if any(move.n and not isclose(move.points, _change(move), abs_tol=1e-9) for move in moves):

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.datasets.step_labels import LabelledSteps
-from gradeschool.percentages import bounds, gain, percent, point_bounds, points
+from gradeschool.percentages import bounds, decimals, gain, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval
@@ -97,7 +97,7 @@ def _families(ranking: Ranking) -> Table:
             str(part.problems),
             *(f"{100 * result.accuracy:.1f}" for result in part.results),
             gain(more.difference, more.ci95) if more else "",
-            _auc(part.aucs["verifier"][1].auc),
+            decimals(part.aucs["verifier"][1].auc),
         )
     return table
 
@@ -111,7 +111,7 @@ def _aucs(ranking: Ranking) -> Table:
     table = simple_table(["score"], columns, "AUC of correct against wrong")
     for name, (overall, inside) in ranking.whole.aucs.items():
         interval = "" if inside.ci95 is None else f"{inside.ci95.low:.3f} - {inside.ci95.high:.3f}"
-        row = (_auc(overall), _auc(inside.auc), interval, str(inside.problems))
+        row = (decimals(overall), decimals(inside.auc), interval, str(inside.problems))
         table.add_row(SCORE_NAMES[name], *row)
     return table
 
@@ -186,10 +186,6 @@ def _over_voters(ranking: Ranking) -> Table:
         more = gain(last.gain, last.gain_ci95)
         table.add_row(str(last.n), *cells, bounds(last.ci95), more)
     return table
-
-
-def _auc(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
 
 
 def ranking_json(ranking: Ranking) -> dict[str, Any]:
@@ -268,7 +264,7 @@ def print_bench(
             interval,
             percent(whole.error_accuracy),
             percent(whole.correct_accuracy),
-            _auc(result.auc),
+            decimals(result.auc),
             str(result.unanswered),
         )
     console.print(table)

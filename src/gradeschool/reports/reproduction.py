@@ -9,7 +9,7 @@ from typing import Any
 from gradeschool.atomic import write_file, write_json
 from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import read_object
-from gradeschool.percentages import bounds, gain, percent, points
+from gradeschool.percentages import bounds, decimals, gain, percent, points
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
@@ -132,7 +132,7 @@ def _setting(preset: Preset, ended: Mapping[str, StageResult]) -> Iterator[str]:
 def _origin(preset: Preset) -> str:
     if preset.model:
         return f"the pretrained {Path(preset.model).name!r}"
-    return f"{preset.size} parameters from nothing"
+    return f"{preset.size} parameters from scratch"
 
 
 def second_round(root: Path, preset: Preset) -> Iterator[str]:
@@ -168,9 +168,7 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
         )
         yield from ("", "| layer | over all | within problems | 95 % |", "|---:|---:|---:|---:|")
         for row in rows:
-            overall, inside = (
-                "" if row[name] is None else f"{row[name]:.3f}" for name in ("auc", "within")
-            )
+            overall, inside = decimals(row["auc"]), decimals(row["within"])
             bounds = " to ".join(f"{bound:.3f}" for bound in row["within_ci95"] or ())
             yield f"| {row['layer']} | {overall} | {inside} | {bounds} |"
 
@@ -247,7 +245,7 @@ def _aucs(item: Findings) -> Iterator[str]:
     yield "| right from wrong (AUC) | all completions | within problems |"
     yield "|---|---:|---:|"
     for row in item.mean_aucs:
-        shown = ("" if auc is None else f"{auc:.3f}" for auc in (row.overall, row.within))
+        shown = (decimals(auc) for auc in (row.overall, row.within))
         yield f"| {names[row.score]} | {' | '.join(shown)} |"
     yield ""
 

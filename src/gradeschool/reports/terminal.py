@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
@@ -112,7 +112,7 @@ def _run_name(run: str) -> str:
 
 def _single(score: RunScore, names: int) -> Table:
     other = score.platinum
-    title = f"{_run_name(score.run)}, {_counted(score.n, 'completion')}"
+    title = f"{_run_name(score.run)}, {count(score.n, 'completion')}"
     title += f", {other.n} of them in Platinum" if other else ""
     table = _table(", ".join([title, *_forms(score)]))
     table.add_column("scorer", overflow="fold", vertical="top")
@@ -137,7 +137,7 @@ def _single(score: RunScore, names: int) -> Table:
     return table
 
 
-def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list[str]:
+def _forms(score: RunScore, samples: str = "{} to {} samples per problem") -> list[str]:
     """Return the shares of completions that are empty, cut off or run on: "12.5 % truncated".
 
     samples: the phrase for the fewest and the most completions per problem, added if they differ:
@@ -150,7 +150,7 @@ def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list
 
 def _heading(score: RunScore) -> list[str]:
     """Return the text below a run's name."""
-    forms = (part.replace(" samples a problem", " a problem") for part in _forms(score))
+    forms = (part.replace(" samples per problem", " per problem") for part in _forms(score))
     return [f"n = {score.n}", *forms]
 
 
@@ -189,10 +189,6 @@ def _cell(score: RunScore, index: int) -> str:
 def accuracy_text(scorer: ScorerResult) -> str:
     """Return the accuracy in percent, "-" without judged completions."""
     return percent(scorer.accuracy) if scorer.judged else "-"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 class _Gap(NamedTuple):

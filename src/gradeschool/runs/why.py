@@ -19,7 +19,7 @@ from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.formats import settings as names
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import count
+from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
 from gradeschool.protocol import Protocol
 from gradeschool.runs.diff import steps as diff_steps
@@ -306,7 +306,7 @@ def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None
     if not needs_mark or marked > 0.5:
         return None
     return GapCause(
-        FORMAT, None, f"only {100 * marked:.0f} % of the completions end as the examples do, in "
+        FORMAT, None, f"only {percent(marked, 0)} of the completions end as the examples do, in "
         f"{MARKER!r}", f"gradeschool protocols prompts {protocol.name} -n 1",
     )  # fmt: skip
 

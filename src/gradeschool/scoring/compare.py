@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import count, percent, points
+from gradeschool.percentages import count, p_value, percent, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
@@ -237,7 +237,7 @@ def _require_same(a: Outcomes, b: Outcomes, id: str) -> None:
     ours, theirs = a.problems[id], b.problems[id]
     if (ours.question, ours.gold) != (theirs.question, theirs.gold):
         raise InputError(
-            f"{a.run!r} and {b.run!r} mean different problems by the id {id!r}: "
+            f"{a.run!r} and {b.run!r} use the id {id!r} for different problems: "
             f"{ours.question[:60]!r} (gold {ours.gold!r}) and {theirs.question[:60]!r} "
             f"(gold {theirs.gold!r}); compare runs of one dataset, or give --unpaired"
         )
@@ -432,8 +432,7 @@ def gate(
         is_accepted = failed <= failures
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
-        p_text = f"{p:.3f}" if p >= 0.001 else "<0.001"
-        shown = f"{points(other.difference)} points, one-sided p {p_text}"
+        shown = f"{points(other.difference)} points, one-sided p {p_value(p)}"
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gradeschool.formats.read import name_of_unnamed, nothing_in
 from gradeschool.formats.samples import UNNAMED
+from gradeschool.percentages import count
 from gradeschool.problem import several_golds
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
@@ -227,14 +228,13 @@ def score_shard(options: ScoreOptions, shard: str) -> str:
     part = Shard.parse(shard)
     output = _table(options.output, options.names)
     tables = sources(options.files, options.dataset)
-    count = 0
+    completions = 0
     with output as table:
         parts = score_sources(tables, options.scorers, processes(options.jobs), part)
         for _, rows in _written(_of_the_run(parts, whole=False), table):
-            count += len(rows)
-    counted = "1 completion" if count == 1 else f"{count} completions"
+            completions += len(rows)
     return (
-        f"shard {part}: {counted} in {str(options.output)!r}; "
+        f"shard {part}: {count(completions, 'completion')} in {str(options.output)!r}; "
         f"when all {part.count} are there: gradeschool score --merge TABLES"
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from gradeschool.atomic import write_file
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
+from gradeschool.percentages import percent
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
 from gradeschool.verifier.examples import QuestionSolution, encode, step_ends, texts_of
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
@@ -54,10 +55,10 @@ def count_labels(answered: Sequence[ProblemCandidates]) -> Labels:
 
 def in_words(labels: Labels) -> str:
     """Return the counts in one line."""
-    share = 100 * labels.right / max(1, labels.completions)
+    share = percent(labels.right / max(1, labels.completions), 1)
     return (
         f"{labels.completions:,} completions of {labels.problems:,} problems, {labels.different:,} "
-        f"of them different, {share:.1f} % right; {labels.solved:,} problems solved at least once, "
+        f"of them different, {share} right; {labels.solved:,} problems solved at least once, "
         f"{labels.mixed:,} mixed"
     )
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
+from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.samples import Warn
@@ -390,7 +391,7 @@ def family_of(problem: Problem) -> str:
         if name in problem.meta:
             return str(problem.meta[name])
     steps = len(STEP.findall(problem.solution))
-    return f"{steps} step{'s' * (steps != 1)}" if steps else "all"
+    return count(steps, "step") if steps else "all"
 
 
 def baseline(

@@ -24,6 +24,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import read_rows
+from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
@@ -407,7 +408,7 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Pre
     ordered = [critiques.get(row.id, {}) for row in rows]
     first = [majority(samples[number] for number in sorted(samples)) for samples in ordered]
     most = max(map(len, ordered))
-    return Predictions(f"critic {run.name}, {most} critique{'s' * (most != 1)}", first)
+    return Predictions(f"critic {run.name}, {count(most, 'critique')}", first)
 
 
 RowsById = Mapping[str, Mapping[str, Any]]

@@ -10,8 +10,8 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import count, points
-from gradeschool.reports.comparison import compared_with_first, methods_of, p_value, verdict_of
+from gradeschool.percentages import count, p_value, points
+from gradeschool.reports.comparison import compared_with_first, methods_of, verdict_of
 from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.measured import (
     MeasuredSettings,
@@ -547,7 +547,7 @@ def _spent(judged: Judged) -> Html:
     results = judged.run.results
     facts = (
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),
-        ("tokens a completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
+        ("tokens per completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
         ("prompt tokens", f"{sum(prompt_tokens):,}" if prompt_tokens else None),
         ("seconds of the last session", _figure(results.get("seconds"))),
         ("cost, dollars", _figure(mapping(results.get("cost")).get("dollars"))),
