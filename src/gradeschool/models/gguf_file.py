@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.settings import read_object
@@ -19,10 +19,30 @@ TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
 UNUSED_TOKEN = "<|unused_{}|>"
 # The head of a verifier: JSON with these fields of the folder's verifier.json.
-HEAD_KEY, HEAD_FILE = "gradeschool.verifier", "verifier.json"
+HEAD_KEY, VERIFIER_FILE = "gradeschool.verifier", "verifier.json"
 HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias")
+LIKELIHOOD, LOGIT = "likelihood", "logit"
 GIVE_MODEL = "give the folder of a model"
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
+
+
+class Head(NamedTuple):
+    """The parameters that map a verifier's states to values; see `verifier.head`."""
+
+    kind: str
+    token_id: int
+    gain: float
+    bias: float
+
+
+def head_from(written: str | bytes) -> Head:
+    """Return the head in JSON; raises ValueError, KeyError or TypeError if there is none."""
+    fields = json.loads(written)
+    numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
+    kind = str(fields.get("head") or LOGIT)  # the only kind of verifiers that do not name theirs
+    if kind not in (LIKELIHOOD, LOGIT):
+        raise ValueError(f"the head {kind!r} is unknown")
+    return Head(kind, *numbers)
 
 
 def write_gguf(folder: Path, target: Path) -> None:
@@ -50,8 +70,8 @@ def write_gguf(folder: Path, target: Path) -> None:
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
     _add_shape(writer, config)
     _add_tokenizer(writer, folder, config)
-    if (folder / HEAD_FILE).is_file():
-        head = read_object(folder / HEAD_FILE, GIVE_MODEL)
+    if (folder / VERIFIER_FILE).is_file():
+        head = read_object(folder / VERIFIER_FILE, GIVE_MODEL)
         writer.add_string(HEAD_KEY, json.dumps({name: head.get(name) for name in HEAD_FIELDS}))
     _add_tensors(writer, folder, config)
     writer.write_header_to_file()

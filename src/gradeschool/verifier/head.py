@@ -7,7 +7,6 @@ those of a language model, so that one network can be trained on both objectives
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,11 +19,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
 from gradeschool.atomic import write_json
 from gradeschool.errors import InputError
+from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
 from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
 from gradeschool.verifier.examples import SolutionTokens
 from gradeschool.verifier.packing import PackedRows, hidden_states, pack_texts, take_packed
 
-VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
 # With these, an untrained head gives about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
@@ -52,7 +51,7 @@ class VerifierOutput(NamedTuple):
 class Verifier(nn.Module):
     """A causal language model from transformers with the scalar head."""
 
-    kind = "logit"
+    kind = LOGIT
 
     def __init__(self, model: Any, token_id: int, gain: float = GAIN, bias: float = BIAS) -> None:
         super().__init__()
@@ -125,20 +124,18 @@ class Verifier(nn.Module):
 
         precision: see `load_model`.
         """
-        fields = head_of(folder)
+        head = head_of(folder)
         model = load_trunk(folder, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
-        least = NO_TOKEN.id if fields["head"] == LikelihoodVerifier.kind else 0
-        if not least <= fields["token_id"] < vocabulary:
+        likelihood = head.kind == LIKELIHOOD
+        least = NO_TOKEN.id if likelihood else 0
+        if not least <= head.token_id < vocabulary:
             raise InputError(
-                f"{str(folder / VERIFIER_FILE)!r} names the token {fields['token_id']!r}, but the "
+                f"{str(folder / VERIFIER_FILE)!r} names the token {head.token_id!r}, but the "
                 f"model knows {vocabulary}; train the verifier again"
             )
-        kind = {head_type.kind: head_type for head_type in (Verifier, LikelihoodVerifier)}[
-            fields["head"]
-        ]
-        verifier = kind(model, fields["token_id"], fields["gain"], fields["bias"])
-        return verifier.to(device).eval()
+        kind = LikelihoodVerifier if likelihood else Verifier
+        return kind(model, head.token_id, head.gain, head.bias).to(device).eval()
 
 
 class LikelihoodVerifier(Verifier):
@@ -150,7 +147,7 @@ class LikelihoodVerifier(Verifier):
     Yuan et al. 2024 (arXiv 2412.01981), without a reference model.
     """
 
-    kind = "likelihood"
+    kind = LIKELIHOOD
     head_alone = False  # whether the labels train only gain and bias
 
     def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
@@ -235,18 +232,12 @@ def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
     return logits
 
 
-def head_of(folder: Path) -> dict[str, Any]:
-    """Return the fields of verifier.json; raises InputError if they do not describe a head."""
-    path = folder / VERIFIER_FILE
+def head_of(folder: Path) -> Head:
+    """Return the head in verifier.json; raises InputError if there is none."""
     if (folder / UNFINISHED).is_dir():
         check_model(folder)
     try:
-        fields = json.loads(path.read_bytes())
-        head = {name: float(fields[name]) for name in ("gain", "bias")}
-        kind = str(fields.get("head", Verifier.kind))
-        if kind not in (Verifier.kind, LikelihoodVerifier.kind):
-            raise ValueError(f"the head {kind!r} is unknown")
-        return {**fields, **head, "head": kind, "token_id": int(fields["token_id"])}
+        return head_from((folder / VERIFIER_FILE).read_bytes())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(folder)!r} is not a verifier: {VERIFIER_FILE} is missing or damaged "

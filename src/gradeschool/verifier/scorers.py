@@ -17,12 +17,15 @@ from urllib.parse import urlsplit
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.gguf_file import (
     ARCHITECTURE,
-    HEAD_FILE,
     HEAD_KEY,
+    LOGIT,
     TINY,
     TINY_FILE,
     TINY_VERIFIER,
+    VERIFIER_FILE,
+    Head,
     gguf_digest,
+    head_from,
 )
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.examples import (
@@ -175,7 +178,7 @@ def load_reader(spec: str | Path, what: Literal["verifier", "generator"]) -> Sol
 
 def _reward_model(folder: Path, form: str | None) -> StepReader | None:
     """Return the published reward model of a folder, None for any other folder."""
-    if not folder.is_dir() or (folder / HEAD_FILE).is_file():
+    if not folder.is_dir() or (folder / VERIFIER_FILE).is_file():
         return None
     needs_training_packages()
     from gradeschool.verifier.reward_models import RewardForm, RewardModel, reward_form
@@ -221,7 +224,7 @@ class FolderReader:
         import torch
 
         from gradeschool.models.local import load_tokenizer, model_name
-        from gradeschool.verifier.head import VERIFIER_FILE, Verifier, load_trunk
+        from gradeschool.verifier.head import Verifier, load_trunk
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         load = Verifier.load if verifies else load_trunk
@@ -242,18 +245,6 @@ class FolderReader:
         from gradeschool.verifier.head import logprobs_of
 
         return logprobs_of(self._model, texts)
-
-
-LIKELIHOOD, LOGIT = "likelihood", "logit"
-
-
-class Head(NamedTuple):
-    """The parameters that map states to values; see `head`."""
-
-    kind: str
-    token_id: int
-    gain: float
-    bias: float
 
 
 class GgufReader:
@@ -311,16 +302,12 @@ def _logprobs(
 
 def _head(written: Any, file: Path) -> Head:
     try:
-        fields = json.loads(written)
-        numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
-        if fields["head"] not in (LIKELIHOOD, LOGIT):
-            raise ValueError(f"the head {fields['head']!r} is unknown")
+        return head_from(written)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(file)!r} is not a verifier ({error}); write one: gradeschool gguf "
             "VERIFIER_FOLDER -o FILE.gguf"
         ) from error
-    return Head(fields["head"], *numbers)
 
 
 MOST_TOKENS = 2048  # maximum for a question with its solution

@@ -25,6 +25,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from gradeschool.atomic import write_json
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import fingerprint
+from gradeschool.models.gguf_file import VERIFIER_FILE
 from gradeschool.models.local import files_digest
 from gradeschool.verifier.adapters import ADAPTER, add_lora, take_lora
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
@@ -34,7 +35,6 @@ from gradeschool.verifier.candidates import (
     sampler_of,
 )
 from gradeschool.verifier.head import (
-    VERIFIER_FILE,
     LikelihoodVerifier,
     ReservedToken,
     Verifier,
