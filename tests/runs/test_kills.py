@@ -127,7 +127,7 @@ class Half(type(Path())):
         if target.name == "results.json": {DEATH}
         return super().replace(target)
 whole = atomic.write_file
-store_module.write_file = lambda target, body: whole(Half(target), body)""",
+atomic.write_file = lambda target, body: whole(Half(target), body)""",
 }
 
 
@@ -142,7 +142,6 @@ import os, signal, sys
 from pathlib import Path
 from gradeschool import atomic
 from gradeschool.runs import evaluate
-from gradeschool.runs import store as store_module
 from gradeschool.runs.dispatch import Dispatcher
 from gradeschool.runs.store import RunStore
 {STAGES[stage]}

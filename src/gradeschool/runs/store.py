@@ -64,7 +64,6 @@ class RunStore:
     def __enter__(self) -> RunStore:
         """Create the folder, lock it and read its rows."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             self.died = self._lock.take()
             remove_parts(self.folder)
             self._recover()
@@ -73,10 +72,7 @@ class RunStore:
             sync_folder(self.folder)
         except OSError as error:
             self._close()
-            raise StoreError(
-                f"cannot use the run folder {str(self.folder)!r}: {error.strerror or error}; "
-                "give another with -o"
-            ) from error
+            raise _unusable(self.folder, error) from error
         except StoreError:
             self._close()
             raise
@@ -187,6 +183,11 @@ class RunStore:
         self.repairs = (*self.repairs, text)
 
 
+def _unusable(folder: Path, error: OSError) -> StoreError:
+    reason = error.strerror or error
+    return StoreError(f"cannot use the run folder {str(folder)!r}: {reason}; give another with -o")
+
+
 def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
     """Return whether a file begins with the rows that results.json was made from, if it exists."""
     stored = (results or {}).get("completions_file")
@@ -196,7 +197,9 @@ def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
 
 
 class FolderLock:
-    """An exclusive lock (flock) on a folder; its file names the process and host that hold it.
+    """An exclusive lock (flock) on a folder, which it makes; a context manager.
+
+    Its file names the process and host that hold it.
 
     The system releases the lock when the process dies in any way, so a lock is never stale. The
     name that remains in the file shows that the process did not end cleanly.
@@ -206,11 +209,26 @@ class FolderLock:
         self.folder = folder
         self._file: BinaryIO | None = None
 
-    def take(self) -> str:
-        """Lock the folder; return the process that died with the lock, "" for none.
+    def __enter__(self) -> str:
+        """Take the lock; see `take`."""
+        return self.take()
 
-        Raises StoreError if another process has the lock, OSError if locks are not supported.
+    def __exit__(self, *_: object) -> None:
+        """Release the lock."""
+        self.release()
+
+    def take(self) -> str:
+        """Make and lock the folder; return the process that died with the lock, "" for none.
+
+        Raises StoreError if another process has the lock, or the folder cannot be used.
         """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return self._take()
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+
+    def _take(self) -> str:
         number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
         file = os.fdopen(number, "r+b")
         try:

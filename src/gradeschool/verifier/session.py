@@ -299,15 +299,7 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
     TrainingFolder(path, facts)
     work = path / UNFINISHED
     missing = [folder_made for folder_made in (path, *path.parents) if not folder_made.exists()]
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        lock = FolderLock(work)
-        lock.take()
-    except OSError as error:
-        raise StoreError(
-            f"cannot use the folder {str(path)!r}: {error.strerror}; give another one with -o"
-        ) from error
-    try:
+    with FolderLock(work):
         folder = TrainingFolder(path, facts)  # another command may have finished meanwhile
         remove_parts(work)
         if folder.new:
@@ -321,8 +313,6 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
             for folder_made in missing if unused else ():
                 with suppress(OSError):  # another program has put files there
                     folder_made.rmdir()
-    finally:
-        lock.release()
 
 
 def _clear(work: Path) -> None:

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gradeschool.atomic import write_json
-from gradeschool.errors import GradeschoolError, InputError, StoreError
+from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import read_json
 from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
@@ -171,23 +170,8 @@ def run(
     Raises StageError if a command fails, InputError if a stage was run with other settings,
     StoreError if the folder cannot be used or is in use.
     """
-    with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
+    with FolderLock(folder / STAGES_FOLDER), stop_flag() as stop:
         return _run(stages, folder, jobs, progress, stop)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other recipes out of the folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FolderLock(folder)
-        lock.take()
-    except OSError as error:
-        raise StoreError(f"cannot use {str(folder)!r}: {error.strerror}; give another") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _run(
