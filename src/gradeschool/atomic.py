@@ -32,7 +32,7 @@ def open_regular(path: Path, flags: int, follow: bool = False) -> int:
         if error.errno not in (errno.ELOOP, errno.ENXIO):
             raise
         kind = "a symbolic link" if error.errno == errno.ELOOP else "a pipe or socket"
-        raise StoreError(f"{str(path)!r} is {kind}; remove it: a regular file is needed at this path") from None
+        raise StoreError(f"{str(path)!r} is {kind}; remove it: a file is needed there") from None
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise StoreError(f"{str(path)!r} is not a regular file; remove it")

@@ -14,7 +14,7 @@ from gradeschool.answers.failures import (
     Near,
     cause_of_text,
     is_right,
-    near,
+    relation_to_gold,
     scale_of,
 )
 from gradeschool.answers.regions import committed_region
@@ -139,7 +139,7 @@ def test_failure_values_are_words_that_can_be_counted() -> None:
 def test_how_a_wrong_number_is_near_the_right_one(
     read: str, right: str, relation: Near | None
 ) -> None:
-    assert near(read, right) is relation
+    assert relation_to_gold(read, right) is relation
 
 
 @given(st.integers(1, 10**6), st.integers(1, 6))
@@ -150,4 +150,4 @@ def test_a_factor_of_ten_is_named(number: int, power: int) -> None:
 
 @given(st.text(), st.text())
 def test_no_two_texts_make_the_comparison_raise(read: str, right: str) -> None:
-    assert near(read, right) in (*Near, None)
+    assert relation_to_gold(read, right) in (*Near, None)

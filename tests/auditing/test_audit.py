@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import gradeschool
 from gradeschool import AuditReport, audit
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.auditing.asking import AuditedScorer, Question
+from gradeschool.auditing.calling import AuditedScorer, Question
 from gradeschool.auditing.cases import BARE, COMMAS, FORMATS, equal, golds, grouped, plus, times
 from gradeschool.auditing.hostile import HostileText, rounds
 from gradeschool.auditing.report import AuditFinding, Fault

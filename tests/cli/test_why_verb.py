@@ -212,7 +212,7 @@ def test_a_share_given_as_the_expected_score_is_noted(gradeschool: Command, tmp_
     path = file_of(tmp_path / "a.jsonl", answers())
     ended = gradeschool("why", path, "--expected", "0.95", "-d", DATASET)
     assert ended.status == 0
-    assert ended.err == "gradeschool: --expected is in percent: 0.95 means 0.95 %; use 95 for 95 %\n"
+    assert "--expected is in percent: 0.95 means 0.95 %; use 95 for 95 %" in ended.err
 
 
 def test_the_interval_of_several_samples_is_that_of_score(

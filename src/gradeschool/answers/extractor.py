@@ -52,9 +52,9 @@ from gradeschool.answers.sentences import (
     before_check,
     breaks_off,
     first_sentence_end,
-    goes_round,
     is_aside,
     is_next_item,
+    is_repetitive,
     last_sentences,
 )
 from gradeschool.answers.shared import shared
@@ -321,7 +321,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             if last and _ends_in_question(region, sentence, question):
                 return None
             continue
-        if _goes_round(region, sentence, number, question):
+        if _is_repetitive(region, sentence, number, question):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question
@@ -354,9 +354,11 @@ def _is_hypothetical(text: str, sentence: Sentence, number: WrittenNumber, quest
     )
 
 
-def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
+def _is_repetitive(
+    region: Region, sentence: Sentence, number: WrittenNumber, question: str
+) -> bool:
     """Return whether a text repeats a sentence over and over that is no finished answer."""
-    if not goes_round(region.text, sentence, region.start, region.end):
+    if not is_repetitive(region.text, sentence, region.start, region.end):
         return False
     share = restated_share(region.text[sentence.start : sentence.end], question)
     return sentence.cut or share < ANSWERED or number.value in question_hints(question).values

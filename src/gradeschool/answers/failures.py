@@ -18,7 +18,7 @@ from gradeschool.answers.regions import (
     DIGIT,
     LENGTH,
     LONGEST_UNIT,
-    UNTOLD,
+    UNREPORTED,
     WORD,
     Region,
     committed_region,
@@ -135,7 +135,7 @@ def _cut(
     if finish == LENGTH:
         return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
     guessed = reading is None or region.end - reading.end > 0
-    if finish in UNTOLD and guessed and not region.ran_on and looks_cut(text):
+    if finish in UNREPORTED and guessed and not region.ran_on and looks_cut(text):
         return Cause(Failure.TRUNCATED, f"it ends in the middle: …{text.rstrip()[-30:]!r}")
     return None
 
@@ -150,7 +150,7 @@ def _nothing_stated(text: str, region: Region) -> Cause:
 
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
-    relation = near(value, gold)
+    relation = relation_to_gold(value, gold)
     if relation is Near.SIGN:
         return Cause(Failure.SIGN_LOST, f"{value} is {gold} with the other sign")
     slip = first_slip(region.text[region.start : region.end])
@@ -214,7 +214,7 @@ class Near(StrEnum):
     AFFIX = "affix"
 
 
-def near(read: str, right: str) -> Near | None:
+def relation_to_gold(read: str, right: str) -> Near | None:
     """Return how an extracted value is near the right one, None if it is not.
 
     Both are values as an extractor or a scorer returns them ("$18.00", "18.", "250"): characters

@@ -346,7 +346,7 @@ def _without_code(text: str, start: int, end: int) -> str:
 
 
 LENGTH = "length"
-UNTOLD = (None, "", "unknown")  # finish reasons without information
+UNREPORTED = (None, "", "unknown")  # finish reasons without information
 # A text that ends in one of these ends in the middle of a step.
 OPEN_END = "=+-−*/×÷<({[,&"
 SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
@@ -385,7 +385,7 @@ def is_truncated(text: str, finish: str | None) -> bool:
 
     This is `truncated` of a `TextForm`, without the rest.
     """
-    return finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    return finish == LENGTH or (finish in UNREPORTED and looks_cut(text))
 
 
 def looks_cut(text: str) -> bool:

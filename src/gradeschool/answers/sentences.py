@@ -209,7 +209,7 @@ def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
     return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
 
 
-def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
+def is_repetitive(text: str, sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a text repeats its last sentence, or its last words, over and over."""
     written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
     if len(written) < SHORTEST_PERIOD:

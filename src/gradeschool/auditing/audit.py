@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from gradeschool.auditing.asking import AuditedScorer, Question, ScorerReply
+from gradeschool.auditing.calling import AuditedScorer, Question, ScorerReply
 from gradeschool.auditing.cases import (
     BARE,
     BEYOND_FLOATS,

@@ -124,14 +124,14 @@ def calls_of(function: Callable[..., Any]) -> list[Call]:
         if not name and not open_ended:
             raise TypeError(f"takes no gold: {', '.join(named)}; name it one of {GOLD_NAMES}")
         prompts = "prompts" in named or open_ended
-        ways = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
+        calls = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
     elif {"data_source", "solution_str", "ground_truth"} <= set(named):
-        ways = [Call("names")]
+        calls = [Call("names")]
     elif _takes_two(signature):
-        ways = [Call("pair")]
+        calls = [Call("pair")]
     else:
         raise TypeError(f"takes ({', '.join(named)}); wrap it in a function (completion, gold)")
-    return [way._replace(gold=form) for form in GOLD_FORMS for way in ways]
+    return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
 
 
 def _takes_two(signature: inspect.Signature) -> bool:

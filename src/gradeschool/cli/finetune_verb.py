@@ -59,7 +59,7 @@ def command(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.finetune import Finetuning, finetune
 
-    settings = RunSettings.taken(options)
+    settings = RunSettings.pop_from(options)
     defaults = DEFAULTS[options["model"].startswith(PREFIX)]
     chosen = {name: value for name, value in options.items() if value is not None}
     run_training(finetune, Finetuning(**{**defaults, **chosen}), settings)

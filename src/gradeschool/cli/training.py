@@ -43,7 +43,7 @@ class RunSettings(NamedTuple):
     as_json: bool
 
     @classmethod
-    def taken(cls, options: dict[str, Any]) -> RunSettings:
+    def pop_from(cls, options: dict[str, Any]) -> RunSettings:
         """Remove these options from a command's options, and return them."""
         return cls(*(options.pop(name) for name in cls._fields))
 

@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gradeschool.answers.failures import Near, near, scale_of
+from gradeschool.answers.failures import Near, relation_to_gold, scale_of
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.regions import CLOSING, OPENING
@@ -140,9 +140,9 @@ def is_near(value: str, gold: str) -> bool:
 
     A scale counts only if the value has a digit of the gold: 1 would be near every power of ten.
     """
-    if near(value, gold) is Near.SIGN:
+    if relation_to_gold(value, gold) is Near.SIGN:
         return True
-    is_one = near(value, "1") in (Near.SAME, Near.SIGN)
+    is_one = relation_to_gold(value, "1") in (Near.SAME, Near.SIGN)
     return not is_one and scale_of(value, gold) in SCALES
 
 

@@ -20,7 +20,7 @@ LONGEST_VALUE = 160
 # Two columns of values share the width that the other columns leave.
 LEAST_VALUE, BESIDE_VALUES = 17, 60
 # One word replaces a setting that a table need not repeat.
-UNTOLD = "not recorded"
+NOT_RECORDED = "not recorded"
 
 
 def print_difference(difference: RunDifference, console: Console) -> None:
@@ -38,7 +38,7 @@ def print_difference(difference: RunDifference, console: Console) -> None:
         )
     console.print(f"B - A: {difference.points:+z.2f} points", style="bold")
     _print_fields(difference.fields, console)
-    _print_partings(difference.prompts, console)
+    _print_prompt_differences(difference.prompts, console)
     _print_texts(difference, console)
     _print_steps(difference, console)
 
@@ -70,15 +70,17 @@ def _print_names(heading: str, names: Sequence[str], console: Console) -> None:
         console.print(f"{heading}: {', '.join(names)}", soft_wrap=True)
 
 
-def _print_partings(partings: Sequence[PromptDifference], console: Console) -> None:
-    if not partings:
+def _print_prompt_differences(differences: Sequence[PromptDifference], console: Console) -> None:
+    if not differences:
         return
     console.print("\nwhere the prompts differ", style="bold")
-    for parting in partings:
-        where = f"problem {printable(parting.problem, keep='')}, after byte {parting.shared:,}"
-        console.print(f"{parting.completions:,} completions, such as {where}:", soft_wrap=True)
-        for letter, text in (("A", parting.a), ("B", parting.b)):
-            shown = printable(parting.before + text, keep="").replace("\n", "\\n")
+    for difference in differences:
+        where = (
+            f"problem {printable(difference.problem, keep='')}, after byte {difference.shared:,}"
+        )
+        console.print(f"{difference.completions:,} completions, such as {where}:", soft_wrap=True)
+        for letter, text in (("A", difference.a), ("B", difference.b)):
+            shown = printable(difference.before + text, keep="").replace("\n", "\\n")
             console.print(f"  {letter} …{shown}{'' if text else ' (ends here)'}", soft_wrap=True)
 
 
@@ -127,7 +129,7 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
 def _shown(value: Any, width: int) -> str:
     """Return a value for a column, with long words folded."""
     if value is None:
-        return UNTOLD
+        return NOT_RECORDED
     if value in ("", []):
         return "none"
     if isinstance(value, list):

@@ -17,7 +17,14 @@ from gradeschool.answers.extractor import (
     extract_final_answer,
     rests_on_guess,
 )
-from gradeschool.answers.failures import Cause, Failure, Near, cause_of_text, is_right, near
+from gradeschool.answers.failures import (
+    Cause,
+    Failure,
+    Near,
+    cause_of_text,
+    is_right,
+    relation_to_gold,
+)
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.datasets.platinum import disputed
@@ -178,7 +185,7 @@ def _accepted(sample_view: View, verdict: Verdict) -> Cause:
         why = f": {sample_view.cause.failure.value}" if sample_view.cause else ""
         return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted; no answer is stated{why}")
     there = (reading.start, reading.end)
-    same = answer is not None and near(answer.value, reading.value) is Near.SAME
+    same = answer is not None and relation_to_gold(answer.value, reading.value) is Near.SAME
     if answer is None or same or _same_place(answer, there):
         failure = _relation(reading.value, sample_view, reading)
         if failure is not None:
@@ -205,7 +212,7 @@ def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
 
 
 def _relation(value: str, sample_view: View, reading: ExtractedAnswer) -> Failure | None:
-    relation = near(value, sample_view.gold)
+    relation = relation_to_gold(value, sample_view.gold)
     if relation is Near.GROUP and "," not in sample_view.text[reading.start : reading.end]:
         return Failure.AFFIX
     return None if relation is None else OF_SCORERS[relation]

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from gradeschool.atomic import write_json
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import read_json
+from gradeschool.machine import cores
 from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
 from gradeschool.worker import python_command, python_environment
@@ -105,7 +106,7 @@ def ready_stages(
     So the chains of several training seeds end at about the same time.
     """
     out = set(running) | set(results)
-    ahead = ways_ahead(stages)
+    ahead = longest_chains(stages)
     can = [
         stage
         for stage in stages
@@ -114,7 +115,7 @@ def ready_stages(
     return sorted(can, key=lambda stage: -ahead[stage.name])
 
 
-def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
+def longest_chains(stages: Sequence[Stage]) -> dict[str, int]:
     """Return for each stage the length of the longest chain of stages after it."""
     lengths = {stage.name: 0 for stage in stages}
     for stage in reversed(stages):
@@ -203,7 +204,7 @@ def _run(
 
 def _begin(stage: Stage, folder: Path, jobs: int) -> StageProcess:
     log = folder / STAGES_FOLDER / f"{stage.name}.log"
-    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    threads = str(max(1, cores() // jobs))
     (folder / stage.stdout).parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
