@@ -26,7 +26,13 @@ import math
 import re
 from collections.abc import Callable
 
-from gradeschool.latex import braced_fractions, without, without_zero_decimals
+from gradeschool.latex import (
+    braced_fractions,
+    slash_as_fraction,
+    unwrapped,
+    without_unit,
+    without_zero_decimals,
+)
 
 LONGEST = 1000  # characters; a longer text states no number
 # "#" is in no LaTeX token, and begins a comment for `parse_expr`: "18.####18" is 18.
@@ -79,7 +85,6 @@ BARE_ARGUMENTS = (
     (re.compile(r"\\tan(-?[0-9.a-zA-Z]+)"), r"\\tan{\1}"),
     (re.compile(r"\\tan\s+(\w+)\Z"), r"\\tan{\1}"),
 )
-ROOT = "sqrt"
 
 
 def stripped(answer: str) -> str:
@@ -98,7 +103,7 @@ def stripped(answer: str) -> str:
         answer = answer.replace("inf", "\\infty")
     for old, new in (("+\\inity", "\\infty"), ("\\mathbf", ""), ("\\mathrm", "")):
         answer = answer.replace(old, new)
-    answer = without(answer, "\\mbox{", "}")
+    answer = unwrapped(answer, "\\mbox{", instead="")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")
     answer = without_zero_decimals(answer)
@@ -108,32 +113,16 @@ def stripped(answer: str) -> str:
         answer = "0" + answer
     for pattern, braced in BARE_ARGUMENTS:
         answer = pattern.sub(braced, answer)
-    return _as_fraction(braced_fractions(answer.replace(" ", ""))).rstrip("\\,.")
+    return slash_as_fraction(braced_fractions(answer.replace(" ", "")), roots=True).rstrip("\\,.")
 
 
 def _without_units(text: str) -> str:
     r"""Cut a text that ends in a brace at its first `\text{`; remove degrees, lengths and tons."""
-    start = text.find(TEXT)
-    cut = text
-    if start >= 0 and text.endswith("}") and len(text) > start + len(TEXT):
-        cut = text[:start]
-    text = cut.strip() or text
+    text = without_unit(text)
     for degrees in ("^{\\circ}", "^\\circ"):
         text = text.replace(degrees, "").strip()
     text = AFTERNOON.sub("", LENGTH.sub("", text).strip()).strip()
     return TONS.sub(r"\1", text).strip()
-
-
-def _as_fraction(text: str) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`; text with a root is left as it is."""
-    over, slash, under = text.partition("/")
-    if not slash or "/" in under:
-        return text
-    try:
-        sides = [side if ROOT in side else int(side) for side in (over, under)]
-    except ValueError:
-        return text
-    return f"\\frac{{{sides[0]}}}{{{sides[1]}}}" if text == f"{sides[0]}/{sides[1]}" else text
 
 
 DEEPEST = 40  # brackets; sympy's parser fails on deep ones as well

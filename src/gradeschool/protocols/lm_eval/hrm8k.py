@@ -9,12 +9,13 @@ Raises what upstream raises (IndexError, AssertionError); the comparison catches
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch, last_plain_box, match_of
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
+from gradeschool.latex import braced_fractions, slash_as_fraction
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
@@ -37,11 +38,11 @@ UNIT = "\\text{ "
 
 def hrm8k_form(text: str) -> str:
     """Return the form in which hrm8k compares an answer."""
-    return as_fraction(stripped(text), _as_integers_or_none)
+    return slash_as_fraction(stripped(text))
 
 
 def stripped(text: str) -> str:
-    """Return an answer without LaTeX that makes no difference; `as_fraction` follows."""
+    """Return an answer without LaTeX that makes no difference; `slash_as_fraction` follows."""
     for old, new in FIRST:
         text = text.replace(old, new)
     if UNIT in text:
@@ -56,7 +57,7 @@ def stripped(text: str) -> str:
     name, _, value = text.partition("=")
     if len(name) <= 2 and text.count("=") == 1:
         text = value
-    text = _braced_fractions(_braced_roots(text).replace(" ", ""))
+    text = braced_fractions(_braced_roots(text).replace(" ", ""), strict=True)
     return "\\frac{1}{2}" if text == "0.5" else text
 
 
@@ -75,47 +76,6 @@ def _braced_roots(text: str) -> str:
     head, *roots = text.split("\\sqrt")
     parts = [root if root[0] == "{" else f"{{{root[0]}}}{root[1:]}" for root in roots]
     return "\\sqrt".join([head, *parts])
-
-
-def _braced_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; fails if nothing follows the command."""
-    head, *tails = text.split("\\frac")
-    parts = [head]
-    for tail in tails:
-        if tail[0] == "{":
-            parts.append(tail)
-            continue
-        if len(tail) < 2:
-            return text
-        over, under, rest = tail[0], tail[1], tail[2:]
-        parts.append(f"{{{over}}}" + (under if under == "{" else f"{{{under}}}") + rest)
-    return "\\frac".join(parts)
-
-
-Integers = Callable[[str, str], tuple[int, int] | None]
-
-
-def as_integers(over: str, under: str) -> tuple[int, int]:
-    """Return two integers; raises ValueError if either is not an integer."""
-    return int(over), int(under)
-
-
-def _as_integers_or_none(over: str, under: str) -> tuple[int, int] | None:
-    try:
-        return as_integers(over, under)
-    except ValueError:
-        return None
-
-
-def as_fraction(text: str, integers: Integers) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`; integers: the function that parses both sides."""
-    over, slash, under = text.partition("/")
-    if not slash or "/" in under:
-        return text
-    numbers = integers(over, under)
-    if numbers is None or text != "{}/{}".format(*numbers):
-        return text
-    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}"
 
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"

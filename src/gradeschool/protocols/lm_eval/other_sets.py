@@ -16,10 +16,11 @@ from dataclasses import replace
 
 from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Prompt
+from gradeschool.latex import slash_as_fraction
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import question_text
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.lm_eval.hrm8k import BOX, BRACE, as_fraction, as_integers, stripped
+from gradeschool.protocols.lm_eval.hrm8k import BOX, BRACE, stripped
 from gradeschool.protocols.lm_eval.prompts import (
     COT_LLAMA,
     GSM8K,
@@ -124,7 +125,7 @@ def compare(value: str, reference: str) -> bool:
 
 
 def _form(text: str) -> str:
-    return as_fraction(stripped(text), as_integers)
+    return slash_as_fraction(stripped(text), strict=True)
 
 
 HENDRYCKS_SCORER = Scorer(

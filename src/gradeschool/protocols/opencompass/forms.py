@@ -18,7 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gradeschool.latex import braced_fractions, without, without_zero_decimals
+from gradeschool.latex import (
+    braced_fractions,
+    slash_as_fraction,
+    unwrapped,
+    without_unit,
+    without_zero_decimals,
+)
 
 
 class Replacements:
@@ -39,20 +45,6 @@ class Replacements:
                 text = text.replace(old, new)
                 present.update(new)
         return text
-
-
-def unwrapped(text: str, opening: str, closing: str) -> str:
-    """Remove wrappers; each reaches to the nearest closing."""
-    parts: list[str] = []
-    place = 0
-    while (start := text.find(opening, place)) >= 0:
-        inside = start + len(opening)
-        end = text.find(closing, inside)
-        if end < 0:
-            break
-        parts += text[place:start], text[inside:end]
-        place = end + len(closing)
-    return "".join([*parts, text[place:]])
 
 
 def last_between(text: str, opening: str, closing: str) -> str:
@@ -105,10 +97,10 @@ def hendrycks(answer: str) -> str:
     Raises ValueError on an `a/b` that is not a fraction of integers, as upstream does.
     """
     answer = answer.strip().replace("\n", "").rstrip(".")
-    answer = AFTER_UNIT(_without_unit(BEFORE_UNIT(answer)))
+    answer = AFTER_UNIT(without_unit(BEFORE_UNIT(answer)))
     if "\\infty" not in answer:
         answer = answer.replace("inf", "\\infty")
-    answer = without(LAST(answer), "\\mbox{", "}")
+    answer = unwrapped(LAST(answer), "\\mbox{", instead="")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")
     answer = without_zero_decimals(answer)
@@ -120,25 +112,7 @@ def hendrycks(answer: str) -> str:
     if len(name) <= 2 and answer.count("=") == 1:
         answer = value
     answer = BARE_ROOT_WORD.sub(r"\\sqrt{\1}", answer).replace(" ", "")
-    return _as_fraction(braced_fractions(answer))
-
-
-def _without_unit(text: str) -> str:
-    r"""Cut a text that ends in a brace at its first `\text{`, unless nothing would remain."""
-    start = text.find("\\text{")
-    cut = text
-    if start >= 0 and text.endswith("}") and len(text) > start + len("\\text{"):
-        cut = text[:start]
-    return cut.strip() or text
-
-
-def _as_fraction(text: str) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`; raises ValueError on `a/b`."""
-    over, slash, under = text.partition("/")
-    if not slash or "/" in under:
-        return text
-    numbers = int(over), int(under)
-    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}" if text == "{}/{}".format(*numbers) else text
+    return slash_as_fraction(braced_fractions(answer), strict=True)
 
 
 REPLACED = (

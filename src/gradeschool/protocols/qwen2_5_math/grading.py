@@ -17,6 +17,7 @@ from functools import cache
 from math import isclose
 
 from gradeschool.answers.search import last_match
+from gradeschool.latex import braced_fractions, slash_as_fraction, unwrapped, without_unit
 from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import Scorer, ScorerFailure
@@ -137,23 +138,22 @@ AFTER_UNITS = (
 ZERO_DECIMALS = re.compile(r"(?<=\d)\.0*([^\d])")
 ZERO_DECIMALS_AT_THE_END = re.compile(r"(?<=\d)\.0*$")
 SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
-FRACTION = "\\frac"
 
 
 def strip_string(string: str) -> str:
     """Return an answer without units, signs, spaces and LaTeX that makes no difference."""
     text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
-    text = _cut(text, "\\begin{array}{", "\\begin{pmatrix}")
+    text = unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
     text = text.replace("\\end{array}", "\\end{pmatrix}")
-    text = _without_units(_without_last_text(_replaced(text, BEFORE_UNITS)))
+    text = _without_units(without_unit(_replaced(text, BEFORE_UNITS)))
     text = word_number(_replaced(text, SIGNS))
-    text = _cut(text, "\\text{", None)
+    text = unwrapped(text, "\\text{")
     text = _replaced(text, AFTER_UNITS)
     text = text.replace("infinity", "\\infty")
     if "\\infty" not in text:
         text = text.replace("inf", "\\infty")
     text = _replaced(text, (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
-    text = _cut(text, "\\mbox{", "")
+    text = unwrapped(text, "\\mbox{", instead="")
     if "j" in text and "i" not in text:
         text = text.replace("j", "i")
     text = ZERO_DECIMALS_AT_THE_END.sub("", ZERO_DECIMALS.sub(r"\1", text))
@@ -165,33 +165,13 @@ def strip_string(string: str) -> str:
     if len(sides) == 2 and len(sides[0]) <= 2:
         text = sides[1]
     text = SQUARE_ROOT.sub(r"\\sqrt{\1}", text).replace(" ", "")
-    return _slash_as_fraction(_braced_fractions(text))
+    return slash_as_fraction(braced_fractions(text), roots=True)
 
 
 def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
     for old, new in pairs:
         text = text.replace(old, new)
     return text
-
-
-def _cut(text: str, opening: str, instead: str | None) -> str:
-    """Replace `opening` up to the next "}" by `instead`; None keeps the text between them."""
-    pieces: list[str] = []
-    place = 0
-    while True:
-        start = text.find(opening, place)
-        end = text.find("}", start + len(opening)) if start >= 0 else -1
-        if end < 0:
-            return "".join((*pieces, text[place:]))
-        inside = text[start + len(opening) : end]
-        pieces += (text[place:start], inside if instead is None else instead)
-        place = end + 1
-
-
-def _without_last_text(text: str) -> str:
-    r"""Remove everything from the first `\text{` on if the last character closes a brace."""
-    start = text.find("\\text{") if text.endswith("}") else -1
-    return (text if start < 0 else text[:start]).strip() or text
 
 
 def _without_units(text: str) -> str:
@@ -209,38 +189,6 @@ def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return each unit's pattern with a piece of text that every match contains."""
     units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
     return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
-
-
-def _braced_fractions(text: str) -> str:
-    r"""Write `\frac12` and `\frac1{2}` as `\frac{1}{2}`; gives up if less than two parts follow."""
-    head, *pieces = text.split(FRACTION)
-    fixed = [head]
-    for piece in pieces:
-        if piece.startswith("{"):
-            fixed.append(piece)
-        elif len(piece) < 2:
-            return text
-        elif piece[1] == "{":
-            fixed.append(f"{{{piece[0]}}}{piece[1:]}")
-        else:
-            fixed.append(f"{{{piece[0]}}}{{{piece[1]}}}{piece[2:]}")
-    return FRACTION.join(fixed)
-
-
-def _slash_as_fraction(text: str) -> str:
-    """Write "1/2" as a fraction; both sides must be plain integers, or contain a square root."""
-    sides = text.split("/")
-    if len(sides) != 2:
-        return text
-    for side in sides:
-        if "sqrt" in side:
-            continue
-        try:
-            if str(int(side)) != side:
-                return text
-        except ValueError:
-            return text
-    return f"{FRACTION}{{{sides[0]}}}{{{sides[1]}}}"
 
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
