@@ -17,14 +17,8 @@ from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
 from gradeschool.reports.heatmap import ValuedSolution, _clearest, _told, bin_of
-from gradeschool.reports.page.gather import (
-    MOST_TOKENS,
-    Entry,
-    Facts,
-    TokenValues,
-    pieces,
-    token_values,
-)
+from gradeschool.reports.page.gather import MOST_TOKENS, TokenValues, pieces, token_values
+from gradeschool.scoring.samples import Sample
 from gradeschool.verifier.candidates import text_key
 from tests.reports.test_page_in_browser import rows_of, shown_text, until
 from tests.support.browser import Open
@@ -83,16 +77,15 @@ def test_a_line_break_is_no_space(token: str, words: str) -> None:
 
 def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
     shown = [
-        ValuedSolution(
-            "run", Entry(Problem(id, "q", "5", "#### 5"), sample, text, "", Facts()), True, valued
-        )
+        ValuedSolution("run", problem, Sample(problem, sample, text, "", sample), True, valued)
         for sample, (id, text, score) in enumerate(
             [("a", "5", 0.9), ("a", "5", 0.9), ("a", "five", 0.8), ("b", "5", 0.1)]
         )
         for valued in [TokenValues("v", score, (text,), (score,))]
+        for problem in [Problem(id, "q", "5", "#### 5")]
     ]
     clearest = _clearest(shown, True, -1)
-    assert [(solution.entry.problem.id, solution.entry.text) for solution in clearest] == [
+    assert [(solution.problem.id, solution.sample.text) for solution in clearest] == [
         ("a", "5"), ("b", "5"), ("a", "five"),
     ]  # fmt: skip
 

@@ -379,7 +379,7 @@ def test_lengths_are_those_of_the_figure(tmp_path: Path) -> None:
     written(path, *rows)
     [run] = gather([str(path)], None, lambda message: None)
     judged = judge_run(run, ScorerSet(choose_scorers(["gradeschool/reader"])))
-    judged.codes[1] = bytes([ERROR])
+    judged.completions[1] = judged.completions[1]._replace(outcomes=bytes([ERROR]))
     assert lengths(judged) == ("characters", (8,), (1,))
     table = tokens_section(judged)
     assert "Characters in a completion:" in table

@@ -115,8 +115,8 @@ def _chosen_run(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else None
-    page_run = one_run(runs[0], dataset, warn)
-    return exported_run(page_run, chosen or _own_scorers(page_run.manifest), warn)
+    run = one_run(runs[0], dataset, warn)
+    return exported_run(run, chosen or _own_scorers(run.manifest), warn)
 
 
 def _pushed(target: HubTarget, run: ExportedRun, output: Path, force: bool) -> str:

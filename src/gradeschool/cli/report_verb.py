@@ -96,7 +96,7 @@ def command(
         print_json(written)
     else:
         say("\n".join(lines))
-    warn_of_faults(sum(run.faults for run in gathered))
+    warn_of_faults(sum(run.chosen.run.faults for run in gathered))
 
 
 def _write(
@@ -115,7 +115,7 @@ def _write(
     lines = []
     if output is not None:
         size = write_report(judged, scorers, output)
-        completions = sum(len(each.run.entries) for each in judged)
+        completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
         counted = count(completions, "completion")
         lines.append(f"{counted} in {output}, {size_in_words(size)}")
@@ -126,9 +126,9 @@ def _write(
         written["figures"] = [str(path) for path in drawn]
         lines.append(f"{count(len(drawn), 'file')} of figures in {figures}")
         lines += [
-            f"{each.run.name} has no figure of accuracies: no completion could be judged"
+            f"{each.name} has no figure of accuracies: no completion could be judged"
             for each in judged
-            if not share_of(each, each.headline).judged
+            if not share_of(each).judged
         ]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page

@@ -20,12 +20,13 @@ from gradeschool.formats.own_run import completions_file
 from gradeschool.formats.parquet import parquet_files
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
-from gradeschool.reports.page.gather import PageRun, gather
+from gradeschool.reports.page.gather import disputed_labels
 from gradeschool.reports.page.verdicts import clustered_share
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.scoring.statistics import clustered_error, standard_error
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome
@@ -48,33 +49,35 @@ FORMATS = {
 }
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
+def one_run(spec: str, dataset: str | None, warn: Warn) -> SourceRun:
     """Return the run named by FILE or FILE#RUN; raises InputError unless there is exactly one."""
-    runs = gather([spec], dataset, warn)
+    runs = choose_runs([spec], dataset, warn)
     if len(runs) > 1:
-        names = ", ".join(repr(f"{spec}#{run.name}") for run in runs[:5])
+        names = ", ".join(repr(f"{spec}#{each.run.name}") for each in runs[:5])
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise InputError(
             f"{spec!r} contains {len(runs)} runs, but an export takes one; give {names}{more}"
         )
-    if all(entry.error for entry in runs[0].entries):
-        samples = count(len(runs[0].entries), "sample has", "samples have")
-        raise InputError(f"{spec!r} has nothing to export: its {samples} no completion")
+    samples = [sample for sample in runs[0].run.samples if sample.problem is not None]
+    if all(sample.error for sample in samples):
+        number = count(len(samples), "sample has", "samples have")
+        raise InputError(f"{spec!r} has nothing to export: its {number} no completion")
     return runs[0]
 
 
-def exported_run(run: PageRun, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
+def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
     """Return a run with the verdicts of these scorers, the first of which is the headline."""
+    run, manifest = chosen.run, chosen.manifest
     ids = (
-        dict.fromkeys(entry.problem.id for entry in run.entries)
+        dict.fromkeys(problem.id for problem in run.problems() if problem is not None)
         if run.dataset == OWN_PROBLEMS
         else [problem.id for problem in load_dataset(run.dataset).problems]
     )
     places = {id: place for place, id in enumerate(ids)}
-    task = mapping(run.manifest.get("protocol")).get("name")
+    task = mapping(manifest.get("protocol")).get("name")
     shown = dataset_name(run.dataset)
-    begun, ended = _dates(run)
-    samples = _samples(run, scorers, places, warn)
+    begun, ended = _dates(chosen)
+    samples = _samples(chosen, scorers, places, warn)
     return ExportedRun(
         model=run.name,
         task=str(task or shown),
@@ -82,7 +85,7 @@ def exported_run(run: PageRun, scorers: Sequence[Scorer], warn: Warn) -> Exporte
         size=len(places),
         scores=tuple(_score(samples, index, scorer) for index, scorer in enumerate(scorers)),
         samples=tuple(samples),
-        manifest=run.manifest,
+        manifest=manifest,
         begun=begun,
         ended=ended,
         faults=run.faults,
@@ -95,27 +98,26 @@ def dataset_name(name: str) -> str:
 
 
 def _samples(
-    run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
+    chosen: SourceRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[ExportedSample]:
-    prompts = _prompts(run.manifest, warn)
-    changes = label_changes(run.chosen.run, run.disputed)
+    prompts = _prompts(chosen.manifest, warn)
+    changes = label_changes(chosen.run, disputed_labels(chosen.run))
     others: dict[str, int] = {}
     exported = []
-    explained = explained_samples(scored_table(run.chosen.run, scorers), changes)
-    for entry, each in zip(run.entries, explained, strict=True):
-        stored = each.sample.stored
-        id = entry.problem.id
-        place = places.get(id)
+    for each in explained_samples(scored_table(chosen.run, scorers), changes):
+        sample, problem, stored = each.sample, each.sample.problem, each.sample.stored
+        assert problem is not None  # noqa: S101  (for the type checker)
+        place = places.get(problem.id)
         if place is None:  # a problem that comes with the file
-            place = others.setdefault(id, len(places) + len(others))
+            place = others.setdefault(problem.id, len(places) + len(others))
         exported.append(
             ExportedSample(
-                problem=entry.problem,
+                problem=problem,
                 place=place,
-                sample=entry.sample,
-                text=entry.text,
-                error=entry.error,
-                finish=str(each.sample.finish),
+                sample=sample.sample,
+                text=sample.text,
+                error=sample.error,
+                finish=str(sample.finish),
                 stored=stored,
                 prompt=prompts.get(stored.key) if stored else None,
                 verdicts=each.verdicts,
@@ -162,7 +164,7 @@ def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
         return {}
 
 
-def _dates(run: PageRun) -> tuple[datetime, datetime]:
+def _dates(run: SourceRun) -> tuple[datetime, datetime]:
     file = completions_file(run.path)  # of several files, the name that the user gave
     time = int(file.stat().st_mtime) if file.exists() else None
     changed = datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)

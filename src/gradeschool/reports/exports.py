@@ -17,8 +17,15 @@ from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, gain, p_value, percent
 from gradeschool.reports.comparison import compared_with_first, methods_of
-from gradeschool.reports.page.gather import Entry, PageRun
-from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
+from gradeschool.reports.page.gather import PageRun
+from gradeschool.reports.page.verdicts import (
+    Judged,
+    JudgedCompletion,
+    Share,
+    guess_sentence,
+    rates_of,
+    share_of,
+)
 from gradeschool.reports.page.write import page, save_page
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
@@ -35,19 +42,17 @@ LONGEST_CELL = 200
 
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
-    headline = scorers[runs[0].headline]
+    headline = scorers[0]
     # Without comparisons, the table has only accuracies.
-    _, differences, refusal = compared_with_first(
-        [judged.run.chosen.run for judged in runs], headline
-    )
+    _, differences, refusal = compared_with_first([judged.table.run for judged in runs], headline)
     lines = [
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
         "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
     ]
     for index, judged in enumerate(runs):
-        share, rates = share_of(judged, judged.headline), rates_of(judged)
+        share, rates = share_of(judged), rates_of(judged)
         cells = (
-            _cell(judged.run.name),
+            _cell(judged.name),
             _percent(share),
             bounds(share.interval, between=" – ") if share.judged else "–",
             *_difference(differences.get(index)),
@@ -60,9 +65,9 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         lines += [words, ""]
     for judged in runs:
         for note in judged.run.chosen.notes:
-            lines += [f"{_cell(judged.run.name)}: {note}.", ""]
-        guesses = guess_sentence(judged, headline, share_of(judged, judged.headline))
-        lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
+            lines += [f"{_cell(judged.name)}: {note}.", ""]
+        guesses = guess_sentence(judged, headline, share_of(judged))
+        lines += [f"{_cell(judged.name)}: {guesses}", ""] if guesses else []
     lines += _by_scorer(runs, scorers)
     return "\n".join(lines) + "\n"
 
@@ -80,7 +85,7 @@ def _difference(comparison: Comparison | None) -> tuple[str, str]:
 def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:
     yield f"<details><summary>The same completions under {len(scorers)} scorers</summary>"
     yield ""
-    yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
+    yield f"| scorer | {' | '.join(_cell(judged.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
     for index, scorer in enumerate(scorers):
         shares = (_percent(share_of(judged, index)) for judged in runs)
@@ -107,23 +112,22 @@ def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
     writer.writerow([*fixed, *(scorer.name for scorer in scorers)])
     for judged in runs:
-        rows = zip(judged.run.entries, judged.codes, judged.causes, judged.answers, strict=True)
-        for entry, codes, cause, answer in rows:
+        for problem, sample, codes, answer, cause, _ in judged.completions:
             outcomes = [OUTCOMES[code].value for code in codes]
             read = clip(answer.value, LONGEST_CELL) if answer else ""
-            facts = (judged.run.name, entry.problem.id, str(entry.sample), entry.problem.gold)
-            cells = (*facts, outcomes[judged.headline], cause, read, str(len(entry.text)))
+            facts = (judged.name, problem.id, str(sample.sample), problem.gold)
+            cells = (*facts, outcomes[0], cause, read, str(len(sample.text)))
             writer.writerow([*map(csv_cell, cells), *outcomes])
         for sample in _unusable(judged):
             error = OUTCOMES[ERROR].value
-            cells = (judged.run.name, "", "", "", error, _reason(sample), "", "0")
+            cells = (judged.name, "", "", "", error, _reason(sample), "", "0")
             writer.writerow([*map(csv_cell, cells), *[error] * len(scorers)])
     return written.getvalue()
 
 
 def _unusable(judged: Judged) -> list[Sample]:
-    """Return the rows of a run without a problem, which are no entries of the page."""
-    return [sample for sample in judged.run.chosen.run.samples if sample.problem is None]
+    """Return the rows of a run without a problem, which are no completions of the page."""
+    return [sample for sample in judged.table.run.samples if sample.problem is None]
 
 
 def _reason(unusable: Sample) -> str:
@@ -140,17 +144,14 @@ def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 
 def _suite(judged: Judged) -> str:
-    codes = [item[judged.headline] for item in judged.codes]
+    codes = [each.outcome for each in judged.completions]
     failed = codes.count(ERROR)
     failures = len(codes) - failed - codes.count(CORRECT)
     unusable = _unusable(judged)
     tests, errors = len(codes) + len(unusable), failed + len(unusable)
-    name = quoteattr(printable(judged.run.name, keep=""))
+    name = quoteattr(printable(judged.name, keep=""))
     counts = f'tests="{tests}" failures="{failures}" errors="{errors}"'
-    cases = [
-        _case(judged, entry, code, index)
-        for index, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
-    ]
+    cases = [_case(name, each) for each in judged.completions]
     cases += [_error_case(name, f"row {sample.row}", _reason(sample)) for sample in unusable]
     return "\n".join([f"<testsuite name={name} {counts}>", *cases, "</testsuite>"])
 
@@ -162,18 +163,17 @@ def _error_case(group: str, name: str, words: str) -> str:
     return f"{start}<error message={message}/></testcase>"
 
 
-def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
-    group = quoteattr(printable(judged.run.name, keep=""))
-    name = f"problem {entry.problem.id}, sample {entry.sample}"
-    if code == ERROR:
-        return _error_case(group, name, entry.error or "the scorer failed")
+def _case(group: str, completion: JudgedCompletion) -> str:
+    problem, sample, answer = completion.problem, completion.sample, completion.answer
+    name = f"problem {problem.id}, sample {sample.sample}"
+    if completion.outcome == ERROR:
+        return _error_case(group, name, sample.error or "the scorer failed")
     start = f"<testcase classname={group} name={quoteattr(printable(name, keep=''))}"
-    if code == CORRECT:
+    if completion.outcome == CORRECT:
         return f"{start}/>"
-    answer = judged.answers[index]
     read = f"read {clip(answer.value)!r}" if answer else "read nothing"
-    message = printable(f"{judged.causes[index]}: {read}, gold {entry.problem.gold!r}", keep="")
-    text = escape(printable(clip(entry.text, 2000)))
+    message = printable(f"{completion.cause}: {read}, gold {problem.gold!r}", keep="")
+    text = escape(printable(clip(sample.text, 2000)))
     return f"{start}><failure message={quoteattr(message)}>{text}</failure></testcase>"
 
 
@@ -203,7 +203,7 @@ def report_scorers(
     first name, or the first scorer of the runs' protocol. Raises UnknownNameError,
     MissingExtraError.
     """
-    manifests = [run.manifest for run in runs]
+    manifests = [run.chosen.manifest for run in runs]
     named = headline_name or next((name for name in names if name != ALL), None)
     headline = scorer_for(manifests, named)
     others = [scorer for scorer in choose_scorers(names) if scorer is not headline]

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
-from gradeschool.reports.page.gather import Entry, TokenValues, pieces
+from gradeschool.problem import Problem
+from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.verdicts import Judged
 from gradeschool.reports.page.write import document
+from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
@@ -28,7 +30,8 @@ class ValuedSolution(NamedTuple):
     """One solution with its values; correct under the headline scorer."""
 
     run: str
-    entry: Entry
+    problem: Problem
+    sample: Sample
     correct: bool
     valued: TokenValues
 
@@ -37,7 +40,7 @@ def heatmap(runs: Sequence[Judged]) -> str:
     """Return the page; raises InputError if no completion has values."""
     shown = list(_all(runs))
     if not shown:
-        names = ", ".join(repr(judged.run.name) for judged in runs)
+        names = ", ".join(repr(judged.name) for judged in runs)
         raise InputError(
             f"no completion of {names} has a verifier's values; write them with "
             "`gradeschool verifier score --tokens`"
@@ -49,7 +52,7 @@ def heatmap(runs: Sequence[Judged]) -> str:
         if chosen
     ]
     verifiers = list(dict.fromkeys(item.valued.verifier for item in shown))
-    title = runs[0].run.name if not several else f"{len(runs)} runs"
+    title = runs[0].name if not several else f"{len(runs)} runs"
     lead = el("p", f"{count(len(shown), 'solution')} scored by ",
               join(*_listed(verifiers)), ". ", _medians(shown), class_="lead")  # fmt: skip
     how = el(
@@ -66,12 +69,10 @@ def heatmap(runs: Sequence[Judged]) -> str:
 
 def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:
     for judged in runs:
-        for place, valued in judged.run.valued.items():
-            code = judged.codes[place][judged.headline]
-            if code != ERROR:
-                yield ValuedSolution(
-                    judged.run.name, judged.run.entries[place], code == CORRECT, valued
-                )
+        for each in judged.completions:
+            if each.valued is not None and each.outcome != ERROR:
+                correct = each.outcome == CORRECT
+                yield ValuedSolution(judged.name, each.problem, each.sample, correct, each.valued)
 
 
 def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSolution]]]:
@@ -94,10 +95,10 @@ def _clearest(shown: Sequence[ValuedSolution], correct: bool, sign: int) -> list
     shown_texts: defaultdict[str, set[str]] = defaultdict(set)
     turns: list[tuple[int, ValuedSolution]] = []
     for item in ordered:
-        texts = shown_texts[item.entry.problem.id]
-        if item.entry.text not in texts:
+        texts = shown_texts[item.problem.id]
+        if item.sample.text not in texts:
             turns.append((len(texts), item))
-            texts.add(item.entry.text)
+            texts.add(item.sample.text)
     return [item for _, item in sorted(turns, key=lambda turn: turn[0])[:EACH]]
 
 
@@ -129,10 +130,10 @@ def _section(number: int, title: str, shown: Sequence[ValuedSolution], several: 
 
 
 def _solution(shown: ValuedSolution, several: bool) -> Html:
-    entry, valued = shown.entry, shown.valued
+    problem, sample, valued = shown.problem, shown.sample, shown.valued
     run = f"{shown.run}, " if several else ""
-    heading = f"{run}Problem {entry.problem.id}, sample {entry.sample}, score {valued.score:.2f}"
-    parts = pieces(entry.text, valued.tokens)
+    heading = f"{run}Problem {problem.id}, sample {sample.sample}, score {valued.score:.2f}"
+    parts = pieces(sample.text, valued.tokens)
     spans = (
         el("span", part, class_=f"tok v{bin_of(value)}", data_value=f"{value:.2f}")
         for part, value in zip(parts, valued.values, strict=True)
@@ -143,8 +144,8 @@ def _solution(shown: ValuedSolution, several: bool) -> Html:
     return el(
         "div",
         el("h3", heading),
-        el("p", entry.problem.question, class_="question"),
-        el("p", "Gold ", el("strong", entry.problem.gold), class_="gold"),
+        el("p", problem.question, class_="question"),
+        el("p", "Gold ", el("strong", problem.gold), class_="gold"),
         tokens,
         el("output", _told(parts, valued.values), class_="value", aria_live="polite"),
         _table(parts, valued.values),

@@ -98,6 +98,13 @@ def engine_words(manifest: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}{engine[key]}" for key, name in parts.items() if engine.get(key))
 
 
+def temperature_words(temperature: object) -> str:
+    """Return a temperature in words: "greedy", "temperature 0.7", or that the server chooses."""
+    if temperature is None:
+        return "the server's default"
+    return "greedy" if temperature == 0 else f"temperature {temperature}"
+
+
 def dataset_title(name: str) -> str:
     """Return a dataset's title for a heading: "the test split of GSM8K (Cobbe et al. 2021)"."""
     source = SOURCES.get(ALIASES.get(name, name))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gradeschool.reports.page.verdicts import (
+    HEADLINE,
     Judged,
     Share,
     alike,
@@ -16,7 +17,7 @@ from gradeschool.reports.page.verdicts import (
     samples_of,
     share_of,
 )
-from gradeschool.scoring.at_k import curve
+from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import CORRECT, ERROR
 
@@ -111,7 +112,7 @@ def scorer_rows(judged: Judged) -> list[ScorerRow]:
     """
     rows = []
     for group in alike(judged):
-        own = judged.headline in group
+        own = HEADLINE in group
         if own or finds_answers(column_of(judged, group[0])):
             share = share_of(judged, group[0])
             row = ScorerRow(judged.scorers[group[0]], len(group) - 1, share, own)
@@ -126,7 +127,7 @@ def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
 
     Runs without a judged completion are left out.
     """
-    shares = {judged.run.name: share_of(judged, judged.headline) for judged in runs}
+    shares = {judged.name: share_of(judged) for judged in runs}
     rows = [ScorerRow(name, 0, share, False) for name, share in shares.items() if share.judged]
     return sorted(rows, key=lambda row: (-row.share.accuracy, row.name))
 
@@ -149,7 +150,7 @@ def _same(a: bytes, b: bytes) -> float:
 
 def cause_rows(judged: Judged) -> list[CauseRow]:
     """Return the causes under the headline scorer, most frequent first, the rest combined."""
-    causes = Counter(cause for cause in judged.causes if cause).most_common()
+    causes = Counter(each.cause for each in judged.completions if each.cause).most_common()
     rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
     rest = sum(count for _, count in causes[MOST_CAUSES:])
     return [*rows, CauseRow("other causes", rest)] if rest else rows
@@ -160,18 +161,16 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
     sampled = [
         (judged, points)
         for judged in runs
-        if samples_of(judged)[1] > 1 and (points := curve(judged.ballots()))
+        if samples_of(judged)[1] > 1 and (points := curve(ballots_of(judged.headline)))
     ]
     if not sampled:
         return None
     maj = tuple(
-        Series(judged.run.name, tuple(Point(item.k, item.maj, item.maj_ci95) for item in points))
+        Series(judged.name, tuple(Point(item.k, item.maj, item.maj_ci95) for item in points))
         for judged, points in sampled
     )
     any_of = tuple(
-        Series(
-            judged.run.name, tuple(Point(item.k, item.pass_any, item.pass_ci95) for item in points)
-        )
+        Series(judged.name, tuple(Point(item.k, item.pass_any, item.pass_ci95) for item in points))
         for judged, points in sampled
     )
     x = "Samples k"
@@ -187,14 +186,14 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
 
 def lengths(judged: Judged) -> Lengths:
     """Return the lengths of a run's completions: in tokens if all are recorded, else characters."""
-    entries = [entry for entry in judged.run.entries if not entry.error]
-    counted = bool(entries) and all(e.facts.completion_tokens is not None for e in entries)
+    texts = [each for each in judged.completions if not each.sample.error]
+    counted = bool(texts) and all(each.sample.usage.completion_tokens is not None for each in texts)
     results: dict[bool, list[int]] = {True: [], False: []}
-    for entry, codes in zip(judged.run.entries, judged.codes, strict=True):
-        if entry.error or codes[judged.headline] == ERROR:
+    for each in texts:
+        if each.outcome == ERROR:
             continue
-        tokens = entry.facts.completion_tokens if counted else None
-        size = len(entry.text) if tokens is None else tokens
-        results[codes[judged.headline] == CORRECT].append(size)
+        tokens = each.sample.usage.completion_tokens if counted else None
+        size = len(each.sample.text) if tokens is None else tokens
+        results[each.outcome == CORRECT].append(size)
     unit = "tokens" if counted else "characters"
     return Lengths(unit, tuple(sorted(results[True])), tuple(sorted(results[False])))

@@ -50,7 +50,7 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
                          "give another") from error  # fmt: skip
     figures: list[SizedFigure] = []
     for index, judged in enumerate(runs):
-        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.run.name)}-"
+        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
         figures += (sized._replace(name=prefix + sized.name) for sized in figures_of(judged))
     if len(runs) > 1 and (rows := run_rows(runs)):
         figures.append(_scorers_figure("runs", rows))
@@ -86,7 +86,7 @@ def figures_of(judged: Judged) -> Iterator[SizedFigure]:
     if causes:
         height = 0.4 + ROW * len(causes)
         yield SizedFigure("causes", curves.COLUMN, height, partial(draw_causes, causes))
-    whole = share_of(judged, judged.headline)
+    whole = share_of(judged)
     if whole.judged and (ways := slices_of(judged)):
         yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
     long = lengths(judged)

@@ -11,8 +11,14 @@ from typing import Any, NamedTuple
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.protocol import Protocol
-from gradeschool.reports.measured import MeasuredSettings, engine_words, known_protocol, measured
-from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
+from gradeschool.reports.measured import (
+    MeasuredSettings,
+    engine_words,
+    known_protocol,
+    measured,
+    temperature_words,
+)
+from gradeschool.reports.page.verdicts import HEADLINE, Judged, Rates, samples_of
 
 
 class Item(NamedTuple):
@@ -24,7 +30,7 @@ class Item(NamedTuple):
 
 def checklist(judged: Judged, rates: Rates) -> list[Item]:
     """Return the checklist of a run."""
-    manifest = judged.run.manifest
+    manifest = judged.manifest
     decoding = mapping(manifest.get("decoding"))
     protocol = mapping(manifest.get("protocol"))
     known, settings = known_protocol(manifest), measured(manifest)
@@ -36,7 +42,7 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
         Item("Few-shot examples", _shots(manifest, known)),
         Item("Prompt format", _format(known)),
         Item("Protocol", _protocol(protocol)),
-        Item("Reading and comparing the answer", judged.scorers[judged.headline]),
+        Item("Reading and comparing the answer", judged.scorers[HEADLINE]),
         Item("Decoding", _decoding(decoding)),
         Item("Changed from the protocol", _changes(known, settings)),
         Item("Samples a problem", _samples(*samples_of(judged))),
@@ -59,7 +65,7 @@ def _changes(protocol: Protocol | None, settings: MeasuredSettings) -> str | Non
 
 def _model(judged: Judged) -> str | None:
     answered = mapping(judged.run.results.get("answered_by"))
-    model = _string(judged.run.manifest, "model")
+    model = _string(judged.manifest, "model")
     others = other_models(model or "", answered)
     return f"{model}; the server says that it answered as {others}" if others else model
 
@@ -105,13 +111,11 @@ def _protocol(protocol: Mapping[str, Any]) -> str | None:
 def _decoding(decoding: Mapping[str, Any]) -> str | None:
     if "temperature" not in decoding:
         return None
-    temperature = decoding["temperature"]
-    if temperature is None:
-        how = "the server's default"
-    else:
-        how = "greedy" if temperature == 0 else f"temperature {temperature}"
     top_p, seed = decoding.get("top_p"), decoding.get("seed")
-    words = [how, *([] if top_p is None else [f"top-p {top_p}"])]
+    words = [
+        temperature_words(decoding["temperature"]),
+        *([] if top_p is None else [f"top-p {top_p}"]),
+    ]
     return ", ".join([*words, "no seed" if seed is None else f"seed {seed}"])
 
 

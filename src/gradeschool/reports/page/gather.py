@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Finish, Prompt
+from gradeschool.completion import Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import disputed
 from gradeschool.datasets.sources import OWN_PROBLEMS
@@ -18,125 +18,61 @@ from gradeschool.problem import Problem
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun, choose_runs
-from gradeschool.verifier.candidates import text_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
-
-
-class Facts(NamedTuple):
-    """The facts in a completion's row beside its text; None for those not recorded.
-
-    key: of the completion in a run folder, else "".
-    """
-
-    finish: Finish = Finish.UNKNOWN
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    key: str = ""
-
-
-class Entry(NamedTuple):
-    """One completion of one problem; error is set if the provider failed."""
-
-    problem: Problem
-    sample: int
-    text: str
-    error: str
-    facts: Facts
 
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """One run of a page: its completions, and the run's JSON files.
+    """One run of a page, and what is recorded about it beside its samples.
 
-    disputed: the revised problems by id, None for removed ones (see `datasets.platinum.disputed`).
-    valued: a verifier's values of completions, by the index of the entry. dataset: its name.
+    results: its results.json. disputed: the revised problems by id, None for removed ones (see
+    `datasets.platinum.disputed`). valued: a verifier's values of completions, by their keys.
     prompts: sent prompts by problem id; only those verified by the keys of a run folder.
     """
 
-    name: str
-    path: Path
-    entries: tuple[Entry, ...]
-    faults: int
-    manifest: Mapping[str, Any]
-    results: Mapping[str, Any]
     chosen: SourceRun
+    results: Mapping[str, Any]
     disputed: Mapping[str, Problem | None]
-    valued: Mapping[int, TokenValues] = field(default_factory=dict)
-    dataset: str = ""
-    prompts: Mapping[str, Prompt] = field(default_factory=dict)
+    valued: Mapping[str, TokenValues]
+    prompts: Mapping[str, Prompt]
 
 
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
     """Read the runs of FILE or FILE#RUN arguments; raises InputError."""
     chosen = choose_runs(specs, dataset, warn)
-    paths = {run.path for run in chosen}
-    valued = {path: token_values(path, warn) for path in paths}
-    return [_page_run(run, valued[run.path]) for run in chosen]
+    valued = {path: token_values(path, warn) for path in {run.path for run in chosen}}
+    return [
+        PageRun(
+            run, results_of(run.path), disputed_labels(run.run), valued[run.path], _prompts(run)
+        )
+        for run in chosen
+    ]
 
 
 def page_run(run: Run) -> PageRun:
     """Return a run in memory for a page, of which only the completions are known."""
-    return _page_run(SourceRun(run, Path(), {}), {})
+    return PageRun(SourceRun(run, Path(), {}), {}, disputed_labels(run), {}, {})
 
 
-def _page_run(chosen: SourceRun, valued: Mapping[str, TokenValues]) -> PageRun:
-    entries = [
-        Entry(
-            sample.problem,
-            sample.sample,
-            sample.text,
-            sample.error,
-            Facts(
-                Finish(sample.finish or Finish.UNKNOWN),
-                *sample.usage,
-                sample.stored.key if sample.stored else "",
-            ),
-        )
-        for sample in chosen.run.samples
-        if sample.problem is not None
-    ]
-    stored = chosen.path != Path()
-    return PageRun(
-        name=chosen.run.name,
-        path=chosen.path,
-        entries=tuple(entries),
-        faults=chosen.run.faults,
-        manifest=chosen.manifest,
-        results=results_of(chosen.path) if stored else {},
-        chosen=chosen,
-        disputed=_disputed(chosen.run),
-        valued=_valued(entries, valued) if valued else {},
-        dataset=chosen.run.dataset,
-        prompts=_prompts(chosen.manifest, entries),
-    )
-
-
-def _prompts(manifest: Mapping[str, Any], entries: Sequence[Entry]) -> Mapping[str, Prompt]:
+def _prompts(chosen: SourceRun) -> Mapping[str, Prompt]:
     """Return the prompts that were sent, by problem id.
 
     Prompts are rendered again and verified by the key of the completion, which is a digest of the
     prompt. A prompt that cannot be verified or rendered is left out.
     """
-    if not any(entry.facts.key for entry in entries):
-        return {}
+    keys = [
+        (sample.problem.id, sample.stored.key)
+        for sample in chosen.run.samples
+        if sample.problem is not None and sample.stored is not None
+    ]
     try:
-        by_key = prompts_of(manifest)
+        by_key = prompts_of(chosen.manifest) if keys else {}
     except InputError:
         return {}
-    return {
-        entry.problem.id: by_key[entry.facts.key] for entry in entries if entry.facts.key in by_key
-    }
+    return {id: by_key[key] for id, key in keys if key in by_key}
 
 
-def _valued(
-    entries: Sequence[Entry], valued: Mapping[str, TokenValues]
-) -> Mapping[int, TokenValues]:
-    """Return the values by entry: by its key, or by the key computed from its texts."""
-    keys = (entry.facts.key or text_key(entry.problem.question, entry.text) for entry in entries)
-    return {index: valued[key] for index, key in enumerate(keys) if key in valued}
-
-
-def _disputed(run: Run) -> Mapping[str, Problem | None]:
+def disputed_labels(run: Run) -> Mapping[str, Problem | None]:
     """Return the disputed labels of a run's dataset."""
     if run.dataset in ("", OWN_PROBLEMS):
         return {}

@@ -40,6 +40,7 @@ from gradeschool.reports.page.markup import (
     ticks_strip,
 )
 from gradeschool.reports.page.verdicts import (
+    HEADLINE,
     Judged,
     Platinum,
     Rates,
@@ -73,7 +74,7 @@ def headline(
     facts = join(
         el("span", f"{share.correct:,} of {share.judged:,}", class_="nowrap"),
         f" correct over {count(share.problems, 'problem')}{samples}, read by ",
-        el("code", judged.scorers[judged.headline]),
+        el("code", judged.scorers[HEADLINE]),
     )
     figure = el(
         "p",
@@ -94,16 +95,17 @@ def headline(
 
 def _settings(judged: Judged, rates: Rates) -> Html:
     """Return what was measured: dataset, protocol, model, and every changed setting."""
-    settings = measured(judged.run.manifest)
+    settings = measured(judged.manifest)
     if not settings.protocol:
-        return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
-                  "its model, protocol or decoding.", class_="note")  # fmt: skip
+        dataset = dataset_title(judged.table.run.dataset)
+        return el("p", f"Scored on {dataset}. This file does not record its model, protocol or "
+                  "decoding.", class_="note")  # fmt: skip
     engine = settings.run_by
     items = [
         ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
         ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
         ("Model", join(el("code", settings.model), f", {engine}" if engine else "")),
-        ("Changed", _changed(judged.run.manifest, settings)),
+        ("Changed", _changed(judged.manifest, settings)),
     ]
     rows = (
         el("div", el("dt", name), el("dd", value, class_="changed" if name == "Changed" and
@@ -112,7 +114,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     )  # fmt: skip
     # Without finish reasons, a text that looks cut may not be: no advice is given.
     truncated = rates.truncated if rates.finish_known else 0
-    advice = truncation_advice(judged.run.manifest, rates.texts, truncated, rates.run_on)
+    advice = truncation_advice(judged.manifest, rates.texts, truncated, rates.run_on)
     others = other_models(settings.model, judged.run.results.get("answered_by"))
     return join(
         el("dl", *rows, class_="settings"),
@@ -162,7 +164,7 @@ def _rate(name: str, number: int, of: int) -> Html:
 
 def causes_section(judged: Judged) -> Html:
     """Return the causes under the headline scorer, counted as in `explain`."""
-    causes = Counter(cause for cause in judged.causes if cause)
+    causes = Counter(each.cause for each in judged.completions if each.cause)
     total = sum(causes.values())
     if not total:
         return el("p", "Every completion states the right answer, and the headline scorer sees it.")
@@ -186,7 +188,7 @@ def causes_section(judged: Judged) -> Html:
 
 def slices_section(judged: Judged) -> Html:
     """Return the accuracy by steps, size of the answer and length of the question."""
-    whole = share_of(judged, judged.headline)
+    whole = share_of(judged)
     if not whole.judged:
         return el("p", "No completion could be judged.")
     ways = slices_of(judged)
@@ -250,13 +252,11 @@ def scorers_section(judged: Judged) -> Html:
     # The same scorers are left out, for the same reason, as in the line under a table of scores.
     finding = [group for group in groups if finds_answers(columns[group[0]])]
     axis = axis_over(
-        shares[group[0]].interval
-        for group in groups
-        if group in finding or judged.headline in group
+        shares[group[0]].interval for group in groups if group in finding or HEADLINE in group
     )
     moves = {group[0]: _moved(judged, group[0]) for group in groups}
     most = max((max(move) for move in moves.values()), default=1)
-    mark = next(shares[group[0]].accuracy for group in groups if judged.headline in group)
+    mark = next(shares[group[0]].accuracy for group in groups if HEADLINE in group)
     rows = [
         _scorer_row(
             judged,
@@ -303,7 +303,7 @@ def _rows_table(axis: Axis, rows: Sequence[Html]) -> Html:
 def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
     """Return (gained, lost) against the headline scorer, where both have a verdict."""
     gained = lost = 0
-    pairs = Counter((codes[judged.headline], codes[scorer]) for codes in judged.codes)
+    pairs = Counter((each.outcome, each.outcomes[scorer]) for each in judged.completions)
     for (ours, theirs), number in pairs.items():
         if ERROR not in (ours, theirs):
             gained += number * (ours != CORRECT and theirs == CORRECT)
@@ -330,7 +330,7 @@ def _scorer_row(
     most: int,
 ) -> Html:
     name = judged.scorers[group[0]]
-    own = judged.headline in group
+    own = HEADLINE in group
     gained, lost = moved
     others = [judged.scorers[position] for position in group[1:]]
     alike = (
@@ -368,7 +368,7 @@ def runs_section(
     """Return one row per run, with its paired difference from the first if that is defined."""
     axis = axis_over(share.interval for share in shares if share.judged)
     outcomes, comparisons, refusal = compared_with_first(
-        [judged.run.chosen.run for judged in runs], scorer
+        [judged.table.run for judged in runs], scorer
     )
     rows = [
         _row(
@@ -388,14 +388,13 @@ def runs_section(
     table = el("table", heads, el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
     problems = len({
-        (entry.problem.id, entry.problem.question)
-        for judged in runs for entry, codes in zip(judged.run.entries, judged.codes, strict=True)
-        if codes[judged.headline] != ERROR
+        (each.problem.id, each.problem.question)
+        for judged in runs for each in judged.completions if each.outcome != ERROR
     })  # fmt: skip
     lead = el("p", f"{len(runs)} runs over {count(problems, 'problem')}, read by ",
               el("code", scorer.name))  # fmt: skip
     notes = (
-        el("p", el("code", judged.run.name), f": {note}.", class_="note advice")
+        el("p", el("code", judged.name), f": {note}.", class_="note advice")
         for judged in runs for note in judged.run.chosen.notes
     )  # fmt: skip
     words = refusal or methods_of(list(comparisons.values()))
@@ -424,7 +423,7 @@ def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
     rows = [
         el(
             "tr",
-            el("th", f"{later + 1}. {runs[later].run.name}", scope="row"),
+            el("th", f"{later + 1}. {runs[later].name}", scope="row"),
             *(_pair_cell(pairs.get((later, earlier))) for earlier in range(len(runs) - 1)),
         )
         for later in range(len(runs))
@@ -472,7 +471,7 @@ def _row(
     )
     return el(
         "tr",
-        el("th", el("a", judged.run.name, href=f"#run-{index}"), scope="row"),
+        el("th", el("a", judged.name, href=f"#run-{index}"), scope="row"),
         el("td", strip, class_="wide"),
         *(el("td", cell, class_="number") for cell in cells),
     )
@@ -541,9 +540,9 @@ def tokens_section(judged: Judged) -> Html:
 
 
 def _spent(judged: Judged) -> Html:
-    entries = judged.run.entries
-    tokens = [e.facts.completion_tokens for e in entries if e.facts.completion_tokens is not None]
-    prompt_tokens = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
+    usages = [each.sample.usage for each in judged.completions]
+    tokens = [each.completion_tokens for each in usages if each.completion_tokens is not None]
+    prompt_tokens = [each.prompt_tokens for each in usages if each.prompt_tokens is not None]
     results = judged.run.results
     facts = (
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish
 from gradeschool.problem import MARKER, Problem
-from gradeschool.reports.page.gather import PageRun
+from gradeschool.reports.page.gather import PageRun, TokenValues
 from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
-from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
+from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
 from gradeschool.scoring.table import (
     CORRECT,
@@ -28,38 +28,60 @@ from gradeschool.scoring.table import (
     tally_by_problem,
 )
 from gradeschool.verdict import Answer
+from gradeschool.verifier.candidates import sample_key
+
+HEADLINE = 0  # the index of the headline scorer among those of a page
+
+
+class JudgedCompletion(NamedTuple):
+    """One completion, or the provider's error in its place, under every scorer of a page.
+
+    outcomes: a byte for each scorer (`OUTCOMES`), the headline scorer first; all ERROR without a
+    text. answer: extracted by the headline scorer. cause: of its verdict, as in `explain`; "" if
+    scorer and text are right. valued: a verifier's values.
+    """
+
+    problem: Problem
+    sample: Sample
+    outcomes: bytes
+    answer: Answer | None
+    cause: str
+    valued: TokenValues | None
+
+    @property
+    def outcome(self) -> int:
+        """The outcome of the headline scorer."""
+        return self.outcomes[HEADLINE]
 
 
 @dataclass(slots=True)
 class Judged:
-    """A run with the outcome of every scorer on every completion.
+    """A run scored by every scorer of a page, with the causes under the first, the headline scorer.
 
-    codes: for each entry, one byte per scorer (`OUTCOMES`); all ERROR without a text. causes: the
-    cause for each entry under the headline scorer, as in `explain`; "" if scorer and text are
-    right. answers: extracted by the headline scorer, or None. guesses: how many of its correct
-    verdicts rest on a guess.
+    headline: the table of the headline scorer alone. guesses: how many of its correct verdicts rest
+    on a guess.
     """
 
     run: PageRun
-    scorers: tuple[str, ...]
-    headline: int
-    codes: list[bytes] = field(default_factory=list)
-    causes: list[str] = field(default_factory=list)
-    answers: list[Answer | None] = field(default_factory=list)
+    table: ScoredTable
+    headline: ScoredTable
+    completions: list[JudgedCompletion] = field(default_factory=list)
     guesses: int = 0
 
-    def ballots(self) -> dict[str, list[Ballot]]:
-        """Return the votes of each problem in the order of its samples, without errors."""
-        results: dict[str, list[tuple[int, Ballot]]] = {}
-        for entry, codes, answer in zip(self.run.entries, self.codes, self.answers, strict=True):
-            code = codes[self.headline]
-            if code != ERROR:
-                ballot = Ballot(answer.value if answer else None, code == CORRECT)
-                results.setdefault(entry.problem.id, []).append((entry.sample, ballot))
-        return {
-            problem: [ballot for _, ballot in sorted(cast, key=lambda item: item[0])]
-            for problem, cast in results.items()
-        }
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.table.run.name
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The content of its run.json."""
+        return self.run.chosen.manifest
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The names of the scorers."""
+        return self.table.scorers.names
 
 
 class Share(NamedTuple):
@@ -82,25 +104,32 @@ def share_text(share: Share) -> str:
 
 def judge_run(run: PageRun, scorers: ScorerSet) -> Judged:
     """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained."""
-    changes = label_changes(run.chosen.run, run.disputed)
-    judged = Judged(run, scorers.names, headline=0)
-    scorer = scorers.scorers[judged.headline]
-    outcomes_of_samples = ScoredTable(run.chosen.run, scorers).each_outcomes()
-    for each in explained_samples(scored_table(run.chosen.run, [scorer]), changes):
-        failed = bytes([ERROR]) * len(scorers.names)
-        judged.codes.append(next(outcomes_of_samples) if each.verdicts else failed)
-        judged.answers.append(each.verdicts[0].answer if each.verdicts else None)
-        judged.causes.append(str(each.causes[0] or ""))
+    source = run.chosen.run
+    judged = Judged(run, ScoredTable(source, scorers), scored_table(source, scorers.scorers[:1]))
+    outcomes = judged.table.each_outcomes()
+    failed = bytes([ERROR]) * len(scorers.names)
+    for each in explained_samples(judged.headline, label_changes(source, run.disputed)):
+        problem = each.sample.problem
+        assert problem is not None  # noqa: S101  (for the type checker)
+        judged.completions.append(JudgedCompletion(
+            problem,
+            each.sample,
+            outcomes=next(outcomes) if each.verdicts else failed,
+            answer=each.verdicts[0].answer if each.verdicts else None,
+            cause=str(each.causes[0] or ""),
+            valued=run.valued.get(sample_key(each.sample, problem)) if run.valued else None,
+        ))  # fmt: skip
         judged.guesses += is_guess(each, 0)
     return judged
 
 
-def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> Share:
-    """Return a scorer's accuracy over a run, or over the entries with these indexes."""
-    entries = judged.run.entries
+def share_of(
+    judged: Judged, scorer: int = HEADLINE, only: Iterable[JudgedCompletion] | None = None
+) -> Share:
+    """Return a scorer's accuracy over a run, or over some of its completions."""
     tallies = tally_by_problem(
-        (entries[index].problem.id, judged.codes[index][scorer])
-        for index in (range(len(entries)) if only is None else only)
+        (each.problem.id, each.outcomes[scorer])
+        for each in (judged.completions if only is None else only)
     )
     return clustered_share(list(tallies.values()))
 
@@ -117,14 +146,12 @@ def alike(judged: Judged) -> list[list[int]]:
     columns: dict[bytes, list[int]] = {}
     for scorer in range(len(judged.scorers)):
         columns.setdefault(column_of(judged, scorer), []).append(scorer)
-    return [
-        sorted(group, key=lambda scorer: scorer != judged.headline) for group in columns.values()
-    ]
+    return list(columns.values())
 
 
 def column_of(judged: Judged, scorer: int) -> bytes:
     """Return a scorer's outcome on each completion."""
-    return b"".join(judged.codes)[scorer :: len(judged.scorers)]
+    return bytes([each.outcomes[scorer] for each in judged.completions])
 
 
 def finds_answers(column: bytes) -> bool:
@@ -172,19 +199,19 @@ def rates_of(judged: Judged) -> Rates:
     finish_known: some row has a finish reason; without any, a text that ends in the middle of a
     sentence counts as cut.
     """
-    entries = judged.run.entries
-    texts = [entry for entry in entries if not entry.error]
-    forms = [form_of(e.text, e.facts.finish.value, e.problem.question) for e in texts]
+    texts = [each for each in judged.completions if not each.sample.error]
+    forms = [form_of(each.sample.text, each.sample.finish, each.problem.question) for each in texts]
+    outcomes = [each.outcome for each in judged.completions]
     return Rates(
         texts=len(texts),
-        samples=len(judged.run.chosen.run.samples),
+        samples=len(judged.table.run.samples),
         truncated=sum(form.truncated for form in forms),
         empty=sum(form.empty for form in forms),
         cut_or_empty=sum(form.truncated or form.empty for form in forms),
         run_on=sum(form.ran_on for form in forms),
-        no_answer=sum(codes[judged.headline] == NO_ANSWER for codes in judged.codes),
-        errors=sum(codes[judged.headline] == ERROR for codes in judged.codes) + judged.run.faults,
-        finish_known=any(entry.facts.finish is not Finish.UNKNOWN for entry in texts),
+        no_answer=outcomes.count(NO_ANSWER),
+        errors=outcomes.count(ERROR) + judged.table.run.faults,
+        finish_known=any(each.sample.finish != Finish.UNKNOWN for each in texts),
     )
 
 
@@ -233,14 +260,13 @@ def step_count(problem: Problem) -> int:
 
 
 def _divided(judged: Judged, key: Callable[[Problem], tuple[int, str] | None]) -> tuple[Slice, ...]:
-    classes: dict[tuple[int, str], list[int]] = {}
-    for index, entry in enumerate(judged.run.entries):
-        result = key(entry.problem)
+    classes: dict[tuple[int, str], list[JudgedCompletion]] = {}
+    for each in judged.completions:
+        result = key(each.problem)
         if result is not None:
-            classes.setdefault(result, []).append(index)
+            classes.setdefault(result, []).append(each)
     return tuple(
-        Slice(label, share_of(judged, judged.headline, places))
-        for (_, label), places in sorted(classes.items())
+        Slice(label, share_of(judged, only=classes[rank, label])) for rank, label in sorted(classes)
     )
 
 
@@ -282,12 +308,12 @@ def platinum_of(judged: Judged, scorer: Scorer) -> Platinum | None:
     outcomes: list[tuple[str, int]] = []
     revised: list[tuple[str, Problem]] = []
     removed = 0
-    for codes, entry in zip(judged.codes, judged.run.entries, strict=True):
-        id = entry.problem.id
-        if id not in changes or entry.error:
-            outcomes.append((id, codes[judged.headline]))
+    for each in judged.completions:
+        id = each.problem.id
+        if id not in changes or each.sample.error:
+            outcomes.append((id, each.outcome))
         elif (problem := changes[id]) is not None:
-            revised.append((entry.text, problem))
+            revised.append((each.sample.text, problem))
         else:
             removed += 1
     for (_, problem), (outcome,) in zip(
@@ -300,5 +326,5 @@ def platinum_of(judged: Judged, scorer: Scorer) -> Platinum | None:
 
 def samples_of(judged: Judged) -> tuple[int, int]:
     """Return the fewest and the most samples of a problem, (0, 0) without completions."""
-    counts = Counter(entry.problem.id for entry in judged.run.entries).values()
+    counts = Counter(each.problem.id for each in judged.completions).values()
     return min(counts, default=0), max(counts, default=0)

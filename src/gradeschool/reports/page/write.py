@@ -32,7 +32,9 @@ from gradeschool.reports.page import sections
 from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.verdicts import (
+    HEADLINE,
     Judged,
+    JudgedCompletion,
     Rates,
     guess_sentence,
     platinum_of,
@@ -41,7 +43,7 @@ from gradeschool.reports.page.verdicts import (
     share_of,
 )
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.at_k import curve
+from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.verdict import Answer
 
 STYLES = ("page.css", "tokens.css")
@@ -65,8 +67,8 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) 
 
     live: the page is served by `gradeschool view`, and is updated with its runs.
     """
-    headline = scorers[runs[0].headline]
-    shares = [share_of(judged, judged.headline) for judged in runs]
+    headline = scorers[0]
+    shares = [share_of(judged) for judged in runs]
     rates = [rates_of(judged) for judged in runs]
     platinum = [platinum_of(judged, headline) for judged in runs]
     parts: list[Html] = []
@@ -94,7 +96,7 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) 
 
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
-    points = curve(judged.ballots()) if samples_of(judged)[1] > 1 else []
+    points = curve(ballots_of(judged.headline)) if samples_of(judged)[1] > 1 else []
     parts = [
         ("scorers", "The same completions under every scorer", sections.scorers_section(judged)),
         ("causes", "Causes of misses", sections.causes_section(judged)),
@@ -110,7 +112,7 @@ def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
 def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
     if runs == 1:
         return el("div", body, id="run-0")
-    summary = el("summary", el("h2", judged.run.name, id=f"run-{index}-name"))
+    summary = el("summary", el("h2", judged.name, id=f"run-{index}-name"))
     return el("details", summary, body, id=f"run-{index}", class_="run", open=index == 0)
 
 
@@ -123,8 +125,8 @@ def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
 
 def _title(runs: Sequence[Judged]) -> str:
     """Return the title: the runs and their dataset."""
-    name = runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
-    datasets = {judged.run.dataset for judged in runs}
+    name = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+    datasets = {judged.table.run.dataset for judged in runs}
     title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
     return f"{name} on {title}"
 
@@ -200,34 +202,37 @@ class Block(NamedTuple):
 
 
 class CompletionRow(NamedTuple):
-    """The position of a completion on the page: problem, run and entry of the run."""
+    """The position of a completion on the page: problem, run and its place in the run."""
 
     problem: int
     run: int
     sample: int
-    entry: int
+    place: int
 
 
 def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Block]:
     """Yield the blocks of a page; `scorers` are in the order of their marks."""
     problems: dict[tuple[str, str], Problem] = {}
     for judged in runs:
-        for entry in judged.run.entries:
-            problems.setdefault((entry.problem.id, entry.problem.question), entry.problem)
+        for each in judged.completions:
+            problems.setdefault((each.problem.id, each.problem.question), each.problem)
     places = {key: index for index, key in enumerate(problems)}
     rows = sorted(
-        CompletionRow(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
+        CompletionRow(
+            places[each.problem.id, each.problem.question], run, each.sample.sample, place
+        )
         for run, judged in enumerate(runs)
-        for index, entry in enumerate(judged.run.entries)
+        for place, each in enumerate(judged.completions)
     )
-    causes = sorted({cause for judged in runs for cause in judged.causes if cause})
+    completions = [runs[row.run].completions[row.place] for row in rows]
+    causes = sorted({each.cause for each in completions if each.cause})
     families = _families(scorers)[: max(1, MOST_READINGS // max(len(rows), 1))]
     marked = [scorer for family in families for scorer in family]
     yield Block("problems", _packed(_problems(runs, list(problems.values()), causes, marked)))
     yield from _prompt_blocks(runs, list(problems.values()))
-    yield Block("columns", _compressed(_columns(runs, rows, causes)))
+    yield Block("columns", _compressed(_columns(rows, completions, causes)))
     for number, start in enumerate(range(0, len(rows), CHUNK)):
-        texts = [_text(runs[row.run], row, families) for row in rows[start : start + CHUNK]]
+        texts = [_text(each, families) for each in completions[start : start + CHUNK]]
         yield Block(f"texts-{number}", _packed(texts))
 
 
@@ -267,13 +272,13 @@ def _problems(
 ) -> dict[str, Any]:
     names = list(runs[0].scorers)
     return {
-        "runs": [judged.run.name for judged in runs],
+        "runs": [judged.name for judged in runs],
         "scorers": names,
-        "headline": runs[0].headline,
+        "headline": HEADLINE,
         "marked": [names.index(scorer.name) for scorer in marked],
         "causes": causes,
         "chunk": CHUNK,
-        "valued": any(judged.run.valued for judged in runs),
+        "valued": any(each.valued for judged in runs for each in judged.completions),
         "prompted": [bool(judged.run.prompts) for judged in runs],
         "promptChunk": PROMPT_CHUNK,
         "problems": [
@@ -282,23 +287,23 @@ def _problems(
     }
 
 
-def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequence[str]) -> bytes:
+def _columns(
+    rows: Sequence[CompletionRow], completions: Sequence[JudgedCompletion], causes: Sequence[str]
+) -> bytes:
     """Return problem, run, sample, tokens (-1: unknown) in 32 bits; finish, cause, codes in bytes.
 
     Each column is contiguous; cause is 0 without a cause, otherwise 1 + its index; codes are by
     scorer.
     """
     tokens, finishes, result = array("i"), bytearray(), bytearray()
-    for row in rows:
-        facts = runs[row.run].run.entries[row.entry].facts
-        tokens.append(-1 if facts.completion_tokens is None else facts.completion_tokens)
-        finishes.append(FINISHES.index(facts.finish.value))
-        cause = runs[row.run].causes[row.entry]
-        result.append(causes.index(cause) + 1 if cause else 0)
+    for each in completions:
+        written = each.sample.usage.completion_tokens
+        tokens.append(-1 if written is None else written)
+        finishes.append(FINISHES.index(each.sample.finish))
+        result.append(causes.index(each.cause) + 1 if each.cause else 0)
     numbers = [array("i", (row[index] for row in rows)) for index in range(3)]
-    codes = b"".join(runs[row.run].codes[row.entry] for row in rows)
-    scorers = len(runs[0].scorers)
-    by_scorer = b"".join(codes[index::scorers] for index in range(scorers))
+    columns = zip(*(each.outcomes for each in completions), strict=True)
+    by_scorer = b"".join(map(bytes, columns))
     for column in (*numbers, tokens):
         if byteorder == "big":
             column.byteswap()
@@ -306,26 +311,20 @@ def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequ
     return fixed + bytes(finishes) + bytes(result) + by_scorer
 
 
-def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer]]) -> list[Any]:
+def _text(completion: JudgedCompletion, families: Sequence[Sequence[Scorer]]) -> list[Any]:
     """Return [text, readings, characters left out, error], then a verifier's values, if any.
 
     A reading is [start, end, value, scorers]: positions in UTF-16 units of the kept text, -1 if the
     extracted answer is not in it; value is "" if it equals the characters there.
     """
-    entry = judged.run.entries[row.entry]
-    if entry.error:
-        return ["", [], 0, entry.error]
-    text = entry.text
+    text, error = completion.sample.text, completion.sample.error
+    if error:
+        return ["", [], 0, error]
     left_out = max(0, len(text) - 2 * KEPT)
     readings: dict[tuple[int, int, str], list[int]] = {}
     position = 0
-    for family in families:
-        is_headline = family[0].name == judged.scorers[judged.headline]
-        answer = (
-            judged.answers[row.entry]
-            if is_headline
-            else family[0].judge(entry.text, entry.problem).answer
-        )
+    for index, family in enumerate(families):  # the first is that of the headline scorer
+        answer = family[0].judge(text, completion.problem).answer if index else completion.answer
         if answer is not None:
             key = _reading(answer, text, left_out)
             readings.setdefault(key, []).extend(range(position, position + len(family)))
@@ -336,7 +335,7 @@ def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer
         [units(start), units(end), *rest, scorers]
         for (start, end, *rest), scorers in readings.items()
     ]
-    valued = judged.run.valued.get(row.entry)
+    valued = completion.valued
     return [kept, placed, left_out, "", *([] if valued is None else [_valued(text, valued)])]
 
 
