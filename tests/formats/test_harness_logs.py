@@ -380,3 +380,32 @@ def test_a_batch_reply_that_reached_its_limit_is_truncated(tmp_path: Path) -> No
     row = {"custom_id": "gsm8k-3", "response": {"status_code": 200, "body": body}}
     [sample] = read(tmp_path, row)
     assert (sample.text, sample.finish) == ("7", Finish.LENGTH)
+
+
+RESPONSE: dict[str, Any] = {
+    "model": "gpt-5",
+    "status": "incomplete",
+    "incomplete_details": {"reason": "max_output_tokens"},
+    "text": {"format": {"type": "text"}},
+    "output": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "perhaps 5"}]},
+        {"type": "message", "content": [{"type": "output_text", "text": "Let me see."}]},
+        {"type": "message", "content": [{"type": "output_text", "text": "It is 1"},
+                                        {"type": "output_text", "text": "8."}]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("items", "text"), [(3, "It is 18."), (2, "Let me see."), (1, "")])
+@pytest.mark.parametrize("form", [
+    {"custom_id": "gsm8k-3", "response": {"status_code": 200, "body": None}},
+    {"idx": 3, "response": None},
+], ids=["batch", "column"])  # fmt: skip
+def test_a_body_of_the_responses_api_is_read_alike_everywhere(
+    tmp_path: Path, form: Row, items: int, text: str
+) -> None:
+    """Its last message is the answer; the text is empty if it was cut while thinking."""
+    body = {**RESPONSE, "output": RESPONSE["output"][:items]}
+    response = body if form["response"] is None else {**form["response"], "body": body}
+    [sample] = read(tmp_path, {**form, "response": response})
+    assert (sample.text, sample.fault, sample.finish) == (text, "", Finish.LENGTH)

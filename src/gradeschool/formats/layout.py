@@ -38,6 +38,7 @@ from gradeschool.formats.samples import (
     text_of,
     whole_number,
 )
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import Row
 from gradeschool.scorer import clip
 
@@ -84,7 +85,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
     "finish": (
         *(*FINISH_FIELDS, "meta_info.finish_reason.type"),
-        *("meta_info.finish_reason", "details.finish_reason"),
+        *("meta_info.finish_reason", "details.finish_reason", "response.incomplete_details.reason"),
     ),
     "error": ERROR_FIELDS,
 }
@@ -337,6 +338,8 @@ def texts_of(value: Any) -> list[str] | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
         return [normalize(repr(value))]
     if isinstance(value, Mapping):
+        if is_response(value):
+            return texts_of(value["output"]) or [""]
         message = value.get("message")
         if isinstance(message, Mapping) and message.get("content", "") is None:
             return [""]  # cut while it was thinking, or a tool call
@@ -370,6 +373,8 @@ def finishes_of(value: Any) -> list[object]:
         return [reasons[0] for reasons in each] if all(each) else []
     if not isinstance(value, Mapping):
         return []
+    if is_response(value):
+        return [mapping(value.get("incomplete_details")).get("reason") or value.get("status")]
     for name in FINISHES:
         if value.get(name) is not None:
             return [value[name]]
@@ -385,6 +390,14 @@ def question_of(value: Any) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         return question_of(value[0])
     return None
+
+
+def is_response(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a response of OpenAI's Responses API: reasoning, messages."""
+    items = value.get("output")
+    return isinstance(items, list) and all(
+        isinstance(item, Mapping) and "type" in item for item in items
+    )
 
 
 def _is_message(item: Any) -> bool:

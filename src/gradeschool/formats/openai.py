@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradeschool.completion import finish_of
+from gradeschool.formats.layout import finishes_of, is_response, texts_of
 from gradeschool.formats.samples import (
     UNNAMED,
     FileSample,
     Reference,
     faulty,
     shown,
-    text_of,
 )
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import Row
@@ -43,18 +43,21 @@ def batch(row: Row, default_run: str) -> Iterator[FileSample]:
         failure = _message(error) or f"status {shown(status)}"
         yield FileSample(row.number, UNNAMED, reference, "", first, error=failure)
         return
-    texts = _texts(body)
-    if not texts:
+    choices = body.get("choices")
+    replies = choices if isinstance(choices, list) else [body] if is_response(body) else []
+    if not replies:
         yield faulty(row.number, UNNAMED, "has a response without 'choices'")
         return
     model = body.get("model")
     run = model if isinstance(model, str) and model else default_run
-    for index, (text, finish) in enumerate(texts):
-        if text is None:
+    for index, reply in enumerate(replies):
+        texts = texts_of(reply)
+        if texts is None:
             yield faulty(row.number, run, f"has a choice without a text (choice {index})")
             continue
-        sample = first if len(texts) == 1 else (first or 0) + index
-        yield FileSample(row.number, run, reference, text, sample, finish_of(finish), model=run)
+        sample = first if len(replies) == 1 else (first or 0) + index
+        finish = finish_of(next(iter(finishes_of(reply)), None))
+        yield FileSample(row.number, run, reference, texts[0], sample, finish, model=run)
 
 
 def _reference(custom_id: object) -> tuple[Reference, int | None]:
@@ -63,32 +66,6 @@ def _reference(custom_id: object) -> tuple[Reference, int | None]:
     if match is None:
         return Reference(id=name), None
     return Reference(id=name[: match.start()]), int(match.group(1))
-
-
-def _texts(body: Mapping[str, Any]) -> list[tuple[str | None, object]]:
-    """Return the text and finish reason of each choice, or of the Responses API's one output."""
-    choices = body.get("choices")
-    if isinstance(choices, list):
-        return [_choice(choice) for choice in choices]
-    output = body.get("output")
-    if not isinstance(output, list):
-        return []
-    messages = [item for item in output if isinstance(item, Mapping)]
-    turns = [text_of(item.get("content")) for item in messages if item.get("type") == "message"]
-    reason = mapping(body.get("incomplete_details")).get("reason")
-    return [("".join(turn for turn in turns if turn), reason or body.get("status"))]
-
-
-def _choice(choice: Any) -> tuple[str | None, object]:
-    """Return a choice's text, "" for a message whose content is null (a refusal, a tool call)."""
-    if not isinstance(choice, Mapping):
-        return None, None
-    message = choice.get("message")
-    text = text_of(choice.get("text"))
-    if isinstance(message, Mapping):
-        content = message.get("content")
-        text = "" if content is None else text_of(content)
-    return text, choice.get("finish_reason")
 
 
 def _message(error: Any) -> str:
