@@ -16,6 +16,7 @@ from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
 from gradeschool.reports.comparison import UNEVEN
+from gradeschool.reports.measured import temperature_words
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
 from gradeschool.scoring.compare import ScoreDelta
@@ -111,10 +112,7 @@ def parts(card: ProtocolCard) -> list[tuple[str, str]]:
 
 def decoding(chosen: Decoding) -> str:
     """Return a decoding in words."""
-    if chosen.temperature is None:
-        how = "the server's default"
-    else:
-        how = "greedy" if chosen.temperature == 0 else f"temperature {chosen.temperature:g}"
+    how = temperature_words(chosen.temperature)
     if chosen.temperature and chosen.top_p is not None:
         how += f", top_p {chosen.top_p:g}"
     limit = "no length limit" if chosen.max_tokens is None else f"{chosen.max_tokens} tokens"
