@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
@@ -23,7 +23,6 @@ from gradeschool.reports.loggers import LOGGERS, check_loggers, run_job
 from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.job import DEFAULT_PROTOCOL, EvalJob, prepare
 from gradeschool.scorer import clip
-from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import load_runs
 
 FunctionInput = str | list[dict[str, str]]
@@ -100,12 +99,15 @@ def evaluate(
     Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
     not available; FatalModelError if no request can succeed; and any error of the function.
     """
-    settings = _Settings(protocol, dataset, limit, samples, temperature, max_tokens, seed,
-                         calculator, connections)  # fmt: skip
+    job = EvalJob(
+        "",  # the model's name is not known yet
+        protocol=protocol, dataset=dataset, limit=limit, samples=samples, temperature=temperature,
+        max_tokens=max_tokens, seed=seed, calculator=calculator, connections=connections,
+    )  # fmt: skip
     if not _loop_is_running():
-        return _evaluate(model, settings, name, output, progress, log)
+        return _evaluate(model, job, name, output, progress, log)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_evaluate, model, settings, name, output, progress, log).result()
+        return thread.submit(_evaluate, model, job, name, output, progress, log).result()
 
 
 async def evaluate_async(
@@ -115,23 +117,9 @@ async def evaluate_async(
     return await asyncio.to_thread(partial(evaluate, model, protocol, dataset, **settings))
 
 
-class _Settings(NamedTuple):
-    """The fields of an `EvalJob` that `evaluate` takes."""
-
-    protocol: str
-    dataset: str
-    limit: int | None
-    samples: int
-    temperature: float | None
-    max_tokens: int | None
-    seed: int | None
-    calculator: bool | None
-    connections: int | None
-
-
 def _evaluate(
     model: str | ModelFunction,
-    settings: _Settings,
+    job: EvalJob,
     name: str,
     output: str | Path | None,
     progress: bool,
@@ -139,12 +127,12 @@ def _evaluate(
 ) -> Scores:
     names = _check_log(log)
     if output is not None:
-        return _evaluate_in(Path(output), model, settings, name, progress, names)
+        return _evaluate_in(Path(output), model, job, name, progress, names)
     if names:
         raise InputError("log needs the folder of the run; give output")
     scratch = tempfile.mkdtemp(prefix="gradeschool-")
     try:
-        scores = _evaluate_in(Path(scratch) / "run", model, settings, name, progress)
+        scores = _evaluate_in(Path(scratch) / "run", model, job, name, progress)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
@@ -155,7 +143,7 @@ def _evaluate(
 def _evaluate_in(
     folder: Path,
     model: str | ModelFunction,
-    settings: _Settings,
+    job: EvalJob,
     name: str,
     progress: bool,
     loggers: Sequence[str] = (),
@@ -163,19 +151,21 @@ def _evaluate_in(
     if callable(model):
         called = name or getattr(model, "__name__", type(model).__name__)
         function: CallableModel | None = CallableModel(model, called)
-        connections = settings.connections or CONNECTIONS
-        # The default protocol, even if the function is called "tiny".
-        protocol = settings.protocol or DEFAULT_PROTOCOL
-        settings = settings._replace(connections=connections, protocol=protocol)
-        settings = settings._replace(calculator=settings.calculator or False)
+        job = replace(
+            job,
+            connections=job.connections or CONNECTIONS,
+            # The default protocol, even if the function is called "tiny".
+            protocol=job.protocol or DEFAULT_PROTOCOL,
+            calculator=job.calculator or False,
+        )
     elif isinstance(model, str):
         called, function = model, None
     else:
         raise InputError(
             f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
         )
-    _check(settings)
-    work = prepare(EvalJob(called, **settings._asdict(), output=folder), function)
+    _check(job)
+    work = prepare(replace(job, model=called, output=folder), function)
     with EvaluationDisplay(quiet=not progress) as display:
         evaluation = run_job(work, display, loggers)
     for text in evaluation.cautions():
@@ -185,33 +175,25 @@ def _evaluate_in(
     if evaluation.interrupted:
         raise KeyboardInterrupt
     (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
-    # Answers are stored as they arrive; problems are shown in dataset order.
-    order = {problem.id: index for index, problem in enumerate(work.plan.problems)}
-    rows = sorted(run.samples, key=lambda sample: _place(sample, order))
-    named = replace(run, name=called if function else run.name, samples=rows)
+    named = replace(run, name=called if function else run.name)
     scores = scores_of(named, work.plan.protocol.scorers)
     return replace(scores, folder=folder)
 
 
-def _check(settings: _Settings) -> None:
+def _check(job: EvalJob) -> None:
     """Raise InputError for a setting whose type the command line would not pass."""
     for field, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("connections", 1)):
-        value = getattr(settings, field)
+        value = getattr(job, field)
         wrong = isinstance(value, bool) or not isinstance(value, int)
         if value is not None and (wrong or value < least):
             raise InputError(f"{field} is {value!r}; give a whole number of at least {least}")
     for field in ("protocol", "dataset"):
-        if not isinstance(getattr(settings, field), str):
-            raise InputError(f"{field} is {getattr(settings, field)!r}; give a name")
-    heat = settings.temperature
+        if not isinstance(getattr(job, field), str):
+            raise InputError(f"{field} is {getattr(job, field)!r}; give a name")
+    heat = job.temperature
     wrong = isinstance(heat, bool) or not isinstance(heat, int | float)
     if heat is not None and (wrong or not 0 <= heat <= 2):
         raise InputError(f"temperature is {heat!r}; give a number from 0 to 2")
-
-
-def _place(sample: Sample, order: dict[str, int]) -> tuple[int, int]:
-    place = order[sample.problem.id] if sample.problem else len(order)
-    return place, sample.sample or 0
 
 
 def _check_log(log: Sequence[str]) -> tuple[str, ...]:
