@@ -1,8 +1,8 @@
-"""Numbers as text: shares of 1 (percentages, intervals, points), counts, p values, decimals."""
+"""Numbers as text: shares of 1 (percentages, intervals, points), counts, p values, tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def count(number: int, item: str, many: str = "") -> str:
@@ -45,3 +45,15 @@ def p_value(p: float) -> str:
 def decimals(value: float | None, missing: str = "") -> str:
     """Return a value with three decimals, such as an AUC; missing: the text for None."""
     return missing if value is None else f"{value:.3f}"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return the rows of a table as lines: `left` columns of texts, then numbers, aligned right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if index < left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]

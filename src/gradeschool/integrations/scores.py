@@ -11,7 +11,7 @@ from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.integrations import renamed
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
@@ -97,15 +97,7 @@ class Scores:
 
     def table(self) -> str:
         """Return the table as plain text, a line for each scorer."""
-        table = [HEADS, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(width) if index == 0 else cell.rjust(width)
-                for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in table
-        )
+        return "\n".join(aligned([HEADS, *self.rows()]))
 
     def __str__(self) -> str:
         """Return the table as plain text."""

@@ -93,9 +93,8 @@ def methods_of(comparisons: Sequence[Comparison]) -> str:
 
 
 def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
-    table = simple_table(["run"])
-    for heading in ("problems", "accuracy", "95 % interval", "errors\nleft out"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("problems", "accuracy", "95 % interval", "errors\nleft out")
+    table = simple_table(["run"], headings, fold_numbers=False)
     for outcome in outcomes:
         table.add_row(
             name(outcome.run),
@@ -109,10 +108,10 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
 
 def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
     several = len(comparisons) > 1
-    table = simple_table(["run"], title=f"difference from {baseline}, in points")
-    headings = ("difference", "95 % interval", "better\non", "worse\non", "p")
-    for heading in (*headings, "p, Holm") if several else headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("difference", "95 % interval", "better\non", "worse\non", "p",
+                *(("p, Holm",) if several else ()))  # fmt: skip
+    title = f"difference from {baseline}, in points"
+    table = simple_table(["run"], headings, title, fold_numbers=False)
     for comparison in comparisons:
         corrected = [p_value(comparison.p_holm)] if several else []
         table.add_row(

@@ -39,9 +39,8 @@ def print_profile(
         f"{len(original.tallies):,} problems (95 % {bounds(original.interval)})",
         soft_wrap=True,
     )
-    table = simple_table(["set"])
-    for heading in ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p")
+    table = simple_table(["set"], headings, fold_numbers=False)
     for entry in entries:
         pair = entry.comparison
         label = f"  {printable(entry.group, keep='')}" if entry.group else name(entry.run)
@@ -69,9 +68,7 @@ def print_profile(
 
 def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
     """Print the parts of the loss on each set, in points."""
-    table = simple_table(["loss in points"])
-    for heading in ("total", *original.misses):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = simple_table(["loss in points"], ("total", *original.misses), fold_numbers=False)
     for entry in entries:
         label = f"  {printable(entry.group, keep='')}" if entry.group else name(entry.run)
         parts = (points(part.share) for part in entry.parts)

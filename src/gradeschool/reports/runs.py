@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import bounds, count, percent
+from gradeschool.percentages import aligned, bounds, count, percent
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import GAP, accuracy_text, fold_name
+from gradeschool.reports.terminal import GAP, accuracy_text, fold_name, simple_table
 from gradeschool.runs.summary import RunSummary
 
 if TYPE_CHECKING:
@@ -32,30 +30,15 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
     names = [NAMES, *(tuple(printable(name, keep="") for name in _names(run)) for run in runs)]
     figures = [FIGURES, *map(_figures, runs)]
     whole = [(*named, *counted) for named, counted in zip(names, figures, strict=True)]
-    if sum(_widths(whole)) + GAP * len(whole[0]) <= console.width:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-        for index, name in enumerate(whole[0]):
-            table.add_column(name, justify="left" if index < len(NAMES) else "right", no_wrap=True)
+    if len(aligned(whole)[0]) + GAP <= console.width:
+        table = simple_table(NAMES, FIGURES)
         for row in whole[1:]:
             table.add_row(*row)
         console.print(table)
         return
-    for named, line in zip(names, _right_aligned(figures), strict=True):
+    for named, line in zip(names, aligned(figures, left=0), strict=True):
         console.print(f"{line}{' ' * GAP}{named[0]}", style="bold", soft_wrap=True)
         console.print(" " * GAP + ", ".join(named[1:]), soft_wrap=True)
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-
-def _right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines."""
-    widths = _widths(rows)
-    return [
-        (" " * GAP).join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
 
 
 def _names(run: RunSummary) -> tuple[str, ...]:
@@ -100,7 +83,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
-                    f"{run.answered} answered, {run.failed} failed, {run.torn} torn rows"),
+                    f"{run.answered} answered, {run.failed} failed, {run.torn} incomplete rows"),
         ("results", None if earlier is None else f"of an earlier session, {of_earlier}"),
         *((name.replace("_", " "), results[name]) for name in COUNTED if name in results),
         *((name.replace("_", " "), _pairs(results[name])) for name in TALLIED if results.get(name)),
@@ -150,14 +133,13 @@ def print_leaderboard(
     shown = [index for index, head in enumerate(SCORE_FIGURES)
              if index < 3 or any(cells[index] != "0" for cells in figures)]  # fmt: skip
     figures = [tuple(cells[index] for index in shown) for cells in (SCORE_FIGURES, *figures)]
-    lines = _right_aligned(figures)
-    table = [tuple(heads), *names]
-    name_widths = _widths(table)
-    if sum(name_widths) + GAP * len(name_widths) + len(lines[0]) <= console.width:
-        for cells, line in zip(table, lines, strict=True):
-            padded = (cell.ljust(width) for cell, width in zip(cells, name_widths, strict=True))
-            console.print((" " * GAP).join([*padded, line]), soft_wrap=True)
+    table = [(*row, *cells) for row, cells in zip((tuple(heads), *names), figures, strict=True)]
+    whole = aligned(table, left=len(heads))
+    if len(whole[0]) <= console.width:
+        for line in whole:
+            console.print(line, soft_wrap=True)
         return
+    lines = aligned(figures, left=0)
     console.print(f"{', '.join(heads)}\n{' ' * GAP}{lines[0]}", soft_wrap=True)
     for cells, line in zip(names, lines[1:], strict=True):
         console.print(fold_name(", ".join(filter(None, cells)), console.width), style="bold",

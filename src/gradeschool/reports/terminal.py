@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, OverflowMethod
 from rich.table import Table
 
 from gradeschool.percentages import bounds, count, percent
@@ -72,15 +72,22 @@ def _table(title: str | None = None) -> Table:
 
 
 def simple_table(
-    texts: Sequence[str], numbers: Sequence[str] = (), title: str | None = None
+    texts: Sequence[str],
+    numbers: Sequence[str] = (),
+    title: str | None = None,
+    fold_numbers: bool = True,
 ) -> Table:
-    """Return an empty table: columns of texts, then of numbers, aligned right; all are folded."""
+    """Return an empty table: columns of texts, then of numbers, aligned right; all are folded.
+
+    fold_numbers: False keeps the numbers on one line, so that only the texts are folded.
+    """
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
                   padding=(0, 1, 0, 0))  # fmt: skip
     for name in texts:
         table.add_column(name, overflow="fold")
     for name in numbers:
-        table.add_column(name, justify="right", overflow="fold")
+        overflow: OverflowMethod = "fold" if fold_numbers else "ellipsis"
+        table.add_column(name, justify="right", overflow=overflow, no_wrap=not fold_numbers)
     return table
 
 
