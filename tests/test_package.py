@@ -31,6 +31,7 @@ LAYERS = {
             "latex",
             "vote",
             "atomic",
+            "machine",
             "signals",
             "library_scorer",
             "worker",

@@ -25,6 +25,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue, Queue
 from typing import IO, Any
 
+from gradeschool.machine import cores
 from gradeschool.worker_main import CPU_SECONDS
 
 # CPU_SECONDS bounds the child's own computing and is enforced by the system, so that a verdict does
@@ -33,7 +34,7 @@ from gradeschool.worker_main import CPU_SECONDS
 WALL_SECONDS = 60.0
 START_SECONDS = 120.0  # for the imports of a module: allows for a cold disk or a busy machine
 END_SECONDS = 5.0  # for a killed process to be reaped and its pipe to close
-CHILDREN = max(1, min(4, os.cpu_count() or 1))
+CHILDREN = min(4, cores())
 SHARE = 16  # rows that justify waking another child
 LONGEST_LINE = 1 << 26  # bytes of a result; a longer line was not written by the worker
 WAITING_LINES = 1024  # result lines buffered for the thread that waits for them
@@ -177,7 +178,7 @@ class _Interpreter:
             self._kill()
             code = self._process.wait()
         # Only the system's limit takes that long; any process can send the signal.
-        computed = waited * (os.cpu_count() or 1) >= CPU_SECONDS - 1
+        computed = waited * cores() >= CPU_SECONDS - 1
         if code == -getattr(signal, "SIGXCPU", 0) and computed:
             return f"no answer within {CPU_SECONDS} s of computing"
         return f"the process died with exit status {code}"

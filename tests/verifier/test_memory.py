@@ -12,13 +12,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool.machine import machine_memory, memory_of_process  # noqa: E402
 from gradeschool.verifier.finetune import Finetuning, finetune  # noqa: E402
 from gradeschool.verifier.memory import (  # noqa: E402
     GB,
     MemoryPlan,
     beside_plan,
-    machine_memory,
-    memory_of_process,
     memory_table,
     peak_memory,
     plans_of,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from gradeschool.cli.options import Verb, json_option, print_json, warn
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.machine import cores
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def command(
     _require(chosen)
     root = output or Path(f"reproduce-{preset}")
     with StagesDisplay() as progress:
-        ended = run(stages, root, jobs or os.cpu_count() or 1, progress)
+        ended = run(stages, root, jobs or cores(), progress)
     written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
     report = None if plans else _report(root, chosen, ended)
     if as_json:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
 from gradeschool.errors import ModelError
+from gradeschool.machine import best_device
 from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
 
@@ -70,9 +71,7 @@ def _server_facts(listed: Mapping[str, Any], name: str) -> dict[str, str]:
 
 def _local_facts(model: LocalModel) -> dict[str, str]:
     library = model.identity.partition("/")[0]
-    import torch  # the run loads it anyway
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = best_device()  # imports torch, which the run loads anyway
     if library == "vllm":
         from gradeschool.models.vllm_model import number_on
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.machine import best_device, free_memory
 from gradeschool.models.local import (
     GenerationSettings,
     SampleTask,
@@ -34,10 +35,8 @@ class LoadedGenerator:
     """A model from a folder with its tokenizer, on a GPU if available; see `load_model`."""
 
     def __init__(self, folder: Path) -> None:
-        import torch
-
         self.tokenizer = load_tokenizer(folder)
-        self.model = load_model(folder, "cuda" if torch.cuda.is_available() else "cpu")
+        self.model = load_model(folder, best_device())
         self.ends = ends_of(self.model, self.tokenizer)
         self.small = sum(weight.numel() for weight in self.model.parameters()) <= SMALL_WEIGHTS
 
@@ -120,7 +119,7 @@ class LoadedGenerator:
         if self.model.device.type == "cuda":
             free, most = torch.cuda.mem_get_info(self.model.device)[0], ROWS_ON_GPU
         else:
-            free, most = _free_memory(), ROWS_ON_CPU
+            free, most = free_memory() or ASSUMED_FREE, ROWS_ON_CPU
         return max(1, min(most, int(free * MEMORY_SHARE / row)))
 
     def _text(self, row: Any, stop: Sequence[str]) -> WrittenText:
@@ -133,12 +132,3 @@ class LoadedGenerator:
         )
         total = sum(logprobs) if logprobs and whole else None
         return WrittenText(row.prompt, text[:end], len(row.ids), row.finished, total)
-
-
-def _free_memory() -> int:
-    """Return the free memory of the machine in bytes."""
-    try:
-        with Path("/proc/meminfo").open(encoding="ascii") as lines:
-            return next(1024 * int(line.split()[1]) for line in lines if "MemAvailable" in line)
-    except (OSError, StopIteration):
-        return ASSUMED_FREE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
 from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.machine import cores
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
 from gradeschool.models.gguf_file import gguf_digest
@@ -110,7 +110,4 @@ def serve(file: Path, read_tokens: int = 0) -> Any:
 
 def _threads(file: Path) -> int:
     """Return the number of threads: one for a small model, because llama.cpp's threads spin."""
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return cores if file.stat().st_size > SMALL_BYTES else 1
+    return cores() if file.stat().st_size > SMALL_BYTES else 1

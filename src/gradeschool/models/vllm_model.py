@@ -10,6 +10,7 @@ from typing import Any
 
 from gradeschool.completion import Decoding, Usage, finish_of
 from gradeschool.errors import ModelError
+from gradeschool.machine import best_device
 from gradeschool.models.base import Reply, Request, Results
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
@@ -37,18 +38,18 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
     `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
     compiled: that takes minutes before the first request.
     """
-    import torch
     from vllm import LLM
 
+    device = best_device()
     processors = [CALCULATOR] if calculator else None
     return VllmEngine(
         LLM(
             model=str(folder),
-            dtype=number_on("cuda" if torch.cuda.is_available() else "cpu"),
+            dtype=number_on(device),
             generation_config="vllm",
             trust_remote_code=False,
             logits_processors=processors,
-            enforce_eager=not torch.cuda.is_available(),
+            enforce_eager=device == "cpu",
         )
     )
 

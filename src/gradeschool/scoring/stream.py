@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -18,6 +17,7 @@ from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import SampleBatch, sample_batches
 from gradeschool.formats.samples import FileSample
 from gradeschool.formats.tables import every_row
+from gradeschool.machine import cores
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
@@ -126,10 +126,7 @@ def score_sources(
 
 def processes(jobs: int) -> int:
     """Return the number of processes for `--jobs`: 0 means one for each core."""
-    if jobs:
-        return jobs
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
+    return jobs or cores()
 
 
 def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, None, None]:

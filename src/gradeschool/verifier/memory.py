@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -13,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from gradeschool.machine import memory_of_process
 from gradeschool.verifier.parallel import World, layers_of, with_parameters
 from gradeschool.verifier.training import (
     Loss,
@@ -209,31 +208,8 @@ def beside_plan(plan: MemoryPlan, whole: MemoryPlan, world: World) -> int:
     return max(0, resident - whole.weights) + int(FRAGMENTS * plan.activations) + gathered
 
 
-def memory_of_process(field: str = "VmRSS") -> int | None:
-    """Return the memory of this process in bytes, or with "VmHWM" its maximum so far.
-
-    Returns None if the system does not report it (on other systems than Linux).
-    """
-    try:
-        lines = Path("/proc/self/status").read_text("ascii").splitlines()
-        [line] = [line for line in lines if line.startswith(f"{field}:")]
-        return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
-
-
 def peak_memory(device: str) -> int | None:
     """Return the peak memory of a training in bytes: of tensors on a GPU, else of the process."""
     if device == "cpu":
         return memory_of_process("VmHWM")
     return int(torch.cuda.max_memory_allocated(device))
-
-
-def machine_memory(device: str) -> int | None:
-    """Return the memory of a device in bytes, None if the system does not report it."""
-    if device != "cpu":
-        return int(torch.cuda.get_device_properties(device).total_memory)
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -26,6 +26,7 @@ from torch.nn.functional import linear, relu
 
 from gradeschool.errors import InputError
 from gradeschool.formats.settings import read_object
+from gradeschool.machine import best_device
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.examples import encode_steps
 from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
@@ -86,7 +87,7 @@ class RewardModel:
         self.form = form or reward_form(folder)
         self.name = f"{model_name(folder)} ({self.form})"
         self.tokenizer = load_tokenizer(folder)
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = best_device()
         self._read = READERS[self.form](self, folder)
 
     def step_scores(self, question: str, steps: Sequence[str]) -> list[float]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.machine import best_device
 from gradeschool.models.gguf_file import (
     ARCHITECTURE,
     HEAD_KEY,
@@ -221,15 +222,12 @@ class FolderReader:
     """A model from a folder, read by transformers."""
 
     def __init__(self, folder: Path, verifies: bool) -> None:
-        import torch
-
         from gradeschool.models.local import load_tokenizer, model_name
         from gradeschool.verifier.head import Verifier, load_trunk
 
-        device = "cuda" if torch.cuda.is_available() else "cpu"
         load = Verifier.load if verifies else load_trunk
         self.name = model_name(folder, VERIFIER_FILE)
-        self._model: Any = load(folder, device)
+        self._model: Any = load(folder, best_device())
         self.tokenizer = load_tokenizer(folder)
         config = getattr(self._model, "model", self._model).config
         self.context = getattr(config, "max_position_embeddings", None)
