@@ -131,7 +131,7 @@ def _report(root: Path, preset: Preset, ended: Mapping[str, StageResult]) -> Pat
     from gradeschool.verifier.reproduce.findings import findings, read_seed
 
     results = {
-        split: findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
+        split: findings([read_seed(root, seed, split) for seed in preset.seeds])
         for split in preset.splits
     }
     path = write_report(root, preset, results, ended)

@@ -344,7 +344,7 @@ def draw_split(folder: Path, split: str, item: Findings) -> None:
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[MeasuredPoint]:
     measured: list[MeasuredPoint] = []
     for panel, split in enumerate(preset.splits):
-        item = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
+        item = findings([read_seed(root, seed, split) for seed in preset.seeds])
         measured += OVER[name](panel, item)
     return measured
 

@@ -115,10 +115,10 @@ def standard_error(values: Sequence[float]) -> float:
     return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
-def interval_of_mean(values: Sequence[float], least: float, most: float) -> Interval:
-    """Return the normal 95 % interval of a mean of independent values within these bounds."""
+def interval_of_mean(values: Sequence[float], least: float) -> Interval:
+    """Return the normal 95 % interval of a mean of independent values from `least` to 1."""
     mean, half = sum(values) / len(values), Z95 * standard_error(values)
-    return Interval(max(least, mean - half), min(most, mean + half))
+    return Interval(max(least, mean - half), min(1.0, mean + half))
 
 
 RESAMPLES = 4000

@@ -327,11 +327,9 @@ def values_of(
     return _each(verifier.model, texts, places, lambda rows: verifier(rows).values[:, 1:])
 
 
-def logprobs_of(
-    model: Any, texts: Sequence[SolutionTokens], *, places: int | None = None
-) -> list[list[float]]:
+def logprobs_of(model: Any, texts: Sequence[SolutionTokens]) -> list[list[float]]:
     """Return the log-probability (nats) of each token of each solution."""
-    return _each(model, texts, places, lambda rows: _logprobs(model, rows))
+    return _each(model, texts, None, lambda rows: _logprobs(model, rows))
 
 
 def _logprobs(model: Any, rows: PackedRows) -> Tensor:

@@ -481,7 +481,7 @@ def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -
         accuracy=sum(values) / count,
         ci95=wilson_of_mean(values, count * groups),
         gain=sum(gains) / count,
-        gain_ci95=interval_of_mean(gains, -1.0, 1.0),
+        gain_ci95=interval_of_mean(gains, -1.0),
     )
 
 
@@ -535,7 +535,7 @@ def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within
     mean = sum(aucs) / len(aucs)
     if len(aucs) == 1:
         return WithinAuc(mean, Interval(0.0, 1.0), 1)
-    return WithinAuc(mean, interval_of_mean(aucs, 0.0, 1.0), len(aucs))
+    return WithinAuc(mean, interval_of_mean(aucs, 0.0), len(aucs))
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:

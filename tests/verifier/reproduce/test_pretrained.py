@@ -50,7 +50,7 @@ def test_the_recipe_runs_from_a_pretrained_model_to_its_report(
     with chdir(tmp_path):
         for stage in stages_of(preset):
             run_here(stage)
-    seeds = [read_seed(tmp_path, preset, 0, "test")]
+    seeds = [read_seed(tmp_path, 0, "test")]
     results = findings(seeds)
     names = {strategy.name for strategy in results.strategies}
     assert {"generator", "control", "majority", "best", "weighted", "logprob", "mean",

@@ -25,7 +25,7 @@ from gradeschool.verifier.rank import (
     point,
     rank_input,
 )
-from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, control_scores, folder
+from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, control_scores, folder
 from gradeschool.verifier.scores import choose_scores, scores_path
 from gradeschool.verifier.selection import (
     BEST,
@@ -88,7 +88,7 @@ class Findings(NamedTuple):
     over_voters: Sequence[CurvePoint]
 
 
-def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
+def read_seed(root: Path, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
     sampled = one_run(str(root / folder(split, seed)), problems, quiet)

@@ -124,8 +124,8 @@ def grid_stages(preset: Preset) -> Iterator[Stage]:
                 yield from _scored(preset, seed, each, split)
 
 
-def _sampled(preset: Preset, seed: int, model: str, run: str, problems: str, k: int,
-             temperature: float, limit: int = 0) -> Stage:  # fmt: skip
+def _sampled(seed: int, model: str, run: str, problems: str, k: int, temperature: float,
+             limit: int = 0) -> Stage:  # fmt: skip
     some = ("-n", str(limit)) if limit else ()
     drawn = ("-k", str(k), "--temperature", f"{temperature:g}", *some, "--seed", str(seed))
     path = LABELLED if problems == "labelled" else f"problems/{problems}.jsonl"
@@ -139,7 +139,7 @@ def _trained(preset: Preset, seed: int, each: Round) -> Iterator[Stage]:
     of_seed = ("--seed", str(seed))
     samples = f"samples{each.suffix}"
     if each.suffix:
-        yield _sampled(preset, seed, each.generator, samples, "labelled", preset.k,
+        yield _sampled(seed, each.generator, samples, "labelled", preset.k,
                        preset.temperature)  # fmt: skip
         right = f"right{each.suffix}"
         path = folder(f"{right}.jsonl", seed)
@@ -152,7 +152,7 @@ def _trained(preset: Preset, seed: int, each: Round) -> Iterator[Stage]:
     yield _verifier(seed, each, TOKEN, samples, each.self_trained, TOKEN_HEAD)
     few = f"samples-few{each.suffix}"
     count = preset.labelled * preset.k // FEW_SAMPLES
-    yield _sampled(preset, seed, each.generator, few, "labelled", FEW_SAMPLES, preset.temperature,
+    yield _sampled(seed, each.generator, few, "labelled", FEW_SAMPLES, preset.temperature,
                    count)  # fmt: skip
     yield _verifier(seed, each, FEW, few, each.generator, FEW_HEAD)
     for rate in PREFERENCE_RATES:
@@ -176,11 +176,11 @@ def _scored(preset: Preset, seed: int, each: Round, split: str) -> Iterator[Stag
     """Yield the samples to select from, the greedy answers, and the scores."""
     run, problems = each.drawn(split), f"problems/{split}.jsonl"
     if run != split:
-        yield _sampled(preset, seed, each.generator, run, split, preset.n,
+        yield _sampled(seed, each.generator, run, split, preset.n,
                        preset.test_temperature)  # fmt: skip
     if each.generator not in RECIPES_GREEDY or split not in SPLITS:
         greedy = f"{split}-{each.generator}"
-        yield _sampled(preset, seed, each.generator, greedy, split, 1, 0.0)
+        yield _sampled(seed, each.generator, greedy, split, 1, 0.0)
     for scorer in each.scorers:
         name = each.scoring(scorer, split, seed)
         if not name.startswith("scores-"):

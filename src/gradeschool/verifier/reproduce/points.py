@@ -90,13 +90,14 @@ def verdicts(
     ]
 
 
-def of_chances(
-    panel: int, series: str, x: float, chances: Mapping[str, float], groups: int
-) -> MeasuredPoint:
-    """Return a point from the probability of each problem. groups: see `rank.point`."""
+def of_chances(series: str, x: float, chances: Mapping[str, float], groups: int) -> MeasuredPoint:
+    """Return a point of the first panel from the probability of each problem.
+
+    groups: see `rank.point`.
+    """
     values = list(chances.values())
     score = point_of(0, values, values, groups)
-    return MeasuredPoint(panel, series, x, score.accuracy, score.ci95, chances=chances)
+    return MeasuredPoint(0, series, x, score.accuracy, score.ci95, chances=chances)
 
 
 def _of_point(panel: int, series: str, score: CurvePoint) -> MeasuredPoint:

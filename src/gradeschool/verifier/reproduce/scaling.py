@@ -244,7 +244,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
         ns = steps(most)
         for strategy, name in names.items():
             points = {
-                n: of_chances(0, name, n, {
+                n: of_chances(name, n, {
                     each.case.problem: each.by_strategy[strategy][each.ns.index(n)]
                     for each in picked if n in each.ns}, max(1, most // n))
                 for n in ns
@@ -254,7 +254,7 @@ def _curves(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Sample
             curves.append(SampleCurve(name, read, needed, points))
     by_self = rank_input(sampled, *choose_scores(root / many.self_scores, None))
     points = {
-        n: of_chances(0, SELF_TRAINED, n, {
+        n: of_chances(SELF_TRAINED, n, {
             case.problem: best_of(case.options, [option.score for option in case.options], n)
             for case in by_self.cases if len(case.options) >= n}, max(1, most // n))
         for n in ns
@@ -268,5 +268,5 @@ def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Measur
     for name, run in zip(GREEDY_NAMES, many.greedy, strict=True):
         _, outcomes, _, _ = baseline(sampled, str(root / run), str(root / TEST), quiet)
         chances = {problem: right / count for problem, (right, count) in outcomes.items()}
-        points.append(of_chances(0, name, 1, chances, 1))
+        points.append(of_chances(name, 1, chances, 1))
     return points
