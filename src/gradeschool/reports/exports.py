@@ -27,7 +27,7 @@ from gradeschool.reports.page.verdicts import (
     share_of,
 )
 from gradeschool.reports.page.write import page, save_page
-from gradeschool.reports.printable import csv_cell, printable
+from gradeschool.reports.printable import csv_cell, markdown_table, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison
 from gradeschool.scoring.samples import Sample
@@ -45,21 +45,19 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     headline = scorers[0]
     # Without comparisons, the table has only accuracies.
     _, differences, refusal = compared_with_first([judged.table.run for judged in runs], headline)
-    lines = [
-        "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
-        "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
-    ]
+    heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
+             "errors")  # fmt: skip
+    rows = []
     for index, judged in enumerate(runs):
         share, rates = share_of(judged), rates_of(judged)
-        cells = (
+        rows.append((
             _cell(judged.name),
             _percent(share),
             bounds(share.interval, between=" – ") if share.judged else "–",
             *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Scored by {_cell(headline.name)}.", ""]
+        ))  # fmt: skip
+    lines = [*markdown_table(heads, rows), "", f"Scored by {_cell(headline.name)}.", ""]
     if len(runs) > 1:
         words = _escaped(refusal) if refusal else methods_of(list(differences.values()))
         lines += [words, ""]
@@ -85,11 +83,11 @@ def _difference(comparison: Comparison | None) -> tuple[str, str]:
 def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:
     yield f"<details><summary>The same completions under {len(scorers)} scorers</summary>"
     yield ""
-    yield f"| scorer | {' | '.join(_cell(judged.name) for judged in runs)} |"
-    yield f"|:--|{'--:|' * len(runs)}"
-    for index, scorer in enumerate(scorers):
-        shares = (_percent(share_of(judged, index)) for judged in runs)
-        yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
+    heads = ["scorer", *(_cell(judged.name) for judged in runs)]
+    yield from markdown_table(heads, (
+        (_cell(scorer.name), *(_percent(share_of(judged, index)) for judged in runs))
+        for index, scorer in enumerate(scorers)
+    ))  # fmt: skip
     yield ""
     yield "</details>"
 

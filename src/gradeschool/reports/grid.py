@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gradeschool.atomic import write_json
 from gradeschool.percentages import bounds, gain
+from gradeschool.reports.printable import markdown_table
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.grid import (
@@ -67,16 +68,18 @@ def write_grid(root: Path, preset: Preset) -> Iterator[str]:
 
 
 def _table(cells: Sequence[GridCell]) -> Iterator[str]:
-    yield "| score | selected | right | 95 % | each seed | over the majority vote | over own " \
-          "log-probability | over self-trained log-probability |"  # fmt: skip
-    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    heads = ("score", "selected", "right", "95 %", "each seed", "over the majority vote",
+             "over own log-probability", "over self-trained log-probability")  # fmt: skip
+    rows = []
     for cell in cells:
         title = TITLES[family_of_scorer(cell.scorer)]
         reduction = f" ({cell.reduction})" if cell.reduction else ""
-        row = [f"{title}{reduction}", STRATEGY_TITLES[cell.strategy], f"{100 * cell.accuracy:.1f}",
-               bounds(cell.ci95, 1, " to "), " ".join(f"{100 * s:.1f}" for s in cell.by_seed),
-               *(gap_text(cell.over.get(name)) for name in SHOWN)]  # fmt: skip
-        yield f"| {' | '.join(row)} |"
+        rows.append([
+            f"{title}{reduction}", STRATEGY_TITLES[cell.strategy], f"{100 * cell.accuracy:.1f}",
+            bounds(cell.ci95, 1, " to "), " ".join(f"{100 * s:.1f}" for s in cell.by_seed),
+            *(gap_text(cell.over.get(name)) for name in SHOWN),
+        ])  # fmt: skip
+    yield from markdown_table(heads, rows, texts=2)
     yield ""
 
 

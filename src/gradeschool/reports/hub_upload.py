@@ -19,6 +19,7 @@ from gradeschool.formats.export import ExportedFile, ExportedRun, storable
 from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.measured import measured
+from gradeschool.reports.printable import markdown_table
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -154,20 +155,17 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
         ("model", run.model), ("dataset", run.dataset)
     ]  # fmt: skip
     answered = len(run.answered())
+    scores = (
+        (item.scorer.name, percent(item.accuracy), bounds(item.interval, between=" to "),
+         f"{item.judged:,}") for item in run.scores
+    )  # fmt: skip
     lines = [
         f"# {run.model} under {run.task}",
         "",
         *(f"- **{name}**: {value}" for name, value in settings if value),
         f"- **samples**: {answered:,} answered, {len(run.samples) - answered:,} failed",
         "",
-        "| scorer | accuracy | 95 % interval | completions |",
-        "|---|---:|---|---:|",
-        *(
-            f"| {score.scorer.name} | {percent(score.accuracy)} "
-            f"| {bounds(score.interval, between=' to ')} "
-            f"| {score.judged:,} |"
-            for score in run.scores
-        ),
+        *markdown_table(("scorer", "accuracy", "95 % interval", "completions"), scores),
         "",
         f"Written by gradeschool {__version__}. `gradeschool score FILE` scores these files again:",
         "",

@@ -32,6 +32,7 @@ from gradeschool.formats.settings import read_object
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.models.local import TRAINING_FILE
 from gradeschool.reports.measured import changes_of
+from gradeschool.reports.printable import markdown_table
 from gradeschool.reports.progress import EvaluationDisplay, EvaluationTally
 from gradeschool.runs.evaluate import Evaluation, evaluate
 from gradeschool.runs.job import PreparedJob
@@ -539,14 +540,13 @@ def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table."""
-    lines = [list(rows[0]), ["---"] * len(rows[0])] if rows else []
-    lines += [[_cell(value) for value in row.values()] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    heads = list(rows[0]) if rows else []
+    cells = ([_cell(value) for value in row.values()] for row in rows)
+    return "\n".join(markdown_table(heads, cells, texts=len(heads))) if rows else ""
 
 
 def _cell(value: Scalar | None) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-    return " ".join(text.replace("|", "\\|").split())
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def run_job(job: PreparedJob, display: EvaluationDisplay, loggers: Sequence[str]) -> Evaluation:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FORMULA = ("=", "+", "-", "@", "|", "%")  # a spreadsheet computes cells that begin with these
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
+BARE_PIPE, PIPE = re.compile(r"(?<!\\)\|"), r"\\|"
 CLEAR = "\r\x1b[K"  # clears the line of the cursor
 
 
@@ -79,6 +80,20 @@ def terminal(**options: Any) -> Console:
     console = TerminalConsole(highlight=False, markup=False, emoji=False, **options)
     console.push_render_hook(EscapingHook())
     return console
+
+
+def markdown_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1
+) -> list[str]:
+    """Return a Markdown table as lines: `texts` columns of texts, then numbers, aligned right.
+
+    Cells are Markdown; "|" and line breaks in them do not end the cell.
+    """
+    alignments = ["---"] * texts + ["---:"] * (len(heads) - texts)
+    return [
+        f"| {' | '.join(BARE_PIPE.sub(PIPE, ' '.join(cell.split())) for cell in row)} |"
+        for row in (heads, alignments, *rows)
+    ]
 
 
 def csv_cell(text: str) -> str:
