@@ -32,6 +32,7 @@ LAYERS = {
             "vote",
             "atomic",
             "machine",
+            "ray_session",
             "signals",
             "library_scorer",
             "worker",

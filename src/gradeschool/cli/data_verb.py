@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.atomic import require_new
+from gradeschool.atomic import replacing, require_new
 from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
@@ -189,8 +189,8 @@ def generate_command(
 
 def _write(path: Path, text: str) -> None:
     try:
-        with path.open("x", encoding="ascii", newline="\n") as file:
-            file.write(text)
+        with replacing(path) as part:
+            part.write_bytes(text.encode("ascii"))
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"{str(path)!r} cannot be written: {why}; give another -o") from error
