@@ -19,9 +19,12 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from gradeschool.answers.expressions import MOST_DIGITS, Token, evaluate_tokens
+from gradeschool.answers.expressions import EXACT, MOST_DIGITS, Token, evaluate_tokens
 
-__all__ = ["CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "evaluate", "forced", "write", "written"]
+__all__ = [
+    "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "evaluate", "forced", "tokens_of", "write",
+    "written",
+]  # fmt: skip
 
 # Far beyond any annotation of GSM8K (64 characters) and cheap to refuse.
 LONGEST = 200
@@ -43,14 +46,17 @@ def evaluate(expression: str) -> Fraction | None:
     None if it is not an expression, divides by zero, or exceeds the bounds on length, depth or
     digits. Takes time linear in the first LONGEST characters; never raises.
     """
-    if len(expression) > LONGEST:
-        return None
+    return None if len(expression) > LONGEST else evaluate_tokens(tokens_of(expression), EXACT)
+
+
+def tokens_of(expression: str) -> list[Token]:
+    """Return the tokens of an expression; no expression contains one of kind "odd"."""
     tokens = []
     for match in TOKEN.finditer(expression):
         text = match.group()
         number = "num" if text[-1] in "0123456789." and text != "." else "odd"
         tokens.append(Token(KINDS.get(text, number), text, *match.span()))
-    return evaluate_tokens(tokens)
+    return tokens
 
 
 def written(expression: str) -> str | None:

@@ -73,6 +73,9 @@ APPLES = problem("3*4", "12+5", "17-6", answer=11)
         (computed("3*4"), None, "no final answer"),
         ("It is <<3*4=12.\n#### 12", None, "cannot be read: an annotation that does not end"),
         ("It is <<3**4=12>>12.\n#### 12", None, "cannot be read"),
+        # The grammar is the calculator's; the parts of a whole-number division have no formula.
+        ("It is <<+3*4=12>>12.\n" + solution("12+5", "17-6", answer=11), NO_ERROR, ""),
+        ("It is <<12//1=12>>12.\n#### 12", None, "cannot be read: a whole-number division"),
         ("#### eleven", None, "cannot be read: 'eleven' is not a number"),
         ("", None, "no final answer"),
     ],

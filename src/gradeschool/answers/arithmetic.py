@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from gradeschool.answers.expressions import OPERATORS, Token, evaluate_tokens
+from gradeschool.answers.expressions import EXACT, OPERATORS, Token, evaluate_tokens
 from gradeschool.answers.search import compiled_later
 
 NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3}){1,6}+(?!\d)|\d++)(?:\.\d++)?|\.\d++"
@@ -268,7 +268,7 @@ def _values(tokens: Sequence[Token]) -> list[Fraction]:
         forms.append(bound)
     values = []
     for form, percent, in_order in product(forms, percents, chained):
-        value = evaluate_tokens(form, percent=percent, in_order=in_order, juxtaposed=True)
+        value = evaluate_tokens(form, EXACT, percent=percent, in_order=in_order, juxtaposed=True)
         if value is not None:
             values.append(value)
     return values

@@ -1,25 +1,30 @@
-"""The value of an expression, exact and bounded: sums, products, brackets, fractions, percent.
+"""The value of an expression: sums, products, brackets, fractions, percent.
 
     sum     := product (("+" | "-") product)*
     product := factor (("*" | "/" | "//") factor)*      "//" is whole-number division
     factor  := ("+" | "-")* "$"? (number | "(" sum ")") "%"*
 
 The caller provides the tokens: calculator annotations and the equations of a text are split in
-different ways.
+different ways. The caller also chooses the arithmetic: `EXACT` computes bounded fractions, the
+labels of steps compute modulo a prime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 # Far beyond any annotation of GSM8K and cheap to refuse.
 DEEPEST, MOST_DIGITS = 20, 30
 TOO_LARGE = 10**MOST_DIGITS
-OPERATORS = frozenset({"times", "over", "floor", "plus", "minus"})
 SIGNS = ("plus", "minus")
+PRODUCTS = ("times", "over", "floor")
+JUXTAPOSED = (*PRODUCTS, "left")
+OPERATORS = frozenset({*PRODUCTS, *SIGNS})
+Value = TypeVar("Value", Fraction, int)
 
 
 class Token(NamedTuple):
@@ -35,20 +40,33 @@ class Token(NamedTuple):
     end: int
 
 
+class Arithmetic(NamedTuple, Generic[Value]):
+    """How values are computed.
+
+    number: the value of a token "num" or "frac". combined: the value of two, from the kind of their
+    operator. hundred: the divisor of "%".
+    """
+
+    number: Callable[[Token], Value]
+    combined: Callable[[str, Value, Value], Value]
+    hundred: Value
+
+
 def evaluate_tokens(
     tokens: Sequence[Token],
+    arithmetic: Arithmetic[Value],
     *,
     percent: bool = True,
     in_order: bool = False,
     juxtaposed: bool = False,
-) -> Fraction | None:
+) -> Value | None:
     """Return the value of an expression.
 
     percent: whether "50%" is 0.5, else 50. in_order: without precedence, as on a simple calculator.
     juxtaposed: whether "2(3 + 4)" multiplies. None if the tokens are not an expression, divide by
-    zero, are nested deeper than DEEPEST, or if a value reaches TOO_LARGE.
+    zero, are nested deeper than DEEPEST, or exceed the bounds of the arithmetic.
     """
-    parser = _ExpressionParser(tokens, percent, in_order, juxtaposed)
+    parser = _ExpressionParser(tokens, arithmetic, percent, in_order, juxtaposed)
     try:
         total = parser.sum(0)
     except (_NotAnExpression, ZeroDivisionError):
@@ -60,34 +78,36 @@ class _NotAnExpression(Exception):
     """The tokens are not an expression, or exceed the bounds."""
 
 
-class _ExpressionParser:
+@dataclass
+class _ExpressionParser(Generic[Value]):
     """Recursive descent over tokens; depth: number of open brackets."""
 
-    def __init__(
-        self, tokens: Sequence[Token], percent: bool, in_order: bool, juxtaposed: bool
-    ) -> None:
-        self.tokens, self.percent, self.in_order = tokens, percent, in_order
-        self.product_kinds = ("times", "over", "floor", "left" if juxtaposed else "times")
-        self.index = 0
+    tokens: Sequence[Token]
+    arithmetic: Arithmetic[Value]
+    percent: bool
+    in_order: bool
+    juxtaposed: bool
+    index: int = 0
 
     def _kind(self) -> str:
         return self.tokens[self.index].kind if self.index < len(self.tokens) else ""
 
-    def sum(self, depth: int) -> Fraction:
+    def sum(self, depth: int) -> Value:
         total = self._product(depth)
         while (kind := self._kind()) in OPERATORS:
             self.index += 1
-            total = _applied(kind, total, self._product(depth))
+            total = self.arithmetic.combined(kind, total, self._product(depth))
         return total
 
-    def _product(self, depth: int) -> Fraction:
+    def _product(self, depth: int) -> Value:
         total = self._factor(depth)
-        while not self.in_order and (kind := self._kind()) in self.product_kinds:
+        kinds = JUXTAPOSED if self.juxtaposed else PRODUCTS
+        while not self.in_order and (kind := self._kind()) in kinds:
             self.index += kind != "left"
-            total = _applied(kind, total, self._factor(depth))
+            total = self.arithmetic.combined(kind, total, self._factor(depth))
         return total
 
-    def _factor(self, depth: int) -> Fraction:
+    def _factor(self, depth: int) -> Value:
         negative = False
         while (kind := self._kind()) in SIGNS:
             negative ^= kind == "minus"
@@ -97,17 +117,15 @@ class _ExpressionParser:
         value = self._operand(depth)
         while self._kind() == "percent":
             self.index += 1
-            value = _bounded(value / 100) if self.percent else value
+            if self.percent:
+                value = self.arithmetic.combined("over", value, self.arithmetic.hundred)
         return -value if negative else value
 
-    def _operand(self, depth: int) -> Fraction:
+    def _operand(self, depth: int) -> Value:
         kind = self._kind()
         self.index += 1
-        if kind == "num":
-            return _number(self.tokens[self.index - 1].text)
-        if kind == "frac":
-            over, under = self.tokens[self.index - 1].text.partition("{")[2][:-1].split("}{")
-            return _number(over) / _number(under)
+        if kind in ("num", "frac"):
+            return self.arithmetic.number(self.tokens[self.index - 1])
         if kind != "left" or depth == DEEPEST:
             raise _NotAnExpression
         value = self.sum(depth + 1)
@@ -117,7 +135,7 @@ class _ExpressionParser:
         return value
 
 
-def _applied(kind: str, left: Fraction, right: Fraction) -> Fraction:
+def _combined(kind: str, left: Fraction, right: Fraction) -> Fraction:
     if kind == "plus":
         return _bounded(left + right)
     if kind == "minus":
@@ -125,6 +143,13 @@ def _applied(kind: str, left: Fraction, right: Fraction) -> Fraction:
     if kind == "over":
         return _bounded(left / right)
     return _bounded(Fraction(left // right) if kind == "floor" else left * right)
+
+
+def _value(token: Token) -> Fraction:
+    if token.kind == "num":
+        return _number(token.text)
+    over, under = token.text.partition("{")[2][:-1].split("}{")
+    return _number(over) / _number(under)
 
 
 def _number(text: str) -> Fraction:
@@ -139,3 +164,7 @@ def _bounded(value: Fraction) -> Fraction:
     if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
         raise _NotAnExpression
     return value
+
+
+# None for a value whose numerator or denominator reaches TOO_LARGE.
+EXACT = Arithmetic(_value, _combined, Fraction(100))

@@ -28,6 +28,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from gradeschool import calculator
+from gradeschool.answers.expressions import Arithmetic, Token, evaluate_tokens
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
@@ -94,17 +95,16 @@ class _Results:
 
     def readings(self, expression: str) -> list[_Reading]:
         """Return the readings of an expression; raises _Unreadable."""
-        pieces = NUMBER.split(expression)
-        numbers = [calculator.evaluate(text) for text in NUMBER.findall(expression)]
-        choices = [self.of(number) for number in numbers if number is not None]
-        if not numbers or len(choices) < len(numbers):
-            raise _Unreadable(expression)
+        tokens = calculator.tokens_of(expression)
+        choices = [self.of(_value(token.text)) for token in tokens if token.kind == "num"]
         formulas: dict[_Reading, None] = {}
         for combination, _ in zip(product(*choices), range(MOST_READINGS), strict=False):
-            formula = _formula(pieces, [reading.formula for reading in combination])
+            formula = _formula(tokens, [reading.formula for reading in combination])
             if formula is not None:
                 uses = frozenset[int]().union(*(reading.uses for reading in combination))
                 formulas[_Reading(formula, uses)] = None
+        if not formulas:
+            raise _Unreadable(expression)
         return list(formulas)
 
 
@@ -114,64 +114,26 @@ def _given(value: Fraction) -> int:
     return int.from_bytes(hashlib.sha256(str(value).encode()).digest()[:16], "big") % PRIME
 
 
-def _formula(pieces: Sequence[str], values: Sequence[int]) -> int | None:
-    """Return an expression modulo PRIME with its numbers replaced; None if it divides by 0.
-
-    pieces: the text between the numbers. Grammar: + - * / and parentheses; "%" after a number.
-    """
-    tokens: list[str | int] = []
-    for piece, value in zip(pieces, [*values, None], strict=True):
-        tokens += [sign for sign in piece if sign not in " $,"]
-        if value is not None:
-            tokens.append(value)
-    try:
-        result, end = _sum(tokens, 0)
-    except (IndexError, ValueError) as error:
-        raise _Unreadable(str(error)) from error
-    except ZeroDivisionError:
-        return None
-    if end != len(tokens):
-        raise _Unreadable("a character that is not an operator")
-    return result
+def _formula(tokens: Sequence[Token], values: Sequence[int]) -> int | None:
+    """Return an expression modulo PRIME with its numbers replaced; None if it has no value."""
+    numbers = iter(values)  # the parser takes each number once, in order
+    arithmetic = Arithmetic(lambda _: next(numbers), _combined, _given(Fraction(100)))
+    value = evaluate_tokens(tokens, arithmetic)
+    return None if value is None else value % PRIME
 
 
-def _sum(tokens: Sequence[str | int], place: int) -> tuple[int, int]:
-    total, place = _product(tokens, place)
-    while place < len(tokens) and tokens[place] in ("+", "-", "−"):
-        sign = 1 if tokens[place] == "+" else -1
-        term, place = _product(tokens, place + 1)
-        total = (total + sign * term) % PRIME
-    return total, place
-
-
-def _product(tokens: Sequence[str | int], place: int) -> tuple[int, int]:
-    total, place = _factor(tokens, place)
-    while place < len(tokens) and tokens[place] in ("*", "×", "/", "÷"):
-        divides = tokens[place] in ("/", "÷")
-        factor, place = _factor(tokens, place + 1)
-        if divides and not factor:
-            raise ZeroDivisionError
-        total = total * (pow(factor, -1, PRIME) if divides else factor) % PRIME
-    return total, place
-
-
-def _factor(tokens: Sequence[str | int], place: int) -> tuple[int, int]:
-    token = tokens[place]
-    if token in ("-", "−"):
-        value, place = _factor(tokens, place + 1)
-        return -value % PRIME, place
-    if token == "(":
-        value, place = _sum(tokens, place + 1)
-        if tokens[place] != ")":
-            raise ValueError("an open parenthesis")
-        place += 1
-    elif isinstance(token, int):
-        value, place = token, place + 1
-    else:
-        raise ValueError(f"{token!r} is not a number")
-    if place < len(tokens) and tokens[place] == "%":
-        value, place = value * pow(_given(Fraction(100)), -1, PRIME) % PRIME, place + 1
-    return value, place
+def _combined(kind: str, left: int, right: int) -> int:
+    if kind == "plus":
+        return left + right
+    if kind == "minus":
+        return left - right
+    if kind == "times":
+        return left * right % PRIME
+    if kind == "floor":
+        raise _Unreadable("a whole-number division")
+    if not right % PRIME:
+        raise ZeroDivisionError
+    return left * pow(right, -1, PRIME) % PRIME
 
 
 class ReferenceSteps:
