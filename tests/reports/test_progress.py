@@ -8,11 +8,12 @@ import pytest
 from rich.console import Console
 
 from gradeschool.completion import Completion, Finish, Usage
-from gradeschool.reports.progress import EvaluationDisplay
+from gradeschool.reports.progress import EvaluationDisplay, ScoringDisplay
 from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import EndedSample
 from gradeschool.verdict import Outcome
+from gradeschool.verifier.scores import ScoringProgress
 
 
 @pytest.fixture
@@ -100,3 +101,16 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     assert "2.0/s · 100 tokens/s" in shown
     assert "0 failed · 4 of 8 in flight" in shown
     assert "stopping: waiting for 4 in flight" in shown
+
+
+def test_scoring_shows_lines_every_ten_seconds_and_at_the_end(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScoringDisplay("solutions") as display:
+        for scored in range(3, 13, 3):
+            clock[0] += 6
+            display.scored(ScoringProgress(scored, 12, 0))
+    assert capsys.readouterr().err.splitlines() == [
+        "6/12 done · solutions scored",
+        "12/12 done · solutions scored",
+    ]

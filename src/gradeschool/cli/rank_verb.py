@@ -21,7 +21,7 @@ from gradeschool.cli.options import (
     warn,
 )
 from gradeschool.cli.training import seed_option
-from gradeschool.cli.verifier_verb import form_option, progress, reduction_option
+from gradeschool.cli.verifier_verb import form_option, reduction_option
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ def _scored(
     source: of the reported run. Another run has its own dataset, and scores beside it.
     """
     from gradeschool.formats.own_run import dataset_of
+    from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.verifier.candidates import one_run
     from gradeschool.verifier.rank import rank_input, scored_by
     from gradeschool.verifier.scorers import CandidateScorer
@@ -154,7 +155,8 @@ def _scored(
         dataset = None
     candidates = one_run(spec, dataset, warn, scorer)
     if isinstance(source, CandidateScorer):
-        name, rows = scored_by(source, candidates, progress())
+        with ScoringDisplay() as display:
+            name, rows = scored_by(source, candidates, display.scored)
     else:
         beside = scores_path(candidates.path)
         name, rows = source if is_reported else choose_scores(beside, source[0])

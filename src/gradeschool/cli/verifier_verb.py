@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,10 +22,7 @@ from gradeschool.cli.options import (
 from gradeschool.cli.training import POSITIVE, RunSettings, run_training, training_options
 from gradeschool.errors import InputError
 from gradeschool.percentages import decimals
-from gradeschool.reports.printable import say, show_status
-
-if TYPE_CHECKING:
-    from gradeschool.verifier.scores import ScoringProgress
+from gradeschool.reports.printable import say
 
 
 @click.group(cls=VerbGroup)
@@ -138,6 +132,7 @@ def score(
 
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
+    from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.scorers import load_scorer
@@ -147,7 +142,8 @@ def score(
     scorer = load_scorer(verifier, generator, reduction, form)
     runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
     for run in runs:
-        path = add_scores(run, scorer, path=output, tokens=tokens, tell=progress())
+        with ScoringDisplay() as display:
+            path = add_scores(run, scorer, path=output, tokens=tokens, tell=display.scored)
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
@@ -249,6 +245,7 @@ def bench(
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """
     from gradeschool.datasets.step_labels import load_step_labels
+    from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.reports.ranking import bench_json, print_bench
     from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread_evenly
     from gradeschool.verifier.step_bench import bench as measure
@@ -261,7 +258,10 @@ def bench(
     require_new(output)
     scorers = BenchSources(**sources).load()
     rows = spread_evenly(load_step_labels(), limit)
-    predictions = [scorer(rows, threshold, progress("solutions")) for scorer in scorers]
+    predictions = []
+    for scorer in scorers:
+        with ScoringDisplay("solutions") as display:
+            predictions.append(scorer(rows, threshold, display.scored))
     if threshold is not None and all(each.scores is None for each in predictions):
         raise InputError("--threshold applies to scores, and only predictions are given; leave it "
                          "out")  # fmt: skip
@@ -272,21 +272,3 @@ def bench(
         print_json({"benchmark": benchmark, **bench_json(rows, results)})
     else:
         print_bench(rows, results, stdout_console())
-
-
-def progress(what: str = "completions") -> Callable[[ScoringProgress], None]:
-    """Return a callback that prints progress on stderr, at most every two seconds."""
-    last = time.monotonic()
-
-    def tell(update: ScoringProgress) -> None:
-        nonlocal last
-        if update.scored < update.total and time.monotonic() - last < 2:
-            return
-        last = time.monotonic()
-        line = f"scored {update.scored} of {update.total} {what}"
-        if sys.stderr.isatty() and update.scored < update.total:
-            show_status(line)
-        else:
-            say(line, err=True)
-
-    return tell

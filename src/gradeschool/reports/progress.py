@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from gradeschool.runs.cost import Budget
     from gradeschool.verifier.reproduce.stages import Stage, StageProcess, StageResult
+    from gradeschool.verifier.scores import ScoringProgress
     from gradeschool.verifier.training import TrainingUpdate
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
@@ -277,6 +278,23 @@ class TrainingDisplay(ProgressDisplay):
         remaining = (last.of - last.number) * seconds / count
         losses = (f"{name} {mean:.4f}" for name, mean in means.items())
         return [BETWEEN.join([*losses, f"{speed:,.0f} tokens/s", f"{remaining:,.0f} s left"])]
+
+
+# Scores by a verifier
+
+
+class ScoringDisplay(ProgressDisplay):
+    """How many texts a verifier has scored."""
+
+    def __init__(self, texts: str = "completions", console: Console | None = None) -> None:
+        super().__init__(console=console)
+        self.texts = texts
+
+    def scored(self, progress: ScoringProgress) -> None:
+        """Show the progress, in any case at the end."""
+        is_last = progress.scored == progress.total
+        figures = [f"{self.texts} scored"]
+        self.update(progress.scored, progress.total, lambda: figures, now=is_last)
 
 
 # The stages of a recipe
