@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from gradeschool.machine import memory_of_process
+from gradeschool.percentages import aligned
 from gradeschool.verifier.parallel import World, layers_of, with_parameters
 from gradeschool.verifier.training import (
     Loss,
@@ -188,10 +189,7 @@ def memory_table(plans: dict[str, MemoryPlan], world: World) -> str:
         rows.append(
             [names[kind], *sizes, *(f"{tokens:,}" if tokens else "-" for tokens in fitting)]
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def beside_plan(plan: MemoryPlan, whole: MemoryPlan, world: World) -> int:
