@@ -14,6 +14,7 @@ from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, gap_text, write_grid
+from gradeschool.reports.printable import markdown_table
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.reproduce.ablations import GRID
 from gradeschool.verifier.reproduce.findings import (
@@ -117,9 +118,7 @@ def _setting(preset: Preset, ended: Mapping[str, StageResult]) -> Iterator[str]:
         "training seeds": ", ".join(map(str, preset.seeds)),
         "seconds of CPU": f"{seconds:,.0f}",
     }
-    yield "| | |"
-    yield "|---|---|"
-    yield from (f"| {name} | {text} |" for name, text in rows.items())
+    yield from markdown_table(("", ""), rows.items(), texts=2)
     if "likelihood" in preset.verifier:
         yield ""
         yield (
@@ -139,18 +138,18 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
     """Yield the section on the verifier on top of the control, if there is one."""
     for split in preset.splits if preset.second else ():
         yield from ("", f"## {SPLIT_TITLES[split]}: the verifier on top of the control", "")
-        yield "| seed | | right | 95 % | over the majority vote |"
-        yield "|---|---|---:|---:|---:|"
+        rows: list[tuple[str, ...]] = []
         for seed in preset.seeds:
             fields = read_object(root / second_results(split, seed), MADE_AGAIN)
             for name, baseline in fields["baselines"].items():
                 right, interval = _percent(baseline["accuracy"]), _bounds(baseline["ci95"])
-                yield f"| {seed} | {name}, greedy | {right} | {interval} | |"
+                rows.append((str(seed), f"{name}, greedy", right, interval, ""))
             for strategy in fields["strategies"].values():
                 gap = strategy["over"].get(MAJORITY)
                 over = gain(gap["difference"], gap["ci95"]) if gap else ""
-                cells = [_percent(strategy["accuracy"]), _bounds(strategy["ci95"]), over]
-                yield f"| {seed} | {strategy['title']} | {' | '.join(cells)} |"
+                right, interval = _percent(strategy["accuracy"]), _bounds(strategy["ci95"])
+                rows.append((str(seed), strategy["title"], right, interval, over))
+        yield from markdown_table(("seed", "", "right", "95 %", "over the majority vote"), rows, 2)
 
 
 def layers(root: Path, preset: Preset) -> Iterator[str]:
@@ -166,11 +165,14 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
             f"problems: the AUC over all samples, and within the {rows[0]['problems']} problems "
             f"that have right and wrong ones (`{file.stem}`)."
         )
-        yield from ("", "| layer | over all | within problems | 95 % |", "|---:|---:|---:|---:|")
-        for row in rows:
-            overall, inside = decimals(row["auc"]), decimals(row["within"])
-            bounds = " to ".join(f"{bound:.3f}" for bound in row["within_ci95"] or ())
-            yield f"| {row['layer']} | {overall} | {inside} | {bounds} |"
+        yield ""
+        yield from markdown_table(("layer", "over all", "within problems", "95 %"), (
+            (
+                str(row["layer"]), decimals(row["auc"]), decimals(row["within"]),
+                " to ".join(f"{bound:.3f}" for bound in row["within_ci95"] or ()),
+            )
+            for row in rows
+        ), texts=0)  # fmt: skip
 
 
 def _claim(preset: Preset, item: Findings) -> Iterator[str]:
@@ -229,42 +231,40 @@ def _title(name: str) -> str:
 
 
 def _strategies(item: Findings) -> Iterator[str]:
-    yield "| | right | 95 % | each seed | over the baseline | over the majority vote |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    heads = ("", "right", "95 %", "each seed", "over the baseline", "over the majority vote")
+    rows = []
     for strategy in item.strategies:
         seeds = " ".join(f"{100 * share:.1f}" for share in strategy.by_seed)
         cells = [_percent(strategy.accuracy), _bounds(strategy.ci95), seeds]
         cells += [gap_text(strategy.over.get(name)) for name in (BASELINE, MAJORITY)]
-        yield f"| {_title(strategy.name)} | {' | '.join(cells)} |"
+        rows.append((_title(strategy.name), *cells))
+    yield from markdown_table(heads, rows)
     yield ""
 
 
 def _aucs(item: Findings) -> Iterator[str]:
     names = {"verifier": "verifier", "logprob": "generator's mean logprob",
              "sum": "generator's summed logprob"}  # fmt: skip
-    yield "| right from wrong (AUC) | all completions | within problems |"
-    yield "|---|---:|---:|"
-    for row in item.mean_aucs:
-        shown = (decimals(auc) for auc in (row.overall, row.within))
-        yield f"| {names[row.score]} | {' | '.join(shown)} |"
+    yield from markdown_table(("right from wrong (AUC)", "all completions", "within problems"), (
+        (names[row.score], decimals(row.overall), decimals(row.within)) for row in item.mean_aucs
+    ))  # fmt: skip
     yield ""
 
 
 def _families(item: Findings) -> Iterator[str]:
     shown = [BASELINE, CONTROL, MAJORITY, BEST, "weighted", "logprob", COVERAGE]
     columns = [name for name in shown if any(strategy.name == name for strategy in item.strategies)]
-    yield f"| family, % right | {' | '.join(_title(name) for name in columns)} |"
-    yield f"|---|{'---:|' * len(columns)}"
+    rows = []
     for family, strategies in item.families.items():
         shares = {strategy.name: 100 * strategy.accuracy for strategy in strategies}
-        yield f"| {family} | {' | '.join(f'{shares[name]:.1f}' for name in columns)} |"
+        rows.append((family, *(f"{shares[name]:.1f}" for name in columns)))
+    yield from markdown_table(("family, % right", *map(_title, columns)), rows)
 
 
 def _claims(
     by_split: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
 ) -> Iterator[str]:
-    yield "| figure | claim | here |"
-    yield "|---|---|---|"
+    rows = []
     for name, form in FIGURES.items():
         if name == "6a":
             text = "; ".join(f"{split}: {_peak(item)}" for split, item in by_split.items())
@@ -275,7 +275,8 @@ def _claims(
             text = f"{results} (one training seed)"
         else:
             text = f"not part of this run: `gradeschool reproduce --figure {name}`"
-        yield f"| {name} | {form.claim} | {text} |"
+        rows.append((name, form.claim, text))
+    yield from markdown_table(("figure", "claim", "here"), rows, texts=3)
 
 
 def _peak(item: Findings) -> str:
@@ -396,8 +397,7 @@ def _figure_lines(
     yield f"## Figure {name}: {FIGURES[name].claim}"
     yield ""
     xs = {frame.x for frame in frames}
-    yield f"| | {plan.x or (xs.pop() if len(xs) == 1 else 'x')} | % | 95 % |"
-    yield "|---|---:|---:|---:|"
+    rows = []
     levels: dict[str, float] = {}
     for item in measured:
         title = ": ".join(filter(None, (titles[item.panel], item.series)))
@@ -405,7 +405,9 @@ def _figure_lines(
             continue
         levels[title] = item.share
         x = f"{item.x:.3g}" if item.x >= LARGE else f"{item.x:g}"
-        yield f"| {title} | {x} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
+        rows.append((title, x, f"{100 * item.share:.1f}", _bounds(item.ci95)))
+    x = plan.x or (xs.pop() if len(xs) == 1 else "x")
+    yield from markdown_table(("", x, "%", "95 %"), rows)
     yield ""
     yield from (f"- {contrast_text(verdict)}" for verdict in results)
     yield ""
