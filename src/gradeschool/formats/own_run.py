@@ -236,7 +236,7 @@ def changed_rows(path: Path) -> int:
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     """Return the completion of a parsed line, None if it is not a row of a run folder."""
-    key, problem_id, sample = (fields.get(name) for name in ("key", "problem_id", "sample"))
+    key, problem_id, sample = fields.get("key"), fields.get("problem_id"), fields.get("sample")
     text, requests = fields.get("completion"), fields.get("requests")
     deviations = fields.get("deviations")
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
@@ -265,10 +265,11 @@ def stored_sample(row: Row, default_run: str) -> FileSample | None:
 
     default_run: the run of a row that names neither its run nor its model.
     """
-    completion = from_fields(row.fields) if is_own(row.fields) else None
+    fields = row.fields
+    completion = from_fields(fields) if "schema" in fields else None
     if completion is None:
         return None
-    question = row.fields.get("question")
+    question = fields.get("question")
     return FileSample(
         row.number,
         completion.run or completion.model or default_run,
