@@ -118,7 +118,7 @@ def test_tables_fit_and_use_the_width(gradeschool: Command, tmp_path: Path, colu
     counts = [line.count("n = 5") for line in table if "n = 5" in line]
     assert sum(counts) == len(names)
     assert max(counts) == counts[0]
-    cell = len("models/Some-Model") + 2
+    cell = len("1 to 2 per problem") + 2  # the widest line above a column
     assert max(counts) == len(names) or widest + cell > columns
     names_of_scorers = max(FOLDED_SCORER, columns // 3) + 1
     column = "".join(line[:names_of_scorers].strip() for line in table)
