@@ -11,10 +11,9 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, count, p_value, percent, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
-from gradeschool.scorer import Scorer, clip
+from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes, compare, outcomes_of
-from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.table import ScoredTable
 
 NAME_WIDTH = 48
 SHOWN = 12  # number of ids of flipped problems
@@ -54,14 +53,14 @@ def name(run: str) -> str:
 
 
 def compared_with_first(
-    runs: Sequence[Run], scorer: Scorer
+    tables: Sequence[ScoredTable],
 ) -> tuple[list[Outcomes], dict[int, Comparison], str]:
-    """Return the outcomes of runs, and the comparisons with the first one by index.
+    """Return the outcomes of runs under one scorer, and the comparisons with the first by index.
 
     If they cannot be compared, both are empty, and the text says why.
     """
     try:
-        outcomes = [outcomes_of(scored_table(run, [scorer])) for run in runs]
+        outcomes = [outcomes_of(table) for table in tables]
         return outcomes, dict(enumerate(compare(outcomes), start=1)), ""
     except InputError as refusal:
         # Without the options of `compare` that the message ends with.

@@ -44,7 +44,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     headline = scorers[0]
     # Without comparisons, the table has only accuracies.
-    _, differences, refusal = compared_with_first([judged.table.run for judged in runs], headline)
+    _, differences, refusal = compared_with_first([judged.headline for judged in runs])
     heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
              "errors")  # fmt: skip
     rows = []

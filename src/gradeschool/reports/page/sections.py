@@ -367,9 +367,7 @@ def runs_section(
 ) -> Html:
     """Return one row per run, with its paired difference from the first if that is defined."""
     axis = axis_over(share.interval for share in shares if share.judged)
-    outcomes, comparisons, refusal = compared_with_first(
-        [judged.table.run for judged in runs], scorer
-    )
+    outcomes, comparisons, refusal = compared_with_first([judged.headline for judged in runs])
     rows = [
         _row(
             index,
