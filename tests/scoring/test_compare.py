@@ -446,7 +446,7 @@ def test_runs_that_share_seeds_are_noted(
     result = gradeschool("compare", *folders, "-d", dataset)
     assert result.status == 0, result.err
     assert ("have 4 of 5 seeds in common" in result.err) is is_noted
-    assert ("with a --seed that is 5 or more away" in result.err) is is_noted
+    assert ("with a --seed that differs by at least 5" in result.err) is is_noted
 
 
 def test_one_id_for_two_problems_is_refused(
@@ -459,7 +459,7 @@ def test_one_id_for_two_problems_is_refused(
         problem = Problem("7", f"What is {gold}?", gold, f"#### {gold}")
         return Outcomes(gold, {"7": problem}, {"7": Tally(1, 1)}, 0)
 
-    with pytest.raises(InputError, match="different problems by the id '7'"):
+    with pytest.raises(InputError, match="use the id '7' for different problems"):
         compare([run("1"), run("2")])
 
 

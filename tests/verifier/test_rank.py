@@ -315,7 +315,7 @@ def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
     assert (name, rows["c"].logprob, rows["a"].tokens) == ("v@1", -0.5, ["x", "y"])
     with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
         choose_scores(path, None)
-    with pytest.raises(InputError, match="no scores of 'z'"):
+    with pytest.raises(InputError, match="no verifier scores of 'z'"):
         choose_scores(path, "z")
 
 
