@@ -14,6 +14,7 @@ from gradeschool.answers.search import (
     last_flat_box,
     last_match,
     last_plain_box,
+    math_box,
 )
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
@@ -77,6 +78,22 @@ def test_last_box_counts_braces(text: str, content: str) -> None:
     assert box.text == content
 
 
+@given(TEXTS)
+def test_math_box_is_the_box_of_the_evaluation_of_math(text: str) -> None:
+    """Its rule character by character: braces are counted from the command on."""
+    start, depth, end = text.rfind("\\boxed"), 0, -1
+    for place in range(start, len(text)) if start >= 0 else ():
+        depth += (text[place] == "{") - (text[place] == "}")
+        if text[place] == "}" and depth == 0:
+            end = place
+            break
+    box = math_box(text)
+    if end < 0 or not text.startswith("\\boxed{", start):
+        assert box is None
+    else:
+        assert box == TextMatch(text[start + 7 : end], start + 7, end)
+
+
 @pytest.mark.parametrize("text", ["", "boxed{18}", r"\boxed 18", r"\fbox{18}"])
 def test_there_is_no_box_without_its_opening(text: str) -> None:
     assert last_box(text) is None
@@ -94,6 +111,7 @@ def test_boxes_of_ten_megabytes_are_found_in_one_pass(piece: str) -> None:
     flat = last_flat_box(text)
     assert (flat is not None) is (piece == "\\boxed{1}")
     assert (last_box(text) is not None) is piece.startswith("\\boxed{")
+    assert (math_box(text) is not None) is (piece in ("\\boxed{}", "\\boxed{1}"))
 
 
 @given(st.text(st.sampled_from("a1 ")), st.sampled_from(["1+", "a*", "a|a1", "(1)|a"]))

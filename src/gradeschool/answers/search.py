@@ -135,6 +135,19 @@ BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 
 
+def closing_brace(text: str, inside: int, end: int | None = None) -> int:
+    """Return the place of the brace that closes the one before `inside`; -1 for none before end."""
+    close = text.find("}", inside, end)
+    if close < 0 or text.find("{", inside, close) < 0:
+        return close
+    depth = 1
+    for brace in BRACE.finditer(text, inside, len(text) if end is None else end):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return -1
+
+
 @shared
 def last_plain_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}` if no brace and no "boxed" follows inside it.
@@ -184,9 +197,21 @@ def last_box(text: str) -> TextMatch | None:
     if start < 0:
         return None
     inside = start + len(BOX)
-    depth = 1
-    for brace in BRACE.finditer(text, inside):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return TextMatch(text[inside : brace.start()], inside, brace.start())
-    return TextMatch(text[inside:], inside, len(text))
+    close = closing_brace(text, inside)
+    close = len(text) if close < 0 else close
+    return TextMatch(text[inside:close], inside, close)
+
+
+def math_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last `\boxed`, None if it is not closed or has no braces.
+
+    As `last_boxed_only_string` of the evaluation of MATH, which many harnesses copied.
+    """
+    if box := last_plain_box(text):
+        return box
+    start = text.rfind("\\boxed")
+    if start < 0 or not text.startswith(BOX, start):
+        return None
+    inside = start + len(BOX)
+    close = closing_brace(text, inside)
+    return None if close < 0 else TextMatch(text[inside:close], inside, close)

@@ -23,7 +23,7 @@ from gradeschool.answers.quantities import (
     without_text_commands,
     word_quantities,
 )
-from gradeschool.answers.search import any_of, compiled_later
+from gradeschool.answers.search import any_of, closing_brace, compiled_later
 
 # Maximum number of occurrences of a marker that are tried, from the last one back.
 TRIES = 20
@@ -183,7 +183,9 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
 
 def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | None:
     if text[inside : inside + 1] == "{":
-        close = _closing_brace(text, inside + 1, min(end, inside + REACH))
+        stop = min(end, inside + REACH)
+        close = closing_brace(text, inside + 1, stop)
+        close = stop if close < 0 else close
         if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
             return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
         if text.find(TEXT_COMMAND, inside, close) >= 0:
@@ -241,22 +243,6 @@ def _asked_behind(
         return None
     other = quantity_at(text, equals.end(), end)
     return other if other is not None and has_unit(text, other, end, question) else None
-
-
-def _closing_brace(text: str, start: int, end: int) -> int:
-    """Return the place of the brace that closes the one before `start`, else the end."""
-    close = text.find("}", start, end)
-    if close >= 0 and text.find("{", start, close) < 0:
-        return close
-    depth = 1
-    for place in range(start, end):
-        if text[place] == "{":
-            depth += 1
-        elif text[place] == "}":
-            depth -= 1
-            if depth == 0:
-                return place
-    return end
 
 
 def _in_tag(

@@ -18,7 +18,13 @@ from gradeschool.answers.extractions import (
     last_run,
 )
 from gradeschool.answers.parse import mentions_answer
-from gradeschool.answers.search import TextMatch, last_match, last_plain_box, match_of
+from gradeschool.answers.search import (
+    TextMatch,
+    closing_brace,
+    last_match,
+    last_plain_box,
+    match_of,
+)
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
@@ -99,7 +105,6 @@ NUMBER = re.compile(r"-?\d*\.?\d+")
 FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
 NEXT_QUESTION = "Q: "
 last_number_in = last_number(FEW_SHOT_NUMBER, "the last number before 'Q: '")
-BRACE = re.compile(r"[{}]")
 TOLERANCE = 1e-3
 
 
@@ -154,12 +159,11 @@ def _last_closed_box(text: str) -> TextMatch | None:
     """
     limit = len(text)
     while (start := text.rfind(BOX, 0, limit)) >= 0:
-        depth = 1
-        for brace in BRACE.finditer(text, start + len(BOX), limit):
-            depth += 1 if brace.group() == "{" else -1
-            if depth == 0:
-                percent = text.startswith("%", brace.end(), limit)
-                return _piece(text, start + len(BOX), brace.end() if percent else brace.start())
+        inside = start + len(BOX)
+        close = closing_brace(text, inside, limit)
+        if close >= 0:
+            percent = text.startswith("%", close + 1, limit)
+            return _piece(text, inside, close + 1 if percent else close)
         limit = start
     return None
 

@@ -30,11 +30,11 @@ from sympy import FiniteSet as PlainSet
 from sympy import Mul, Number, Rational, UnevaluatedExpr
 from sympy.parsing import parse_expr
 
+from gradeschool.answers.search import closing_brace
 from gradeschool.worker_main import Raised, attempt
 
 BOX = re.compile(r"\\[bf]box(?:ed)?")
 BOXES = ("\\boxed", "\\fbox")
-BRACE = re.compile(r"[{}]")
 JOINED = re.compile(r"^\s*(?:and|or|,)\s*$")
 TEXT_AND_OR = re.compile(r"\\text{\s*(?:and|or)\s*}")
 AND_OR = re.compile(r"(?<!\w)(?:and|or)(?!\w)")
@@ -84,7 +84,7 @@ def boxed(text: str, last_box: bool) -> str:
         start, inside = _box_before(text, later if later >= 0 else end)
         if start < 0 or inside >= end:
             break
-        close = _closing_brace(text, inside, end) if text[inside] == "{" else -1
+        close = closing_brace(text, inside + 1, end) if text[inside] == "{" else -1
         if close < 0:
             contents = contents or [text[inside:]]
             break
@@ -102,15 +102,6 @@ def _box_before(text: str, end: int) -> tuple[int, int]:
     while inside < end and text[inside].isspace():
         inside += 1
     return start, inside
-
-
-def _closing_brace(text: str, opening: int, end: int) -> int:
-    depth = 0
-    for brace in BRACE.finditer(text, opening, end):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return brace.start()
-    return -1
 
 
 NUMBER = (

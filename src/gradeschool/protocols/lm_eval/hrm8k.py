@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.answers.search import TextMatch, last_plain_box, match_of
+from gradeschool.answers.search import TextMatch, match_of, math_box
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.latex import braced_fractions, slash_as_fraction
@@ -79,9 +79,6 @@ def _braced_roots(text: str) -> str:
 
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
-BRACE = re.compile(r"[{}]")
-BOX = "\\boxed{"
-LAST_BOX = "the last box"
 # Nothing is cut off without one of the last two, and no number contains one of the letters.
 LETTER_OF_WORDS = re.compile(r"[bjkmopqsuvwz]")
 CUT = re.compile(r"[=\\]")
@@ -101,11 +98,12 @@ STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes as the answer, and how it was found."""
-    box = last_plain_box(text)
-    if box is not None:
-        return _behind_equals(box), LAST_BOX
-    if "\\" in text and "\\boxed" in text:
-        return _boxed(text)
+    if "\\" in text:
+        box = math_box(text)
+        if box is not None:
+            return _behind_equals(box), "the last box"
+        if "\\boxed" in text:  # not closed, or without braces
+            return None
     between = _between_dollars(text) if "$" in text else None
     if between is not None:
         piece = _behind_equals(between)
@@ -133,23 +131,6 @@ def _between_dollars(text: str) -> TextMatch | None:
             return match_of((text[first + 1 : last], first + 1, last))
         end = line
     return None
-
-
-def _boxed(text: str) -> tuple[TextMatch, str] | None:
-    """Return the content of the last box; None if it is not closed."""
-    start = text.rfind("\\boxed")
-    depth = 0
-    for brace in BRACE.finditer(text, start):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0 and brace.group() == "}":
-            break
-    else:
-        return None
-    if not text.startswith(BOX, start):
-        return None
-    inside = start + len(BOX)
-    content = TextMatch(text[inside : brace.start()], inside, brace.start())
-    return _behind_equals(content), LAST_BOX
 
 
 def _behind_equals(piece: TextMatch) -> TextMatch:

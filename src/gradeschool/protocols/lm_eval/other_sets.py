@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.answers.search import TextMatch
+from gradeschool.answers.search import TextMatch, math_box
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.latex import slash_as_fraction
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import question_text
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.lm_eval.hrm8k import BOX, BRACE, stripped
+from gradeschool.protocols.lm_eval.hrm8k import stripped
 from gradeschool.protocols.lm_eval.prompts import (
     COT_LLAMA,
     GSM8K,
@@ -88,16 +88,7 @@ def last_box(text: str) -> TextMatch | None:
         end = text.find("$", start)
         end = len(text) if end < 0 else end
         return TextMatch(text[start:end], start, end)
-    start = text.rfind("\\boxed")
-    depth = 0
-    for brace in BRACE.finditer(text, start) if start >= 0 else ():
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0 and brace.group() == "}":
-            if not text.startswith(BOX, start):
-                return None
-            inside = start + len(BOX)
-            return TextMatch(text[inside : brace.start()], inside, brace.start())
-    return None
+    return math_box(text)
 
 
 def extract_math(text: str, reference: str) -> Answer | None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.parse import lowered, mentions_answer
-from gradeschool.answers.search import TextMatch, last_plain_box, match_of
+from gradeschool.answers.search import TextMatch, match_of, math_box
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -24,7 +24,6 @@ from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
-BOX = "\\boxed{"
 BOXED = "the last box"
 LONGEST_REMEMBERED = 400
 PLAIN_GOLD = re.compile(r"-?[0-9]+\Z")
@@ -35,7 +34,6 @@ MIGHT_ANNOUNCE = re.compile(r"w(?:[ swidmfhkupcge\"\n\r\f]|a[ an]|\Z)")
 NO_PIECE = re.compile(r"[\\{.$]")
 # Characters that stay in every form; with three of them before "=", nothing is cut there.
 STAYING, SHORT_NAME = re.compile(r"[0-9A-Zvz()+*]"), 3
-BRACE = re.compile(r"[{}]")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
 ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
@@ -45,27 +43,12 @@ ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
 
 
 def last_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last `\boxed{}`, None if it is not closed or has no braces."""
-    if box := last_plain_box(text):
+    r"""Return `math_box` without a second pair of braces around the content."""
+    box = math_box(text) if "\\" in text else None
+    inner = DOUBLE_BRACED.match(box.text) if box is not None and box.text[:1] == "{" else None
+    if box is None or inner is None:
         return box
-    start = text.rfind("\\boxed") if "\\" in text else -1
-    if start < 0:
-        return None
-    depth = 0
-    for brace in BRACE.finditer(text, start):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0 and brace.group() == "}" and text.startswith(BOX, start):
-            return _without_double_braces(text, start + len(BOX), brace.start())
-        if depth == 0 and brace.group() == "}":
-            return None
-    return None
-
-
-def _without_double_braces(text: str, start: int, end: int) -> TextMatch:
-    inner = DOUBLE_BRACED.match(text[start:end])
-    if inner is not None:
-        start, end = start + inner.start(1), start + inner.end(1)
-    return TextMatch(text[start:end], start, end)
+    return TextMatch(inner[1], box.start + inner.start(1), box.start + inner.end(1))
 
 
 def announcing_piece(text: str) -> TextMatch:

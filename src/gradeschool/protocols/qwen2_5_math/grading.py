@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache
 from math import isclose
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import closing_brace, last_match
 from gradeschool.latex import braced_fractions, slash_as_fraction, unwrapped, without_unit
 from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER, Problem
@@ -193,7 +193,6 @@ def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
 LINE_BREAK = re.compile(r"\n\s*")
-BRACE = re.compile(r"[{}]")
 DROPPED = "\u043a\u0438"
 FINAL, HOPE = "final answer is $", "$. I hope"
 BOX = "boxed"
@@ -236,12 +235,8 @@ def _boxed(tail: str) -> str:
     """Return the content of the braces, or the text before the next dollar sign."""
     if not tail.startswith("{"):
         return tail.split("$")[0].strip()
-    depth = 0
-    for brace in BRACE.finditer(tail):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return tail[1 : brace.start()]
-    return tail[1:]
+    close = closing_brace(tail, 1)
+    return tail[1:] if close < 0 else tail[1:close]
 
 
 def reference(problem: Problem) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 
 from math_verify import parse, verify
 
+from gradeschool.answers.search import closing_brace
 from gradeschool.worker_main import attempt
 
 BOX = "\\boxed{"
-BRACE = re.compile(r"[{}]")
 THOUGHT_END = "</think>"
 HASH_ANSWER = re.compile(r"####\s*(.+)")
 MOST_CHARACTERS = 50_000  # of a response; longer ones are wrong without being parsed
@@ -47,14 +47,9 @@ def _after_thinking(text: str) -> str:
 def last_box(text: str) -> str | None:
     r"""Return the content of the last \boxed{}; None if there is none or it is not closed."""
     start = text.rfind(BOX)
-    if start < 0:
-        return None
-    inside, depth = start + len(BOX), 1
-    for brace in BRACE.finditer(text, inside):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return text[inside : brace.start()]
-    return None
+    inside = start + len(BOX)
+    close = closing_brace(text, inside) if start >= 0 else -1
+    return None if close < 0 else text[inside:close]
 
 
 def _rubric(response: str, gold: str) -> tuple[str | None, bool]:
