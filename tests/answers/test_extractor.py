@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
@@ -337,10 +337,11 @@ def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
 PIECES = st.sampled_from(
     (*"0123456789.,-$%/:=*#{}()\n ?", "####", r"\boxed{", r"\frac{", "answer", " is ", "```",
      "<think>", "</think>", "Q:", "A:", "one ", "hundred ", " or ", "So ", "=", "²", "½", "−",
-     "\ud800", "１")
+     "\ud800", "１", "０")
 )  # fmt: skip
 
 
+@example("\\boxed{5/０}", "")
 @given(st.lists(PIECES, max_size=40).map("".join), st.lists(PIECES, max_size=15).map("".join))
 def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -> None:
     reading = extract_final_answer(text, question)

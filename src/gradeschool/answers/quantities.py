@@ -388,7 +388,8 @@ def _ratio(over: str, under: str, whole: str | None) -> str:
     """Return a fraction in lowest terms, or as text if it is not one of two whole numbers."""
     over, under = over.strip(), under.strip()
     plain = over.lstrip("-").isdecimal() and under.isdecimal()
-    if not plain or not under.strip("0") or len(over) + len(under) + len(whole or "") > LONGEST:
+    is_long = len(over) + len(under) + len(whole or "") > LONGEST
+    if not plain or is_long or int(under) == 0:
         return f"{whole} {over}/{under}" if whole else f"{over}/{under}"
     part = Fraction(int(over), int(under))
     if whole and part >= 1:  # "2 8/3" is a product or a slip
