@@ -639,7 +639,7 @@ def test_a_gold_that_differs_is_said(score: Score, tmp_path: Path) -> None:
     ("columns", "message"),
     [
         ("question", "is not ROLE=COLUMN"),
-        ("queston=A", "is not ROLE=COLUMN"),
+        ("queston=A", "is not a role; use response"),
         ("question=", "is not ROLE=COLUMN"),
         ("question=Nowhere", "names 'Nowhere', but the columns are 'Question'"),
     ],
