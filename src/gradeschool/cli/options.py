@@ -34,10 +34,10 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raises UsageError for a repeated option (click keeps the last)."""
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
-        for option, given in Counter(parameters).items():
-            if isinstance(option, click.Option) and given > 1 and not _may_repeat(option):
+        for option, times in Counter(parameters).items():
+            if isinstance(option, click.Option) and times > 1 and not _may_repeat(option):
                 name = max(_names(option), key=len)
-                raise click.UsageError(f"{name} is given {given} times; give it once")
+                raise click.UsageError(f"{name} is given {times} times; give it once")
         return super().parse_args(ctx, args)
 
 

@@ -196,8 +196,8 @@ def _mean_aucs(seeds: Sequence[Seed], name: str) -> MeanAucs:
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    measured = [value for value in values if value is not None]
+    return fmean(measured) if measured else None
 
 
 def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
