@@ -105,13 +105,13 @@ def write_json(target: Path, value: Any) -> None:
 def append_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Append rows to a JSONL file, after ending a line that a killed process left incomplete.
 
-    Raises StoreError if they cannot be written.
+    Secrets are masked. Raises StoreError if they cannot be written.
     """
     try:
         with path.open("ab+") as file:
             if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
                 file.write(b"\n")
-            file.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+            file.write(masked_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
     except OSError as error:
         raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
 

@@ -242,7 +242,7 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     elif evaluation.failed:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
         warn(f"{run}{count(evaluation.failed, 'sample')} failed ({causes}), such as: "
-             f"{evaluation.example}; run the same command again to request them again")  # fmt: skip
+             f"{evaluation.example}; run the same command to request them again")  # fmt: skip
     elif evaluation.missing:
         warn(
             f"{run}{evaluation.missing} samples have no answer; run the same command again to "

@@ -21,7 +21,6 @@ from gradeschool.formats.plain import (
     ERROR_FIELDS,
     FINISH_FIELDS,
     PROBLEM_FIELDS,
-    RUN_FIELDS,
     TEXT_FIELDS,
     plain_name,
     run_name,
@@ -39,7 +38,7 @@ from gradeschool.formats.samples import (
     whole_number,
 )
 from gradeschool.formats.settings import mapping
-from gradeschool.formats.tables import Row
+from gradeschool.formats.tables import RUN_FIELDS, Row
 from gradeschool.scorer import clip
 
 MESSAGES = ("messages", "conversation", "conversations", "convo", "chat", "dialogue", "turns")

@@ -21,14 +21,13 @@ from gradeschool.formats.samples import (
     text_of,
     whole_number,
 )
-from gradeschool.formats.tables import Row
+from gradeschool.formats.tables import RUN_FIELDS, Row
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
 # "answer" comes last: beside another of these it is the dataset's answer, not the model's.
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
-RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
 ERROR_FIELDS = ("error", "error_message", "exception")
 FINISH_FIELDS = ("finish", "finish_reason", "stop_reason")
 SEPARATORS = re.compile(r"[^0-9a-z.]+")

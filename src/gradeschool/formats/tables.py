@@ -70,7 +70,8 @@ TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
 ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
-RUN_COLUMNS = frozenset(("run", "run_name", "model", "model_name"))  # of sheets with one header
+# The columns that name the run of a row, in lower case.
+RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
@@ -348,7 +349,7 @@ def _sheet_rows(book: Any, path: Path) -> Iterator[Row]:
         columns = _header(*tables[0])
         check_columns(columns, f"the Excel file {str(path)!r}")
         alike = [table for table in tables if _header(*table) == columns]
-        names_runs = len(alike) > 1 and RUN_COLUMNS.isdisjoint(map(str.lower, columns))
+        names_runs = len(alike) > 1 and not {*RUN_FIELDS} & {*map(str.lower, columns)}
         last = 0
         for sheet, header in alike:
             first = last + header + 1

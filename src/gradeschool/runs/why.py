@@ -91,7 +91,7 @@ class GapAccount:
 
     @property
     def rest(self) -> float:
-        """Return the missing points unexplained."""
+        """Return the missing points that no cause explains."""
         return self.missing - sum(c.points for c in self.causes if c.points and not c.most)
 
     def as_json(self) -> dict[str, Any]:
