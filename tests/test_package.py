@@ -300,3 +300,15 @@ def test_nothing_evaluates_unpickles_or_swallows_every_exception(name: str) -> N
             assert not is_broad or is_guard, f"{name}:{node.lineno}"
             if "BaseException" in caught:
                 assert any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+
+
+# Python 3.11.0 to 3.11.4 go on at the wrong character when a repetition in such a group fails
+# midway (CPython issues 100061 and 106052). A possessive class of characters is safe.
+POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_pattern_has_a_possessive_group(name: str) -> None:
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not POSSESSIVE_GROUP.search(node.value), f"{name}:{node.lineno}"

@@ -30,8 +30,8 @@ __all__ = [
 LONGEST = 200
 PLACES = 6
 OPEN, CLOSE = "<<", ">>"
-# One token at a time, possessive, so linear. A comma that does not group thousands is no match.
-NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
+# One token at a time. A comma that does not group thousands is no match.
+NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}(?![0-9]|,[0-9]{3})|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
 TOKEN = re.compile(rf"{NUMBER}|//|[^ ]")
 PLAIN = re.compile(r"([0-9]{1,9})([-+*])([0-9]{1,9})")  # a fast path for most annotations
 KINDS = {

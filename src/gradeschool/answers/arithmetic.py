@@ -18,7 +18,8 @@ from typing import NamedTuple
 from gradeschool.answers.expressions import EXACT, OPERATORS, Token, evaluate_tokens
 from gradeschool.answers.search import compiled_later
 
-NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3}){1,6}+(?!\d)|\d++)(?:\.\d++)?|\.\d++"
+THOUSANDS = r"(?:,|\{,\}|\\,)\d{3}"
+NUMBER = rf"(?:\d{{1,3}}(?:{THOUSANDS}){{1,6}}(?!\d|{THOUSANDS})|\d++)(?:\.\d++)?|\.\d++"
 TOKEN = compiled_later(
     rf"""(?P<frac>\\[dt]?frac\{{(?:{NUMBER})\}}\{{(?:{NUMBER})\}})
     |(?P<num>{NUMBER})

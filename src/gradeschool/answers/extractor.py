@@ -130,7 +130,7 @@ HEADLINE = compiled_later(
 # A program, or the body of a function.
 PROGRAM = compiled_later(
     r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)"
-    r"|(?:[ \t]*+(?:#[^\n]*+|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}+[ \t]*+return "
+    r"|(?:[ \t]*+(?:#[^\n]*+|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}[ \t]*+return "
 )
 # A program that is not run: its last line prints or returns a name.
 PROGRAM_END = re.compile(r"\n[ \t]*(?:print\([^\n]{1,200}\)|return [a-z_]\w*)\s{0,9}\Z")

@@ -23,7 +23,7 @@ LEAD = re.compile(
     r"|\+(?=\s?\\?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
     r"|\\(?:text|textbf|mathbf|mathrm|bf|underline)\b\{?"
     r"|(?i:about|approximately|approx\.?|roughly|around|exactly|just|simply|only|equal\sto"
-    r"|a\stotal\sof|that)\b)*+"
+    r"|a\stotal\sof|that)\b)*"
 )
 # The end of the text before a number.
 AFTER_EQUALS = compiled_later(

@@ -28,7 +28,7 @@ from gradeschool.answers.shared import remembered, shared
 # A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
     r"(?:(?<![\w).])[-+−])?(?:[$€£]\s{0,4})?(?:(?<=[$€£])[-+−])?"
-    r"(?:\d[\d,]*+(?:\.\d++)?+|(?<!\w)\.\d++)"
+    r"(?:\d[\d,]*+(?:\.\d++|(?!\.\d))|(?<!\w)\.\d++)"
 )
 # Characters between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
@@ -43,14 +43,15 @@ ANY_NUMBER = compiled_later(NUMBER)
 # The 2 of "386 m^2" and of "10^{-2}" is not a number that a text ends with.
 LOOSE_NUMBER = compiled_later(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
 # After the number of a marker: "= N" ends an equation; "/ N", ":NN" and "thousand" change it.
-RESULT = compiled_later(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
+SIDE = r"[ \t\d.,$€£%+*/x×÷()−-]*+="
+RESULT = compiled_later(rf"(?:{SIDE})+(?!{SIDE}){LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
 CLOCK = re.compile(r":\d\d(?!\d)")
 SCALE = re.compile(r"(k)\b|[ \t]{1,4}(thousand|million|billion|trillion)s?\b", re.I | re.A)
 POWERS = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: not answers.
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
-BOLD = re.compile(r"\*\*((?:[^*\n]|\*(?!\*))++)\*\*")
+BOLD = re.compile(r"\*\*((?:[^*\n]++|\*(?!\*))+)\*\*")
 LABEL = re.compile(r":(?!\d)|=")
 ORNAMENT = compiled_later(r"[$€£\s]")
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")

@@ -21,18 +21,20 @@ CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
 # A thousands separator between digits that is not read as punctuation.
 THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
+DECIMALS = r"\.\d++|,\d\d?(?![\d,])"
 GROUPED = (
-    rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}+(?!\d)"  # 1,250 and 1{{,}}250,000
+    rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}(?!\d|(?:{THIN})\d{{3}})"  # 1,250 and 1{{,}}250,000
     r"|\d{1,2}(?:,\d\d){1,9},\d{3}(?!\d)"  # 12,34,567
-    r"|\d{1,3}(?:\.\d{3}){2,40}+(?!\d)|\d{1,3}\.\d{3}(?=,\d\d?(?!\d))"  # 1.250.000 and 1.250,5
-    r"|\d++(?:,\d{3,})++(?!\d)"  # 1,3200: a slip, still one number
+    r"|\d{1,3}(?:\.\d{3}){2,40}(?!\d|\.\d{3})"  # 1.250.000
+    r"|\d{1,3}\.\d{3}(?=,\d\d?(?!\d))"  # 1.250,5
+    r"|\d++(?:,\d{3,}+)+(?!,\d{3})"  # 1,3200: a slip, still one number
 )
 QUANTITY = re.compile(
     rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\]))?"
     rf"(?:{CURRENCY}\s{{0,2}}(?P<inner>[{MINUS}](?=[\d.]))?)?"
     r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\(|\$)?\s?)?\\[dt]?frac\s?"
     r"(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
-    rf"|(?P<whole>{GROUPED}|\d++)(?P<decimals>\.\d++|,\d\d?(?![\d,]))?+"
+    rf"|(?P<whole>{GROUPED}|\d++)(?:(?P<decimals>{DECIMALS})|(?!{DECIMALS}))"
     r"|(?<![\w.])(?P<bare>\.\d++)"
     r"|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
 )
