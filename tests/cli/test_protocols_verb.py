@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,125 +9,26 @@ import pytest
 from rich.console import Console
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer, load_dataset
-from gradeschool.completion import Prompt
-from gradeschool.datasets.load import is_here
-from gradeschool.datasets.sources import SOURCES
-from gradeschool.prompts.rendering import prompt_bytes, rationale
-from gradeschool.prompts.shape import SHOT_NAME, shape
-from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
+from gradeschool.prompts.rendering import prompt_bytes
+from gradeschool.protocols.card import protocol_card, scorer_card
 from gradeschool.protocols.contrast import (
     prompt_difference,
     prompt_lines,
     protocol_differences,
     scorer_splits,
 )
-from gradeschool.protocols.registry import all_votes, packages
+from gradeschool.protocols.registry import all_votes
 from gradeschool.reports.protocols import print_moves
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
-from tests.conftest import SHARED
 from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool
-from tests.support.stand_in import protocols_here
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
 SHOWN = sorted({"lm-eval/gsm8k", "inspect/gsm8k", "olmes/gsm8k-tulu", "helm/gsm", "openai/2021"})
-
-
-def with_float(problem: Problem) -> Problem:
-    """A problem whose gold is written as Python writes a float."""
-    return replace(problem, gold=str(float(problem.gold)))
-
-
-def with_period(problem: Problem) -> Problem:
-    """A problem of SVAMP with a period behind its body."""
-    body = problem.meta["body"]
-    return replace(problem, question=f"{body.rstrip('.')}.{problem.question[len(body) :]}")
-
-
-# Protocols that write a question or an answer in another way than the dataset: what they write.
-REWRITTEN = {"opencompass/gsm-hard": with_float, "qwen2.5-math/svamp": with_period}
-
-
-def filled(text: str, problem: Problem, shots: tuple[Problem, ...]) -> str:
-    """A template with its names replaced by what they stand for."""
-
-    def part(shot: Problem, name: str) -> str:
-        return {"question": shot.question, "reasoning": rationale(shot), "answer": shot.gold}[name]
-
-    pieces = SHOT_NAME.split(text)
-    out = []
-    for index, piece in enumerate(pieces):
-        if index % 3 == 0:
-            out.append(piece.replace("{question}", problem.question))
-        elif index % 3 == 1:
-            out.append(part(shots[int(pieces[index + 1])], piece))
-    return "".join(out)
-
-
-def needed(name: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """The problems and the examples of a protocol."""
-    protocol = all_protocols()[name]
-    if protocol.shots and not is_here(protocol.shots):
-        pytest.skip(f"{protocol.shots} is not on this machine")
-    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return load_dataset(protocol.dataset).problems[:40], shots
-
-
-@pytest.mark.parametrize("name", list(protocols_here(SHARED)))
-def test_a_template_is_the_prompt_with_names_in_it(name: str, data: Path) -> None:
-    """Put what the names stand for in their place, and there is the prompt itself."""
-    protocol = all_protocols()[name]
-    problems, shots = needed(name)
-    shown_problems, shown_shots = problems, shots
-    if rewrite := REWRITTEN.get(name.removesuffix("+chat")):
-        shown_problems, shown_shots = tuple(map(rewrite, problems)), tuple(map(rewrite, shots))
-    for index in (0, 13):
-        template = shape(protocol, problems, shots, index).template
-        real = list(protocol.render(problems, shots))[index]
-        created = Prompt(
-            text=None
-            if template.text is None
-            else filled(template.text, shown_problems[index], shown_shots),
-            messages=tuple(
-                turn._replace(content=filled(turn.content, shown_problems[index], shown_shots))
-                for turn in template.messages
-            ),
-            prefix=template.prefix,
-        )
-        if name == "helm/gsm":  # it writes solutions on one line
-            created, real = (
-                Prompt(text=(item.text or "").replace("\n", " ")) for item in (created, real)
-            )
-        assert created == real
-
-
-@pytest.mark.parametrize("name", all_protocols())
-def test_the_parts_make_the_prompt(name: str) -> None:
-    """Opening, one shot for each row, joiners and question: nothing else is in a prompt."""
-    protocol = all_protocols()[name]
-    results = shape(protocol, [Problem("0", "", "", "")], (), 0)
-    assert "{question}" in results.question
-    assert len(results.rows) == protocol.shot_count
-    blocks = []
-    for row in results.rows:
-        block = results.shot
-        for part in ("question", "reasoning", "answer"):
-            block = block.replace(f"{{{part}}}", f"{{{part} of shot {row}}}")
-        blocks.append(block)
-    template = results.template
-    if results.place == "turns":
-        turns = [f"{turn.role}: {turn.content}" for turn in template.messages]
-        assert "\n".join(turns[:-1]) == "\n".join(blocks)
-        assert template.messages[-1].content == results.question
-    elif results.place == "system":
-        assert template.messages[0].content == results.opening + results.joiner.join(blocks)
-    else:
-        flat = template.messages[-1].content if template.is_chat else template.text
-        assert flat == results.opening + results.joiner.join([*blocks, results.question])
 
 
 @pytest.mark.official
@@ -238,29 +138,12 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
     assert "HF_HUB_OFFLINE forbids" in target.err
 
 
-def test_every_name_has_a_package_and_a_card() -> None:
-    for name in all_scorers():
-        protocols = [p.name for p in all_protocols().values() if name in p.scorers]
-        assert sorted(scorer_card(name).protocols) == sorted(protocols)
-    for protocol in all_protocols().values():
-        card = protocol_card(protocol)
-        assert card.example is None
-        assert package_of(protocol.name) in packages()
-        assert [vote.name for vote in card.votes] == [*protocol.votes]
-        assert protocol.dataset in SOURCES
-
-
 def test_the_list_names_the_votes(gradeschool: Command) -> None:
     results = gradeschool("protocols", "list", "--json").json()
     assert [vote["name"] for vote in results["votes"]] == list(all_votes())
     by_name = {item["name"]: item for item in results["protocols"]}
     sampled = by_name["lm-eval/gsm8k-cot-self-consistency"]
     assert (sampled["samples"], len(sampled["votes"])) == (64, 2)
-
-
-def test_quirks_and_links_are_read_from_the_packages() -> None:
-    assert sum(len(quirks(package)) for package in packages()) > 200
-    assert sum(bool(links(package)) for package in packages()) > 18
 
 
 def test_bytes_of_a_chat_are_its_messages_as_json() -> None:

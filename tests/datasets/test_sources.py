@@ -3,27 +3,19 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gradeschool import Problem, load_dataset
-from gradeschool.datasets import load
 from gradeschool.datasets.sources import LANGUAGES, MGSM_SHA256, MSVAMP_SHA256, SOURCES
 from gradeschool.errors import UnknownNameError
 from tests.conftest import SHARED
+from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
 Make = Callable[[str, str], tuple[Problem, ...]]
-
-
-@pytest.fixture(autouse=True)
-def forget_loaded() -> Iterator[None]:
-    """Let no test see what another one loaded."""
-    load._load_source.cache_clear()
-    yield
-    load._load_source.cache_clear()
 
 
 @pytest.fixture

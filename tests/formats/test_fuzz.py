@@ -31,8 +31,8 @@ from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, gold_in, read_options
 from gradeschool.scoring.shards import read_table
 from gradeschool.scoring.sources import load_runs
-from tests.formats import test_shapes as shapes
-from tests.formats.test_harness_logs import lm_eval_rows
+from tests.formats import test_layout as shapes
+from tests.formats.test_lm_eval import lm_eval_rows
 from tests.support.archives import DEFLATED, ZSTD, write_archive
 
 CASES = int(os.environ.get("GRADESCHOOL_FUZZ_CASES", "25"))

@@ -25,13 +25,7 @@ import transformers  # noqa: E402
 from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
-from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
 from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
-from gradeschool.models.tokens.row_batch import (  # noqa: E402
-    GenerationBatch,
-    KeyValues,
-    barred,
-)
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
 LIMIT = 70
@@ -75,45 +69,6 @@ def test_greedy_is_generate(loaded: Loaded, rows: int) -> None:
         loaded.model, loaded.tokenizer, loaded.prompts, loaded.ends, LIMIT, rows
     )
     assert len({len(row.ids) for row in compared.rows}) > 3  # rows ended at different times
-
-
-def _positions_off_by_one(batch: GenerationBatch) -> torch.Tensor:
-    return batch.begins + batch.written - 1
-
-
-def _rows_kept_in_their_old_places(batch: GenerationBatch, kept: Any) -> None:
-    """Drop rows without moving the keys and values of those that take their places."""
-    blocks = [KeyValues(keys.clone(), values.clone()) for keys, values in batch.suffixes]
-    KEEP(batch, kept)
-    for (keys, values), (old_keys, old_values) in zip(batch.suffixes, blocks, strict=True):
-        keys.copy_(old_keys[: len(keys), :, :, -keys.shape[3] :])
-        values.copy_(old_values[: len(values), :, -values.shape[2] :])
-
-
-def _nothing_barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-    return BARRED(torch.zeros_like(where), keys)
-
-
-KEEP, BARRED = GenerationBatch.keep, barred
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("GenerationBatch.positions", _positions_off_by_one),
-        ("GenerationBatch.keep", _rows_kept_in_their_old_places),
-        ("barred", _nothing_barred),
-    ],
-)
-def test_the_comparison_finds_faults(
-    loaded: Loaded, monkeypatch: pytest.MonkeyPatch, name: str, fault: Any
-) -> None:
-    """A position, a row's memory, a mask: each of these faults shows in the logits."""
-    monkeypatch.setattr(f"gradeschool.models.tokens.row_batch.{name}", fault)
-    with pytest.raises(AssertionError, match="a logit differs by"):
-        compare_with_generate(
-            loaded.model, loaded.tokenizer, loaded.prompts[:8], loaded.ends, LIMIT, 5
-        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -286,31 +241,3 @@ def test_tokens_that_join_the_equals_sign_with_others() -> None:
     assert after("=7", "<<8*3=24>>+1") == ("", False)
     assert annotations.watched.sum() == 6
     assert annotations.override([], 0 + tokenizer.tokens.index("=")) == Override(())
-
-
-def test_draws_follow_the_distribution() -> None:
-    logits = torch.tensor([[1.0, -3.0, 2.0, float("-inf"), 0.0]])
-    drawn = torch.from_numpy(uniforms([1, 2], 0, 0, 20_000))
-    tokens = Draw(0.5, 1.0)(logits.expand(20_000, -1), drawn)
-    shares = torch.bincount(tokens, minlength=5) / 20_000
-    assert torch.allclose(shares, torch.softmax(logits[0] / 0.5, -1), atol=0.01)
-    edges = Draw(1.0, 1.0)(logits.expand(2, -1), torch.tensor([0.0, 1.0 - 2**-24]))
-    assert edges.tolist() == [0, 4]
-    last = torch.tensor([[0.0, float("-inf")]])
-    assert Draw(1.0, 1.0)(last, torch.tensor([1.0])).tolist() == [0]
-
-
-@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
-def test_the_nucleus_is_that_of_transformers(top_p: float) -> None:
-    logits = torch.randn(50, 40, generator=torch.Generator().manual_seed(0)) * 3
-    warper = transformers.TopPLogitsWarper(top_p)
-    theirs = warper(torch.zeros(1, 1, dtype=torch.long), logits).isfinite()
-    assert torch.equal(nucleus(logits.softmax(-1), top_p) > 0, theirs)
-
-
-def test_random_numbers_are_fixed() -> None:
-    """A sample stays what it is in the next version."""
-    numbers = uniforms([5, 6, 7], 2, 11, 3).tolist()
-    assert numbers == pytest.approx([0.50094026, 0.02723455, 0.86110449])
-    assert uniforms([5, 6, 7], 2, 11, 5).tolist()[:3] == numbers
-    assert uniforms([5, 6, 7], 3, 11, 3).tolist() != numbers

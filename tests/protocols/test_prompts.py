@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gradeschool import Problem, Prompt, Protocol, all_protocols, get_protocol, load_dataset
 from gradeschool.completion import Decoding, Message
 from gradeschool.datasets.load import is_here
-from gradeschool.prompts.rendering import format_chat, rationale, shots_as_text, shots_as_turns
 from gradeschool.protocols.inspect_ai.prompts import SHOT_ROWS
 from gradeschool.protocols.lm_eval.prompts import SEED
 from tests.conftest import SHARED
@@ -26,7 +23,6 @@ ALL_PROMPTS = {
     "lm-eval/gsm8k-cot": "531b35535c8ccd654e81497d889db7a41079b14c041ff938f598948279beb4d4",
 }
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
-WEI = "8891624983ad7951218788c6e80ea96393295ebbe2b89848c286d91e20129aec"
 FIRST_DRAWS = (
     [6374, 3610, 957, 61, 742],
     [7462, 6610, 4769, 286, 5501],
@@ -95,15 +91,6 @@ def test_the_first_cot_prompt_has_its_2427_characters(gsm8k_test: Problems) -> N
     text = text_of(render("lm-eval/gsm8k-cot", gsm8k_test[:1])[0])
     assert len(text) == 2_427
     assert hashlib.sha256(text.encode()).hexdigest() == FIRST_COT_PROMPT
-
-
-@pytest.mark.official
-def test_the_exemplars_of_wei_are_the_canonical_copy(data: object) -> None:
-    pairs = [
-        [shot.question, f"{rationale(shot)} The answer is {shot.gold}."]
-        for shot in load_dataset("wei2022").problems
-    ]
-    assert hashlib.sha256(json.dumps(pairs).encode()).hexdigest() == WEI
 
 
 def test_the_first_draws_of_the_stream_are_the_published_ones() -> None:
@@ -211,36 +198,6 @@ def test_a_prompt_is_either_a_text_or_messages() -> None:
     assert not Prompt(text="").is_chat
     assert Prompt(messages=(Message("user", "?"),)).is_chat
     assert Decoding() == Decoding(0.0, 1.0, None, (), None)
-
-
-PAIRS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
-
-
-@given(PAIRS, st.text())
-def test_shots_as_text_keeps_every_character_and_adds_only_joiners(
-    shots: list[tuple[str, str]], question: str
-) -> None:
-    text = shots_as_text(shots, question)
-    assert text == "".join(f"{user} {assistant}\n\n" for user, assistant in shots) + question
-
-
-@given(PAIRS, st.text(), st.none() | st.text(), st.none() | st.text())
-def test_format_chat_alternates_turns_and_keeps_every_text(
-    shots: list[tuple[str, str]], question: str, system: str | None, prefix: str | None
-) -> None:
-    messages = format_chat(question, system, shots, prefix)
-    turns = messages[0 if system is None else 1 : None if prefix is None else -1]
-    assert [turn["role"] for turn in turns] == ["user", "assistant"] * len(shots) + ["user"]
-    assert [turn["content"] for turn in turns] == [*(t for shot in shots for t in shot), question]
-    assert system is None or messages[0] == {"role": "system", "content": system}
-    assert prefix is None or messages[-1] == {"role": "assistant", "content": prefix}
-    assert shots_as_turns(shots, question) == tuple(Message(**turn) for turn in turns)
-
-
-@given(st.text(st.sampled_from("ab\n#. "), max_size=30), st.integers())
-def test_rationale_is_the_solution_without_its_last_line(text: str, gold: int) -> None:
-    problem = Problem("0", "?", str(gold), f"{text}\n#### {gold}")
-    assert rationale(problem) == text
 
 
 def test_gsm_hard_of_opencompass_begins_with_its_first_five_rows() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
-from tests.reports.test_page import blocks
+from tests.reports.page.test_write import blocks
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

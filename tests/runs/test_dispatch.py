@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.completion import Completion, Decoding, Message, Prompt
+from gradeschool.completion import Completion, Decoding, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
@@ -21,7 +21,6 @@ from gradeschool.runs.dispatch import (
     Dispatcher,
     wait_before,
 )
-from gradeschool.runs.plan import request_key
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
@@ -148,24 +147,6 @@ def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
     for tries in range(1, 30):
         longest = min(0.5 * 2 ** (tries - 1), dispatch.LONGEST_WAIT)
         assert longest / 2 <= wait_before(tries, None) <= longest
-
-
-def test_keys_differ_wherever_a_request_differs() -> None:
-    base = ("model at x", Prompt(text="Q"), Decoding(), 0)
-    others = [
-        ("other at x", *base[1:]),
-        (base[0], Prompt(text="Q "), *base[2:]),
-        (base[0], Prompt(messages=(Message("user", "Q"),)), *base[2:]),
-        (base[0], Prompt(messages=(Message("user", "Q"),), prefix=""), *base[2:]),
-        (*base[:2], Decoding(temperature=0.7), 0),
-        (*base[:2], Decoding(stop=("a", "b")), 0),
-        (*base[:2], Decoding(stop=("ab",)), 0),
-        (*base[:2], Decoding(seed=1), 0),
-        (*base[:3], 1),
-    ]
-    keys = [request_key(*item) for item in (base, *others)]
-    assert len(set(keys)) == len(keys)
-    assert request_key(*base) == keys[0]
 
 
 # How many requests are in flight: more while it helps, half on trouble, always in bounds.

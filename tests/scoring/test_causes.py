@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,9 +18,7 @@ from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.scoring.causes import Side, explain_verdict, label_changes, view
-from gradeschool.scoring.forms import Forms, notes_from, words_of
 from gradeschool.scoring.samples import Run, Sample
-from gradeschool.scoring.suspects import suspects
 from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
@@ -183,11 +180,6 @@ def test_forms_are_kept_in_a_table_of_verdicts(
     assert merged.json()["runs"][0]["forms"] == plain.json()["runs"][0]["forms"]
 
 
-@given(st.integers(0, 15))
-def test_the_words_of_a_form_are_read_back(bits: int) -> None:
-    assert notes_from(words_of(bytes([bits]))) == bytes([bits])
-
-
 def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
     words = ("score", run_of_four, *SAMPLE, "--scorer", READER, "openai/2021", "--causes")
     [run] = gradeschool(*words, "--json").json()["runs"]
@@ -253,61 +245,6 @@ def test_platinum_is_for_the_official_test_split_alone(
 
 # Suspects
 
-PROBLEMS = [
-    Problem.from_row(str(index), f"Question {index}?", f"#### {index}") for index in range(10)
-]
-
-
-def runs_that_say(values: dict[str, Sequence[Any]]) -> list[Run]:
-    return [
-        Run(
-            name,
-            [
-                Sample(PROBLEMS[index], 0, f"#### {answer}", "", index)
-                for index, answer in enumerate(all_)
-            ],
-        )
-        for name, all_ in values.items()
-    ]
-
-
-def test_a_problem_that_strong_runs_miss_alike_is_a_suspect() -> None:
-    runs = runs_that_say(
-        {
-            "a": [0, 1, 2, 3, 4, 5, 6, 7, 8, 77],
-            "b": [0, 1, 2, 3, 4, 5, 6, 7, 66, 77],
-            "c": [0, 1, 2, 3, 4, 5, 6, 7, 55, 77],
-            "weak": [99] * 10,
-            "weaker": [99] * 10,
-        }
-    )
-    [suspect] = suspects(runs, {"9": None})
-    assert (suspect.problem.id, suspect.value, suspect.sayers) == ("9", "77", ("a", "b", "c"))
-    assert (suspect.right, suspect.runs, suspect.platinum) == (0, 3, "removed it")
-    assert suspect.strongest == 0.9
-    assert suspects(runs, {}, strong=0.95) == []
-
-
-def test_an_answer_that_runs_write_differently_is_one_answer() -> None:
-    first, last = list(range(9)), [[*range(9), text] for text in ("37/2", "18.5", "18.50")]
-    runs = runs_that_say({**dict(zip("abc", last, strict=True)), "d": [*first, 9]})
-    [suspect] = suspects(runs, {})
-    assert (suspect.value, suspect.sayers, suspect.right) == ("37/2", ("a", "b", "c"), 1)
-
-
-def test_the_sample_of_the_lowest_number_counts_for_a_suspect() -> None:
-    runs = runs_that_say({name: [*range(9), 77] for name in "ab"})
-    for run in runs:
-        run.samples.insert(0, Sample(PROBLEMS[9], 1, "#### 9", "", 10))
-    [suspect] = suspects(runs, {})
-    assert (suspect.value, suspect.right) == ("77", 0)
-
-
-def test_what_most_runs_have_right_is_no_suspect() -> None:
-    right = list(range(10))
-    runs = runs_that_say({"a": right, "b": right, "c": [*range(9), 77], "d": [*range(9), 77]})
-    assert suspects(runs, {}) == []
-
 
 def test_suspects_of_files_with_equal_names_and_of_other_problems_by_the_same_ids(
     gradeschool: Command, tmp_path: Path
@@ -340,13 +277,6 @@ def test_suspects_of_real_runs_are_mostly_those_of_platinum(
     assert {"454", "823"} <= {suspect["problem"] for suspect in disputed_labels}
     shown = gradeschool("data", "suspects", path, "-n", "1").out
     assert shown.count("GSM8K-Platinum") == 1
-
-
-def test_forms_of_no_known_form_are_none() -> None:
-    from gradeschool.scoring.forms import forms_of
-
-    assert forms_of({("0", b"\0", b""): 3}) is None
-    assert forms_of({("0", b"\0", b"\x03"): 3, ("0", b"\0", b"\xff"): 1}) == Forms(3, 3, 3, 0, 0)
 
 
 @pytest.mark.parametrize(("right", "removed"), [(16, True), (14, False), (0, False)])

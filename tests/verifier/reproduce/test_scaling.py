@@ -16,11 +16,8 @@ from gradeschool.reports.reproduction import write_figure
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import plan
 from gradeschool.verifier.reproduce.flops import (
-    SamplingFlops,
     TransformerShape,
     sampling_flops,
-    training_flops,
-    transformer_shape,
 )
 from gradeschool.verifier.reproduce.plans import AblationPlan, Contrast, MeasuredPoint
 from gradeschool.verifier.reproduce.points import verdicts
@@ -142,13 +139,6 @@ def test_flops_are_those_of_writing_reading_and_training(
     assert report.count(f"| {GREEDY_NAMES[0]} |") == 1  # a level, not a curve
 
 
-def test_the_flops_of_a_token() -> None:
-    """2 for each weight, and 4 x layers x width for each token that it attends to."""
-    assert SHAPE.forward(2) == 2 * (2 * 96 + 4 * 2 * 8 * 1)
-    assert SHAPE.forward(2, 10) == 2 * (2 * 96 + 4 * 2 * 8 * 11)
-    assert SamplingFlops(5.0, 2.0, 0.0).of_samples(4) == 13
-
-
 def test_files_that_record_no_tokens_have_no_flops(many: ManySamples, tmp_path: Path) -> None:
     path = tmp_path / "many/completions.jsonl"
     completion = Completion("key", "0", 0, "#### 1", Finish.STOP)
@@ -158,16 +148,6 @@ def test_files_that_record_no_tokens_have_no_flops(many: ManySamples, tmp_path: 
     path.write_text("")
     with pytest.raises(DataError, match="has no completion"):
         sampling_flops(tmp_path / "many", SHAPE)
-
-
-def test_the_shape_of_a_model_leaves_embeddings_out(tmp_path: Path) -> None:
-    pytest.importorskip("safetensors", reason="needs safetensors, which make test-all installs")
-    _model(tmp_path, updates=4)
-    assert transformer_shape(tmp_path) == SHAPE
-    assert training_flops(tmp_path, SHAPE) == 3 * 8 * SHAPE.forward(7)
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(DataError, match="has no 'num_attention_heads'"):
-        transformer_shape(tmp_path)
 
 
 def test_chances_are_compared_problem_by_problem() -> None:

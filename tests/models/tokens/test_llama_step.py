@@ -24,7 +24,6 @@ from gradeschool.models.tokens.llama_step import (  # noqa: E402
     LlamaStep,
     linear,
 )
-from gradeschool.models.tokens.row_batch import joined  # noqa: E402
 from gradeschool.models.tokens.rows import RowTable  # noqa: E402
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
@@ -71,13 +70,6 @@ def test_one_linear_map_for_several(kind: torch.dtype) -> None:
             assert torch.allclose(linear(*parts)(state), expected, atol=1e-5)
             assert torch.allclose(linear(*parts)(state, onto), expected + onto, atol=0.05)
             assert torch.allclose(linear(bare)(state), bare(state), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("heads", "size", "together"), [(2, 32, 2), (2, 64, 1), (3, 16, 3), (5, 16, 1), (8, 8, 8)]
-)
-def test_heads_that_are_read_together(heads: int, size: int, together: int) -> None:
-    assert joined(torch.empty(1, heads, 0, size)) == together
 
 
 class Characters:

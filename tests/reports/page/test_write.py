@@ -19,13 +19,10 @@ from gradeschool.answers.shared import BATCH
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.page.gather import gather
-from gradeschool.reports.page.markup import Html, axis_over, el, text
 from gradeschool.reports.page.sections import tokens_section
 from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import KEPT, _kept_span, _units
-from gradeschool.reports.printable import printable
 from gradeschool.scoring.sources import choose_scorers
-from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.scoring.table import ERROR, ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -202,19 +199,6 @@ def test_hostile_names_stay_text(gradeschool: Command, tmp_path: Path) -> None:
     assert sum(attributes.get("type") is None for attributes in scripts) == 1
 
 
-@given(TEXTS)
-def test_markup_gives_back_the_text(value: str) -> None:
-    """What a parser reads in an element and in an attribute is the printable text, nothing else."""
-    parsed = Elements(el("p", value, title=value))
-    ((tag, attributes),) = parsed.elements
-    shown = printable(value, keep="\n\t")
-    assert tag == "p"
-    assert attributes["title"] == shown
-    assert "".join(parsed.texts.get("p", [])) == shown
-    assert el("p", text(value)) == el("p", value)
-    assert isinstance(el("p"), Html)
-
-
 @given(TEXTS, st.data())
 def test_places_in_utf16(value: str, data: Any) -> None:
     """A place in characters becomes the place that a script counts."""
@@ -234,19 +218,6 @@ def test_a_long_text_keeps_both_ends(span: tuple[int, int] | None) -> None:
         assert (start, end) == (-1, -1)
     else:
         assert kept[start:end] == whole[slice(*span)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(50, 90)), min_size=1, max_size=9))
-def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
-    """Round ticks around everything, at most seven, all places inside the strip."""
-    intervals = [wilson(right, n) for right, n in counts]
-    axis = axis_over(intervals)
-    assert 2 <= len(axis.ticks) <= 7
-    for low, high in intervals:
-        assert axis.low <= low + 1e-9
-        assert high - 1e-9 <= axis.high
-        assert 0 < axis.place(low) <= axis.place(high) < 100
-    assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
 
 
 @pytest.mark.official

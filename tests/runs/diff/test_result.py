@@ -18,7 +18,7 @@ from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide, paired, prompt_differences
 from gradeschool.runs.diff.result import RunDifference, run_difference
-from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, cut_at
+from gradeschool.runs.diff.steps import STEPS_OF_TEXTS
 from gradeschool.scoring.samples import Run, Sample
 from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
@@ -218,13 +218,6 @@ def test_arguments_of_older_files_are_read() -> None:
     unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
     for odd in unusable:
         assert arguments_of(odd) == (None, {})
-
-
-@given(st.text(max_size=30), st.lists(st.text(max_size=3), max_size=3))
-def test_a_cut_text_holds_no_stop_string_and_is_a_start(text: str, stops: list[str]) -> None:
-    cut = cut_at(text, stops)
-    assert text.startswith(cut)
-    assert not any(stop in cut for stop in stops if stop)
 
 
 # Real folders and files

@@ -20,7 +20,6 @@ from gradeschool.errors import InputError
 from gradeschool.formats import tables
 from gradeschool.formats.layout import parse_columns, question_of, rows_in, texts_of
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import gold_in
 from gradeschool.problem import Problem
 from tests.support.command import Command, CommandResult
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -686,20 +685,6 @@ def test_texts_of_a_value(value: object, expected: list[str] | None) -> None:
     assert texts_of(value) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("#### 1,234", "1234"), (18, "18"), (18.0, "18"), ("18.50", "18.50"), ([7], "7"),
-        ("so it is \\boxed{-3}", "-3"), ("The answer is 5.", "5"), ("x", "x"), ("", None),
-        (None, None), (True, None), (float("nan"), None), ([], None),
-        ([{"output": "4", "tags": []}, {"output": {"text": "5"}, "tags": ["correct"]}], "5"),
-    ],
-)  # fmt: skip
-def test_gold_of_a_value(value: object, expected: str | None) -> None:
-    """A number, or the one at the end of a solution."""
-    assert gold_in(value) == expected
-
-
 def test_question_of_messages() -> None:
     """The last message of the user."""
     turns = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
@@ -985,15 +970,3 @@ def test_a_row_of_empty_cells_is_blank_but_an_empty_text_is_not(
     path.write_text(f"index,completion\n0,{problems[0].gold}\n,\n1,{problems[1].gold}\n")
     result = score(path, "--json", "-d", "sample")
     assert (result.status, *counts(result)) == (0, 2, 2)
-
-
-@pytest.mark.parametrize(
-    ("value", "gold"),
-    [
-        (r"\frac{1}{2}", "1/2"), (r"\boxed{\frac{7}{8}}", "7/8"), ("1/2 cup", "1/2"),
-        ("-$5", "-5"), ("\u22125", "-5"), (".5", "0.5"), (1e16, "10000000000000000"),
-        ("1.5e3", "1500"), ("36/2 = 18", "18"), ("$1,200.50", "1200.50"), ("18 eggs", "18"),
-    ],
-)  # fmt: skip
-def test_golds_are_read_as_people_write_them(value: object, gold: str) -> None:
-    assert gold_in(value) == gold

@@ -1,9 +1,12 @@
 """`gradeschool export`: every format comes back with the same verdicts; bad input; no secrets."""
 
+import hashlib
 import json
 import os
 import re
+import uuid
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradeschool import load_dataset
 from gradeschool.cli.export_verb import NAMES
-from gradeschool.formats.export import encoded, storable
+from gradeschool.formats.every_eval_ever import every_eval_ever_files
+from gradeschool.formats.export import (
+    ExportedRun,
+    ExportedSample,
+    ExportedScore,
+    encoded,
+    save_files,
+    storable,
+)
+from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers
+from gradeschool.protocols.registry import all_scorers, get_protocol, get_scorer
 from gradeschool.reports.exported_run import FORMATS
+from gradeschool.verdict import Outcome, Verdict
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of
@@ -261,3 +275,133 @@ def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path)
     assert result.status == 3
     assert "1 row could not be used" in result.err
     assert out.exists()
+
+
+CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("ascii").split("\n") if line]
+
+
+def members(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: json.loads(archive.read(name)) for name in archive.namelist()}
+
+
+def test_prompts_are_there_where_the_key_proves_them(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """The messages of the protocol; a row with another key has the question alone."""
+    path = run / "completions.jsonl"
+    lines = path.read_text().split("\n")
+    row = json.loads(lines[1])
+    lines[1] = json.dumps({**row, "key": "0" * 64})
+    path.write_text("\n".join(lines))
+    fields = members(export(gradeschool, run, "inspect", tmp_path))
+    problems = load_dataset("sample").problems
+    prompts = get_protocol("zero-shot/chat").render(problems, ())
+    for index, (problem, prompt) in enumerate(zip(problems, prompts, strict=True)):
+        sample = fields[f"samples/{index}_epoch_1.json"]
+        turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+        assert sample["input"] == (problem.question if index == 1 else turns)
+        assert sample["metadata"] == {"question": problem.question, "solution": problem.solution}
+
+
+def test_a_run_that_is_not_whole_is_no_success(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """inspect's word for it is "cancelled"."""
+    assert (
+        members(export(gradeschool, run, "inspect", tmp_path))["header.json"]["status"] == "success"
+    )
+    path = run / "completions.jsonl"
+    path.write_text("\n".join(path.read_text().split("\n")[:40]) + "\n")
+    part = export(gradeschool, run, "inspect", tmp_path, "--force")
+    assert members(part)["header.json"]["status"] == "cancelled"
+
+
+def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+    """One result a scorer; rows that say what each read; path, checksum, a failed sample."""
+    folder = export(gradeschool, answers, "every-eval-ever", tmp_path, *CHOSEN)
+    (aggregate,) = folder.glob("data/sample/org/model-7b/*.json")
+    (samples,) = folder.glob("data/sample/org/model-7b/*_samples.jsonl")
+    assert uuid.UUID(aggregate.stem).version == 4
+    whole = json.loads(aggregate.read_text())
+    assert whole["eval_library"]["additional_details"]["protocol"] == "not stated"
+    details = whole["detailed_evaluation_results"]
+    assert folder / details["file_path"] == samples
+    assert details["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
+    rows = rows_of(samples)
+    assert details["total_rows"] == len(rows) == len(HOSTILE) + 3
+    read = {
+        item["extraction_method"]: item["extracted_value"] for item in rows[0]["answer_attribution"]
+    }
+    assert read == {"gradeschool/reader": "600", "openai/2021": "600"}
+    assert rows[1]["error"] == "timeout: the server said nothing"
+    assert rows[1]["output"] == {"raw": []}
+    right = sum(row["evaluation"]["is_correct"] for row in rows)
+    headline = whole["evaluation_results"][0]
+    assert headline["score_details"]["score"] == pytest.approx(right / (len(rows) - 1))
+    interval = headline["score_details"]["uncertainty"]["confidence_interval"]
+    assert interval["lower"] < headline["score_details"]["score"] < interval["upper"]
+
+
+def run_with_a_silent_scorer() -> ExportedRun:
+    """One completion that the first scorer judges; the second fails."""
+    problems = load_dataset("sample").problems[:1]
+    judging, silent = get_scorer("gradeschool/reader"), get_scorer("openai/2021")
+    scores = (
+        ExportedScore(judging, 1.0, (0.2, 1.0), None, 1, 1.0, None, {problems[0].id: (1, 1)}),
+        ExportedScore(silent, 0.0, (0.0, 1.0), None, 0, 0.0, None, {}),
+    )
+    verdicts = (
+        Verdict(judging.name, Outcome.CORRECT, None, "equal"),
+        Verdict(silent.name, Outcome.ERROR, None, "it failed"),
+    )
+    sample = ExportedSample(problems[0], 0, 0, "#### 600", "", "stop", None, None, verdicts, "")
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    return ExportedRun("org/m", "sample", "sample", 1, scores, (sample,), {}, time, time, 0)
+
+
+def test_a_scorer_that_judged_nothing_has_no_accuracy(tmp_path: Path) -> None:
+    run = run_with_a_silent_scorer()
+    save_files(tmp_path / "log.eval", inspect_files(run))
+    fields = members(tmp_path / "log.eval")
+    scores = fields["header.json"]["results"]["scores"]
+    assert [(score["name"], score["metrics"]["accuracy"]["value"]) for score in scores] == [
+        ("gradeschool/reader", 1.0)
+    ]
+    assert len(fields["reductions.json"]) == 1
+    save_files(tmp_path / "store", every_eval_ever_files(run))
+    (aggregate,) = (tmp_path / "store").glob("data/*/*/*/*.json")
+    results = json.loads(aggregate.read_text())["evaluation_results"]
+    assert [
+        (result["evaluation_name"], result["score_details"]["score"]) for result in results
+    ] == [("sample (gradeschool/reader)", 1.0)]
+
+
+def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    """Where the server counted; inspect sums them, and shows thinking apart from the answer."""
+    path = run / "completions.jsonl"
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
+    rows[0] |= {"prompt_tokens": 7, "completion_tokens": 5, "reasoning": "hmm", "model": "by"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fields = members(export(gradeschool, run, "inspect", tmp_path))
+    sample = fields["samples/0_epoch_1.json"]
+    usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
+    assert sample["output"]["usage"] == usage
+    assert sample["output"]["model"] == "by"
+    assert sample["messages"][-1]["content"][0] == {"type": "reasoning", "reasoning": "hmm"}
+    assert list(fields["header.json"]["stats"]["model_usage"].values()) == [usage]
+    assert "usage" not in fields["samples/1_epoch_1.json"]["output"]
+    folder = export(gradeschool, run, "every-eval-ever", tmp_path)
+    (samples,) = folder.glob("data/*/*/*/*_samples.jsonl")
+    first, second = rows_of(samples)[:2]
+    assert first["token_usage"] == usage
+    assert first["output"]["reasoning_trace"] == ["hmm"]
+    assert "token_usage" not in second
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(export(gradeschool, run, "parquet", tmp_path)).to_pylist()
+    assert [table[0][f"{side}_tokens"] for side in ("prompt", "completion")] == [7, 5]
+    assert table[1]["prompt_tokens"] is None

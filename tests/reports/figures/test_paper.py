@@ -19,9 +19,6 @@ from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import (
     DOUBLING,
-    TENFOLD,
-    Agreement,
-    CauseRow,
     Figure,
     Panel,
     Point,
@@ -29,7 +26,7 @@ from gradeschool.reports.figures.records import (
     Series,
     agreement,
 )
-from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_scorers
+from gradeschool.reports.figures.run_figures import draw_scorers
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.verdicts import Share, judge_run
 from gradeschool.scoring.statistics import wilson
@@ -122,21 +119,6 @@ def test_nine_series_and_two_baselines_all_look_different() -> None:
     assert len(set(looks)) == 11
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "tick"), [(1e8, 1e11, r"{10^{9}}"), (1.5e13, 9e13, r"{2\times10^{13}}")]
-)
-def test_many_numbers_at_any_distance_have_round_ticks(low: float, high: float, tick: str) -> None:
-    points = tuple(Point(low * (high / low) ** (step / 30) ** 2, 0.5) for step in range(31))
-    panel = Panel((Series("a", points),), "FLOPs", scale=TENFOLD)
-
-    def draw(canvas: Any) -> None:
-        curves._panel(panel, canvas.subplots())
-
-    shown = texts_of(draw)
-    assert any(tick in text for text in shown)
-    assert not any("B" in text for text in shown)
-
-
 def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
     rows = [ScorerRow("a", 2, share(93), True), ScorerRow("b$x$", 0, share(88), False)]
     texts = texts_of(lambda canvas: draw_scorers(rows, canvas))
@@ -173,22 +155,6 @@ def test_failed_samples_are_no_agreement(tmp_path: Path) -> None:
     names = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
     result = agreement(judge_run(run, ScorerSet([get_scorer(name) for name in names])))
     assert result.shares == ((1.0, 0.5), (0.5, 1.0))
-
-
-def test_agreement_below_all_is_never_written_as_all() -> None:
-    same = Agreement(("a", "b", "c"), ((1, 0.9999, 0.5), (0.9999, 1, 1), (0.5, 1, 1)))
-    texts = texts_of(lambda canvas: draw_agreement(same, canvas))
-    assert [text for text in texts if "9.9" in text or text in ("100", "50.0")] == [
-        "99.9",
-        "50.0",
-        "100",
-    ]
-
-
-def test_causes_show_counts_and_shares() -> None:
-    rows = [CauseRow("wrong value", 996), CauseRow("empty", 4)]
-    texts = texts_of(lambda canvas: draw_causes(rows, canvas))
-    assert {"996  (100%)", "4  (<1%)"} <= set(texts)
 
 
 @pytest.mark.parametrize(

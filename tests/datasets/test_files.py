@@ -1,0 +1,298 @@
+"""Download and cache of a dataset's files."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.client import HTTPResponse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from gradeschool import load_dataset
+from gradeschool.datasets import files, load
+from gradeschool.datasets.sources import SOURCES, DatasetSource
+from gradeschool.errors import DataError
+from tests.datasets.test_load import BODY
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool
+from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
+
+
+def cached() -> list[Path]:
+    """Every file in the cache."""
+    return [path for path in files.cache_folder().rglob("*") if path.is_file()]
+
+
+class Origin(ThreadingHTTPServer):
+    """An HTTP server that answers every path with `body`, and notes the paths it was asked for.
+
+    Asked as a proxy it gets whole URLs, and answers them itself.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.paths: list[str] = []
+        self.body, self.status, self.claimed_length = BODY, 200, len(BODY)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers GET as the server says."""
+
+    server: Origin
+
+    def do_GET(self) -> None:
+        """Note the path and send the body."""
+        self.server.paths.append(self.path)
+        if self.server.status == 0:
+            self.wfile.write(b"this is no HTTP\r\n\r\n")
+            return
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(self.server.claimed_length))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    """A running server."""
+    with Origin() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> DatasetSource:
+    """A source of one problem that lies at the origin and nowhere else."""
+    source = DatasetSource(
+        name="tiny",
+        summary="one problem",
+        path="tiny/test.jsonl",
+        sha256=hashlib.sha256(BODY).hexdigest(),
+        rows=1,
+        url=f"{origin.url}/pinned/test.jsonl",
+        licence="MIT",
+    )
+    monkeypatch.setitem(SOURCES, "tiny", source)
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    return source
+
+
+def test_the_cache_folder_is_chosen_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "own"))
+    assert files.cache_folder() == tmp_path / "own"
+    monkeypatch.delenv("GRADESCHOOL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert files.cache_folder() == tmp_path / "xdg" / "gradeschool"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert files.cache_folder() == tmp_path / "home" / ".cache" / "gradeschool"
+
+
+def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    assert files.find_file(tiny) is None
+    assert files.locate(tiny).where == "fetched"
+    for _ in range(3):
+        load._load_source.cache_clear()
+        assert load_dataset("tiny").problems[0].gold == "2"
+    assert files.locate(tiny).where == "cache"
+    assert origin.paths == ["/pinned/test.jsonl"]
+    assert cached() == [files.cache_folder() / "tiny" / "test.jsonl"]
+    assert cached()[0].read_bytes() == BODY
+
+
+def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "test.jsonl").write_bytes(BODY)
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    assert files.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
+    assert origin.paths == []
+
+
+def test_what_the_given_folder_does_not_hold_is_fetched(
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    assert files.locate(tiny).where == "fetched"
+    assert len(origin.paths) == 1
+
+
+def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    origin.body = BODY.replace(b"2", b"3")
+    with pytest.raises(DataError, match=r"expected [0-9a-f]{64}; nothing was kept"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    origin.claimed_length = 10 * len(BODY)
+    origin.body = BODY[:20]
+    with pytest.raises(DataError, match=r"stopped after 20 of \d+ bytes; nothing was kept"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_an_interrupted_fetch_says_so_and_keeps_nothing(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch, gradeschool: Command
+) -> None:
+    def interrupted(reply: HTTPResponse, amount: int) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HTTPResponse, "read", interrupted)
+    result = gradeschool("data", "fetch", "tiny")
+    assert result.status == 130
+    assert result.err.strip() == (
+        "gradeschool: fetching the dataset 'tiny' was interrupted; nothing was kept: run it again"
+    )
+    assert cached() == []
+
+
+def test_a_digest_that_nobody_published_is_that_of_the_first_fetch(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    pinned = replace(tiny, sha256="")
+    origin.body, origin.claimed_length = b"<p>Please sign in</p>\n" * 2, 44
+    with pytest.raises(DataError, match="gave 2 lines, not the 1 of the dataset 'tiny'; nothing"):
+        files.fetch(pinned)
+    assert cached() == []
+    origin.body, origin.claimed_length = BODY, len(BODY)
+    path = files.locate(pinned).path
+    record = path.with_name("test.jsonl.sha256")
+    assert record.read_text("ascii") == f"{tiny.sha256}\n"
+    path.write_bytes(BODY[:-1])
+    with pytest.raises(DataError, match=f"expected {tiny.sha256}; remove it"):
+        files.locate(pinned)
+    path.unlink()
+    origin.body = BODY.replace(b"2", b"3")
+    with pytest.raises(DataError, match=f"expected {tiny.sha256}; nothing was kept"):
+        files.locate(pinned)
+    origin.body = BODY
+    assert files.locate(pinned).where == "fetched"
+    assert files.locate(pinned).where == "cache"
+    record.write_bytes(b"\xff")
+    with pytest.raises(DataError, match=r"cannot read .*test\.jsonl\.sha256.*; remove it"):
+        files.locate(pinned)
+
+
+def test_a_damaged_cache_is_an_error_that_says_what_to_remove(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    path = files.locate(tiny).path
+    path.write_bytes(BODY[:-1])
+    with pytest.raises(DataError, match="remove it"):
+        load_dataset("tiny")
+    path.unlink()
+    assert len(load_dataset("tiny")) == 1
+
+
+@pytest.mark.parametrize("variable", files.OFFLINE_VARIABLES)
+@pytest.mark.parametrize("value", ["1", "true", "ON", " yes "])
+def test_nothing_is_fetched_where_the_user_is_offline(
+    tiny: DatasetSource, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
+        load_dataset("tiny")
+    assert origin.paths == []
+
+
+def test_what_was_fetched_before_is_read_offline(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.locate(tiny)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert len(load_dataset("tiny")) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1:9/test.jsonl", "refused"),
+        ("http://origin.invalid/test.jsonl", "fetch"),
+    ],
+)
+def test_an_origin_that_cannot_be_reached_is_a_clear_error(
+    tiny: DatasetSource, url: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
+    with pytest.raises(DataError, match=reason) as caught:
+        load_dataset("tiny")
+    assert url in str(caught.value)
+    assert "$GRADESCHOOL_DATA/tiny/test.jsonl" in str(caught.value)
+    assert cached() == []
+
+
+@pytest.mark.parametrize(("status", "reason"), [(404, "Not Found"), (503, "Unav"), (0, "HTTP")])
+def test_an_origin_that_refuses_or_talks_nonsense_is_a_clear_error(
+    tiny: DatasetSource, origin: Origin, status: int, reason: str
+) -> None:
+    origin.status = status
+    with pytest.raises(DataError, match=rf"cannot fetch the dataset 'tiny' from .*{reason}"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_a_file_with_another_number_of_rows_is_an_error(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
+    with pytest.raises(DataError, match="contains 1 problems, not 2"):
+        load_dataset("tiny")
+
+
+@pytest.mark.parametrize("value", ["0", "", "false"])
+def test_an_offline_variable_that_says_no_does_not_forbid(
+    tiny: DatasetSource, origin: Origin, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", value)
+    assert len(load_dataset("tiny")) == 1
+    assert len(origin.paths) == 1
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
+def test_a_proxy_of_the_environment_is_used(
+    tiny: DatasetSource, origin: Origin, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://origin.invalid/pinned/test.jsonl"
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
+    monkeypatch.setenv(variable, origin.url)
+    assert len(load_dataset("tiny")) == 1
+    assert origin.paths == [url]
+
+
+def test_no_proxy_exempts_a_host(
+    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert len(load_dataset("tiny")) == 1
+    assert origin.paths == ["/pinned/test.jsonl"]
+
+
+def test_a_cache_that_cannot_be_written_is_a_clear_error(
+    tiny: DatasetSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DataError, match="set GRADESCHOOL_CACHE to a folder"):
+        load_dataset("tiny")

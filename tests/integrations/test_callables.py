@@ -1,0 +1,103 @@
+"""Models from Python: functions and objects with `gradeschool.evaluate`, under a protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gradeschool as package
+from gradeschool import Scores, load_dataset
+from gradeschool.answers.numbers import normalize
+from gradeschool.errors import InputError
+from gradeschool.integrations.callables import function_input
+
+# score
+
+
+# evaluate
+
+
+def knows(golds: dict[str, str]) -> Callable[[object], str]:
+    """A model that knows these answers and nothing else."""
+
+    def model(prompt: object) -> str:
+        text = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
+        results = [gold for question, gold in golds.items() if question[:40] in text]
+        return f"#### {results[0]}" if results else "I do not know."
+
+    return model
+
+
+@pytest.mark.parametrize("protocol", ["zero-shot/chat", "gradeschool/few-shot-cot"])
+def test_evaluate_asks_a_function_under_a_protocol(protocol: str) -> None:
+    problems = load_dataset("sample").problems[:6]
+    model = knows({problem.question: problem.gold for problem in problems[:4]})
+    scores = package.evaluate(model, protocol, "sample", limit=6)
+    assert isinstance(scores, Scores)
+    assert (len(scores), scores.correct) == (6, 4)
+    assert [normalize(v.answer.value) for v in scores.verdicts[:4] if v.answer] == [
+        normalize(problem.gold) for problem in problems[:4]
+    ]
+
+
+def test_an_object_with_an_async_call_is_a_model() -> None:
+    class Model:
+        async def __call__(self, messages: object) -> str:
+            await asyncio.sleep(0)
+            return "#### 600"
+
+    assert package.evaluate(Model(), dataset="sample", limit=2).correct == 1
+
+
+def test_evaluate_runs_where_a_loop_is_running() -> None:
+    async def cell() -> Scores:
+        return package.evaluate(lambda messages: "#### 1", dataset="sample", limit=2)
+
+    assert len(asyncio.run(cell())) == 2
+
+
+def test_a_kept_folder_is_not_asked_again(tmp_path: Path) -> None:
+    calls: list[object] = []
+
+    def model(messages: object) -> str:
+        calls.append(messages)
+        return "#### 1"
+
+    for limit in (2, 3):
+        package.evaluate(model, dataset="sample", limit=limit, output=tmp_path / "run")
+    assert len(calls) == 3
+
+
+def test_what_the_function_raises_is_raised() -> None:
+    def broken(messages: object) -> str:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        package.evaluate(broken, dataset="sample", limit=1)
+    with pytest.raises(InputError, match=r"returned a int: '?3"):
+        package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("data")
+def test_a_prefix_is_the_last_message() -> None:
+    protocol = package.get_protocol("olmes/gsm8k-tulu")
+    shots = load_dataset(protocol.shots).problems
+    prompt = next(iter(protocol.render(load_dataset("sample").problems[:1], shots)))
+    messages = function_input(prompt)
+    assert messages[-1] == {"role": "assistant", "content": "Answer:"}
+
+
+# The pytest plugin
+
+
+# gsm8k-olmes
+
+
+# lm-eval's filters
+
+
+# The verb

@@ -1,0 +1,88 @@
+"""`gradeschool.score`: completions from Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gradeschool as package
+from gradeschool.errors import InputError
+from gradeschool.scorer import DEFAULT_SCORER
+
+TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
+
+
+GOLDS = [18, "11", {"question": "?", "answer": "#### 1"}]
+
+
+def test_score_counts_and_says_why() -> None:
+    scores = package.score(TEXTS, GOLDS)
+    assert (len(scores), scores.correct, scores.headline.no_answer) == (3, 1, 1)
+    assert scores.accuracy == pytest.approx(1 / 3)
+    assert scores.ci95[0] < 1 / 3 < scores.ci95[1]
+    assert [index for index, _ in scores.misses()] == [1, 2]
+    assert "'711' is not '11'" in scores.describe_misses()
+    assert [verdict.scorer for verdict in scores.verdicts] == [DEFAULT_SCORER] * 3
+
+
+def test_score_takes_several_scorers_and_equal_golds_are_different_problems() -> None:
+    scores = package.score(
+        ["#### 1", "1", "#### 1", "2"], ["1"] * 4, ["openai/2021", DEFAULT_SCORER]
+    )
+    assert [item.correct for item in scores.run.scorers] == [2, 3]
+    alone = package.score(["#### 1", "1", "#### 1", "2"], ["1"] * 4)
+    assert alone.ci95 == package.score(["#### 1", "1", "#### 1", "2"], [1, "1", "#### 1", 1.0]).ci95
+
+
+def test_a_result_prints_a_table_and_renders_in_a_notebook() -> None:
+    scores = package.score(TEXTS, GOLDS, [DEFAULT_SCORER, "inspect/match-numeric@<=0.3.220"])
+    head, *lines = str(scores).splitlines()
+    assert head.split()[:3] == ["scorer", "correct", "accuracy"]
+    assert [line.split()[1] for line in lines] == ["1", "2"]
+    page = scores._repr_html_()
+    assert page.count("<tr>") == 3
+    assert "match-numeric@&lt;=0.3.220" in page
+
+
+def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
+    """A failed sample has no verdict."""
+    answers = [{"completion": "", "error": "429"}, {"completion": "7"}, {"completion": "8"}]
+    rows = [{"question": f"{index}?", "gold": 7, **row} for index, row in enumerate(answers)]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = package.score(path)
+    assert [index for index, _ in scores.misses()] == [2]
+
+
+def test_many_misses_are_counted_not_listed() -> None:
+    shown = package.score(["x"] * 9, ["1"] * 9).describe_misses()
+    assert shown.endswith("and 4 more")
+
+
+def test_score_takes_the_question_of_a_row() -> None:
+    row = {"question": "How many minutes does she need?", "answer": "#### 120"}
+    text = "She needs 2 hours (120 minutes)."
+    assert package.score([text], [row]).correct == 1
+    assert package.score([{"completion": text, "gold": row}]).correct == 1
+    assert package.score([text], ["120"]).correct == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "golds", "scorer", "said"),
+    [
+        (["a"], [], DEFAULT_SCORER, "1 texts but 0 golds"),
+        ([], [], DEFAULT_SCORER, "no texts"),
+        ([3], ["1"], DEFAULT_SCORER, "text 0 is a int: '?3"),
+        (["a"], [None], DEFAULT_SCORER, "gold 0 is <class 'NoneType'>"),
+        (["a"], [" "], DEFAULT_SCORER, "empty"),
+        (["a"], ["1"], [], "no scorer"),
+        (["a"], ["1"], "openai/2020", "openai/2021"),
+    ],
+)
+def test_score_refuses_what_it_cannot_use(
+    texts: list[str], golds: list[object], scorer: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        package.score(texts, golds, scorer)
