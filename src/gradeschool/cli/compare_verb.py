@@ -198,10 +198,10 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
 
     first = runs[0]
     for run in runs[1:]:
-        ours, theirs = seeds(first), seeds(run)
-        shared = range(max(ours.start, theirs.start), min(ours.stop, theirs.stop))
-        if shared and ours != theirs and facts(run) == facts(first) and facts(first)[2]:
-            apart = max(len(ours), len(theirs))
+        a, b = seeds(first), seeds(run)
+        shared = range(max(a.start, b.start), min(a.stop, b.stop))
+        if shared and a != b and facts(run) == facts(first) and facts(first)[2]:
+            apart = max(len(a), len(b))
             warn(
                 f"{first.run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
                 "common, so those samples may be equal and the runs are not independent; evaluate "

@@ -261,7 +261,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 @click.argument("run", metavar="RUN")
 @click.option("--form", type=click.Choice(["gradeschool", "trl", "openrlhf", "prm800k"]),
               default="gradeschool", show_default=True,
-              help="Form of the rows: ours, or one that others train on.")  # fmt: skip
+              help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="JSONL file to write; by default stdout.")  # fmt: skip
 @dataset_option

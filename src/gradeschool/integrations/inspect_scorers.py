@@ -116,10 +116,10 @@ def _scoring(name: str) -> InspectScorer:
     return score
 
 
-def _scorer_for(ours: str, name: str) -> Callable[..., InspectScorer]:
+def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
     @scorer(metrics=[accuracy(), stderr()], name=name)
     def for_scorer() -> InspectScorer:
-        return _scoring(ours)
+        return _scoring(published)
 
     factory: Callable[..., InspectScorer] = for_scorer
     return factory

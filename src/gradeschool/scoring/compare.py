@@ -234,12 +234,12 @@ def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, Pair]:
 
 
 def _require_same(a: Outcomes, b: Outcomes, id: str) -> None:
-    ours, theirs = a.problems[id], b.problems[id]
-    if (ours.question, ours.gold) != (theirs.question, theirs.gold):
+    first, second = a.problems[id], b.problems[id]
+    if (first.question, first.gold) != (second.question, second.gold):
         raise InputError(
             f"{a.run!r} and {b.run!r} use the id {id!r} for different problems: "
-            f"{ours.question[:60]!r} (gold {ours.gold!r}) and {theirs.question[:60]!r} "
-            f"(gold {theirs.gold!r}); compare runs of one dataset, or give --unpaired"
+            f"{first.question[:60]!r} (gold {first.gold!r}) and {second.question[:60]!r} "
+            f"(gold {second.gold!r}); compare runs of one dataset, or give --unpaired"
         )
 
 

@@ -224,8 +224,8 @@ def _is_another(problem: Problem, question: str) -> bool:
 
     A short question proves nothing: some files truncate questions.
     """
-    theirs, ours = _squeeze(question), _squeeze(problem.question)
-    return len(theirs) >= TELLING and theirs not in ours and ours not in theirs
+    shown, whole = _squeeze(question), _squeeze(problem.question)
+    return len(shown) >= TELLING and shown not in whole and whole not in shown
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:

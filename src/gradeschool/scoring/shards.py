@@ -275,8 +275,8 @@ def join_tables(
     if not written:
         raise InputError(f"{', '.join(repr(str(path)) for path in paths)} contain no verdicts")
     path, scorers = written[0]
-    for other, theirs in written:
-        if theirs != scorers:
+    for other, names in written:
+        if names != scorers:
             raise InputError(
                 f"{str(other)!r} and {str(path)!r} contain the verdicts of different scorers; "
                 "score every shard with the same --scorer"

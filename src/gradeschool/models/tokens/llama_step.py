@@ -152,15 +152,15 @@ def _unordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 
 
 def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
-    ours = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
     write = torch.ops.mkldnn._linear_pointwise
 
     def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
         written: torch.Tensor
         if onto is None:
-            written = write.default(state, ours, bias, "none", [], "")
+            written = write.default(state, packed, bias, "none", [], "")
         else:
-            written = write.binary(state, onto, ours, bias, "add")
+            written = write.binary(state, onto, packed, bias, "add")
         return written
 
     return apply

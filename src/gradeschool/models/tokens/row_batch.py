@@ -86,10 +86,11 @@ class GenerationBatch:
         width = prefix.keys.shape[2]
         query = (query * scale).reshape(rows * key.shape[1], shared, size)
         late = None if self.late is None else self.late[:, :, : self.written + 1]
-        ours = scored(self._spread(query), own.keys, late).reshape(*query.shape[:2], -1)
-        theirs = self._prefix_scores(query, prefix.keys).reshape(*query.shape[:2], width)
-        weights = torch.cat((theirs, ours), -1).softmax(-1, dtype=torch.float32).to(query.dtype)
-        of_own = weights[..., width:].reshape(len(own.values), -1, ours.shape[2])
+        own_scores = scored(self._spread(query), own.keys, late).reshape(*query.shape[:2], -1)
+        prefix_scores = self._prefix_scores(query, prefix.keys).reshape(*query.shape[:2], width)
+        scores = torch.cat((prefix_scores, own_scores), -1)
+        weights = scores.softmax(-1, dtype=torch.float32).to(query.dtype)
+        of_own = weights[..., width:].reshape(len(own.values), -1, own_scores.shape[2])
         read = self._gathered(torch.bmm(of_own, own.values), query.shape)
         read += self._prefix_values(weights[..., :width], prefix.values).reshape(read.shape)
         return read.reshape(rows, heads, -1)
@@ -135,13 +136,12 @@ class GenerationBatch:
         self.slots = np.concatenate((self.slots, younger.slots))
         self.longest = max(self.longest, younger.longest)
         self.prefixes = [
-            stacked(ours, theirs)
-            for ours, theirs in zip(self.prefixes, younger.prefixes, strict=True)
+            stacked(old, new) for old, new in zip(self.prefixes, younger.prefixes, strict=True)
         ]
         self.suffixes = [
-            under(shifted(cut(ours, self.written), 0, GROWTH),
-                  shifted(cut(theirs, younger.written), delay, GROWTH))
-            for ours, theirs in zip(self.suffixes, younger.suffixes, strict=True)
+            under(shifted(cut(old, self.written), 0, GROWTH),
+                  shifted(cut(new, younger.written), delay, GROWTH))
+            for old, new in zip(self.suffixes, younger.suffixes, strict=True)
         ]  # fmt: skip
         self._arrange()
 
@@ -253,8 +253,8 @@ def read_all(
     read, end = [], 0
     for batch in batches:
         start, end = end, end + batch.rows
-        ours = slice(start, end)
-        read.append(batch.attend(layer, query[ours], key[ours], value[ours], scale))
+        rows = slice(start, end)
+        read.append(batch.attend(layer, query[rows], key[rows], value[rows], scale))
     return read[0] if len(read) == 1 else torch.cat(read)
 
 

@@ -33,18 +33,18 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
     manifest = judged.manifest
     decoding = mapping(manifest.get("decoding"))
     protocol = mapping(manifest.get("protocol"))
-    known, settings = known_protocol(manifest), measured(manifest)
+    published, settings = known_protocol(manifest), measured(manifest)
     return [
         Item("Model", _model(judged)),
         Item("Engine and versions", _versions(manifest)),
         Item("Precision", settings.precision or None),
         Item("Test set and its digest", _dataset(manifest)),
-        Item("Few-shot examples", _shots(manifest, known)),
-        Item("Prompt format", _format(known)),
+        Item("Few-shot examples", _shots(manifest, published)),
+        Item("Prompt format", _format(published)),
         Item("Protocol", _protocol(protocol)),
         Item("Reading and comparing the answer", judged.scorers[HEADLINE]),
         Item("Decoding", _decoding(decoding)),
-        Item("Changed from the protocol", _changes(known, settings)),
+        Item("Changed from the protocol", _changes(published, settings)),
         Item("Samples a problem", _samples(*samples_of(judged))),
         Item("Stop strings and limit", _limits(decoding)),
         Item("Truncated, empty, run-on", _rates(rates)),
@@ -71,11 +71,11 @@ def _model(judged: Judged) -> str | None:
 
 
 def _versions(manifest: Mapping[str, Any]) -> str | None:
-    ours = _string(manifest, "gradeschool")
-    if ours is None:
+    version = _string(manifest, "gradeschool")
+    if version is None:
         return None
     engine = engine_words(manifest)
-    own = f"gradeschool {ours}, Python {_string(manifest, 'python') or 'unknown'}"
+    own = f"gradeschool {version}, Python {_string(manifest, 'python') or 'unknown'}"
     return f"{engine}; {own}" if engine else f"engine not recorded; {own}"
 
 

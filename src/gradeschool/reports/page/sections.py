@@ -304,10 +304,10 @@ def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
     """Return (gained, lost) against the headline scorer, where both have a verdict."""
     gained = lost = 0
     pairs = Counter((each.outcome, each.outcomes[scorer]) for each in judged.completions)
-    for (ours, theirs), number in pairs.items():
-        if ERROR not in (ours, theirs):
-            gained += number * (ours != CORRECT and theirs == CORRECT)
-            lost += number * (ours == CORRECT and theirs != CORRECT)
+    for (headline, other), number in pairs.items():
+        if ERROR not in (headline, other):
+            gained += number * (headline != CORRECT and other == CORRECT)
+            lost += number * (headline == CORRECT and other != CORRECT)
     return gained, lost
 
 
