@@ -139,3 +139,14 @@ def test_a_launcher_that_starts_one_process_is_noticed(monkeypatch: pytest.Monke
         assert world.describe() == "1 process on cpu"
         monkeypatch.setenv("ACCELERATE_USE_CPU", "True")
         assert "accelerate launch starts no more" in world.describe()
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch would say "invalid device ordinal"."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for name, value in {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
+    message = r"process 2 of this machine has no GPU of its own \(GPUs: 1\); start as many with"
+    with pytest.raises(InputError, match=message), joined("ddp", 2):
+        pass

@@ -100,7 +100,8 @@ ALONE = World()
 def joined(kind: ParallelKind, expected: int | None = None) -> Iterator[World]:
     """Yield the world of processes from a launcher, or of one process without a launcher.
 
-    Raises InputError if their number is not the expected one.
+    Raises InputError if their number is not the expected one, or there are fewer GPUs than
+    processes on this machine.
     """
     import torch
 
@@ -112,7 +113,13 @@ def joined(kind: ParallelKind, expected: int | None = None) -> Iterator[World]:
             f"{expected} processes were requested, {size} started: `accelerate launch --cpu` "
             f"starts only one; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
-    device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"
+    local = int(variables["LOCAL_RANK"] or 0)
+    if gpu and local >= (gpus := torch.cuda.device_count()):
+        raise InputError(
+            f"process {local + 1} of this machine has no GPU of its own (GPUs: {gpus}); start "
+            f"as many with --nproc-per-node {gpus}, or set CUDA_VISIBLE_DEVICES= to use the CPU"
+        )
+    device = f"cuda:{local}" if gpu else "cpu"
     if size == 1:
         yield World(device=device)
         return
