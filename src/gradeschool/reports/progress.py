@@ -81,18 +81,18 @@ class ProgressDisplay:
         self.message(f"gradeschool: {text}", always=True)
 
     def update(
-        self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
+        self, completed: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
     ) -> None:
-        """Show `done` of `total` with lines of figures, if an update is due or `now` is set."""
+        """Show `completed` of `total` and lines of figures, if an update is due or `now` is set."""
         seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
         if not now and time.monotonic() - self._updated <= seconds:
             return
         self._updated = time.monotonic()
         lines = [line for line in figures() if line]
         if self.console is None:
-            self.message(BETWEEN.join([f"{done}/{total} done", *lines]))
+            self.message(BETWEEN.join([f"{completed}/{total} done", *lines]))
             return
-        self._bar.update(self._task, completed=done, total=total, figures="\n".join(lines))
+        self._bar.update(self._task, completed=completed, total=total, figures="\n".join(lines))
         self._bar.refresh()
 
 
@@ -307,14 +307,14 @@ class StagesDisplay(ProgressDisplay):
         super().__init__(quiet, console)
         self._begun: set[str] = set()
 
-    def show(self, running: Sequence[StageProcess], done: int, of: int) -> None:
+    def show(self, running: Sequence[StageProcess], completed: int, total: int) -> None:
         """Show the running stages."""
         for stage in running:
             if self.console is None and stage.stage.name not in self._begun:
                 self._begun.add(stage.stage.name)
-                self.message(f"{stage.stage.name} ... ({done}/{of} done)")
+                self.message(f"{stage.stage.name} ... ({completed}/{total} done)")
         if self.console is not None:
-            self.update(done, of, lambda: ["stages", *map(_stage_line, running)])
+            self.update(completed, total, lambda: ["stages", *map(_stage_line, running)])
 
     def ended(self, stage: Stage, result: StageResult) -> None:
         """Show how long a stage took."""
