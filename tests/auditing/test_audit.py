@@ -139,9 +139,6 @@ def test_findings_are_real() -> None:
             assert repr(verdict) == finding.got
 
 
-# Scorers that start processes or tamper with their own
-
-
 # What can be audited
 
 

@@ -1,4 +1,4 @@
-"""Where problems come from: named sources, their digests, fetching, local files, the sample."""
+"""Where problems come from: named sources, their digests, local files, the sample."""
 
 import csv
 import hashlib
@@ -16,6 +16,7 @@ from gradeschool.datasets import files, load
 from gradeschool.datasets.load import config_shots
 from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(files.__file__).parent / "sample"

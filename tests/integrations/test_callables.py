@@ -15,11 +15,6 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
 from gradeschool.integrations.callables import function_input
 
-# score
-
-
-# evaluate
-
 
 def knows(golds: dict[str, str]) -> Callable[[object], str]:
     """A model that knows these answers and nothing else."""
@@ -89,15 +84,3 @@ def test_a_prefix_is_the_last_message() -> None:
     prompt = next(iter(protocol.render(load_dataset("sample").problems[:1], shots)))
     messages = function_input(prompt)
     assert messages[-1] == {"role": "assistant", "content": "Answer:"}
-
-
-# The pytest plugin
-
-
-# gsm8k-olmes
-
-
-# lm-eval's filters
-
-
-# The verb

@@ -1,4 +1,4 @@
-"""The reward and its adapters for TRL, verl and OpenRLHF, without those packages."""
+"""The reward, and what its adapters for TRL, verl and OpenRLHF share."""
 
 from __future__ import annotations
 
@@ -266,15 +266,6 @@ def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     assert text_of(later) == "first"
     assert text_of([]) == ""
     assert text_of([3]) is None
-
-
-# TRL
-
-
-# verl
-
-
-# OpenRLHF
 
 
 def test_the_old_keyword_names_the_scorer() -> None:

@@ -32,12 +32,6 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 
 
-# The best by a score
-
-
-# Votes among all completions, by their definitions
-
-
 # How scores separate
 
 
