@@ -244,3 +244,19 @@ def test_ids_that_may_mean_another_problem_are_refused(
 def test_an_id_with_one_number_names_the_row(reference: Reference) -> None:
     problems = [Problem(str(i), "?", "#### 1", "1") for i in range(3)]
     assert Matcher(problems, "gsm8k").find(reference) is problems[1]
+
+
+def test_a_problem_that_a_file_brings_is_built_once_however_many_samples_it_has() -> None:
+    matcher = Matcher([], "rows")
+
+    def problem_of(id: str, gold: str) -> Problem | None:
+        sample = FileSample(1, "run", Reference(id=id, gold=gold), f"#### {gold}")
+        return matcher.match(sample)[1]
+
+    first = problem_of("a", "5")
+    assert first is not None
+    assert first.gold == "5"
+    assert problem_of("a", "5") is first
+    other = problem_of("a", "6")
+    assert other is not None
+    assert other.gold == "6"

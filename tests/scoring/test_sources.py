@@ -6,10 +6,15 @@ import io
 import json
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gradeschool.formats import tables
+from gradeschool.formats.tables import BATCH_ROWS, parse_line
+from gradeschool.scoring import sources as module
 from gradeschool.scoring.sources import load_runs, parted
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -253,3 +258,23 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     [loaded] = load_runs(folder, None, lambda _: None)
     assert [sample.sample for sample in loaded.samples] == [0, 1, 2, 0, 1, 2]
     assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]
+
+
+def test_a_file_with_golds_of_its_own_is_not_read_before_it_is_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only its first batch is, which shows that no dataset has to be fetched for it."""
+    monkeypatch.setattr(module, "is_here", lambda name: False)
+    path = tmp_path / "answers.jsonl"
+    row = json.dumps({"id": "a", "completion": "#### 5", "gold": "5"})
+    path.write_text(f"{row}\n" * 3 * BATCH_ROWS)
+    parsed = []
+
+    def parse(line: bytes) -> tuple[Mapping[str, Any], str]:
+        parsed.append(line)
+        return parse_line(line)
+
+    monkeypatch.setattr(tables, "parse_line", parse)
+    [source] = module.sources([str(path)], None)
+    assert source.dataset is module.OWN_GOLDS
+    assert len(parsed) < 2 * BATCH_ROWS

@@ -22,6 +22,7 @@ from gradeschool.scorer import clip
 
 ADVICE = "correct it, or give its dataset with -d"
 TELLING = 40  # characters of a question
+MOST_REFERENCES = 10_000  # remembered by a matcher: several samples or runs have the same
 
 
 class QuestionPlace(NamedTuple):
@@ -44,6 +45,7 @@ class Matcher:
             problem.meta["row"]: problem for problem in problems if "row" in problem.meta
         }
         self.by_question = {_squeeze(problem.question): problem for problem in problems}
+        self._matched: dict[Reference, Problem] = {}
 
     @cached_property
     def topics(self) -> Topics:
@@ -163,10 +165,15 @@ class Matcher:
         """Return a sample without its prompt, and its problem, or None and the reason."""
         if sample.fault:
             return sample, None, sample.fault
-        try:
-            problem = self.find(sample.reference)
-        except InputError as missing:
-            return sample, None, str(missing)
+        problem = self._matched.get(sample.reference)
+        if problem is None:
+            try:
+                problem = self.find(sample.reference)
+            except InputError as missing:
+                return sample, None, str(missing)
+            if len(self._matched) >= MOST_REFERENCES:
+                self._matched.clear()
+            self._matched[sample.reference] = problem
         if sample.reference.prompted and (place := self.asked_in(sample.text)) is not None:
             sample = sample._replace(text=place.rest)
         return sample, problem, ""

@@ -29,10 +29,13 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.read import (
     name_of,
+    name_of_unnamed,
+    nothing_in,
     read_samples,
     require,
     sample_batches,
 )
+from gradeschool.formats.samples import UNNAMED, FileSample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
@@ -72,8 +75,8 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
     tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
-    check_sources(names, dataset)
     own = {name for name, _, parts, used in tables if dataset is None and _brings(parts, used)}
+    check_sources([name for name in names if name not in own], dataset)
     loaded = load_datasets(used for name, *_, used in tables if name not in own)
     return [
         Source(name, parts, unnamed_run(name), OWN_GOLDS if name in own else loaded[used], only,
@@ -120,16 +123,32 @@ def check_sources(
             check_runs = None
             continue
         file, only = parted(name)
-        recorded = [sample for part in parts for sample in read_samples(part, unnamed_run(name))]
-        if all(sample.fault for sample in recorded):
-            first = recorded[0]
-            raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
-        runs = dict.fromkeys(sample.run for sample in recorded)
+        runs = _runs_in(file, parts, unnamed_run(name))
         if only and only not in runs:
             raise no_such_run(file, only, runs)
         chosen += [only] if only else runs
     if check_runs:
         check_runs(chosen)
+
+
+def _runs_in(file: str, parts: Iterable[Path], default_run: str) -> list[str]:
+    """Return the names of a table's runs; raises InputError if no row of it can be used."""
+    runs: dict[str, None] = {}
+    first: FileSample | None = None
+    is_usable = False
+    for part in parts:
+        is_empty = True
+        for batch in sample_batches(part, default_run=default_run):
+            for sample in batch.samples():
+                first, is_empty = first or sample, False
+                is_usable = is_usable or not sample.fault
+                runs[sample.run] = None
+        if is_empty:
+            raise nothing_in(part)
+    if first is not None and not is_usable:
+        raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
+    unnamed = name_of_unnamed(runs, default_run)
+    return list(dict.fromkeys(unnamed if run == UNNAMED else run for run in runs))
 
 
 def parted(spec: str) -> tuple[str, str]:
