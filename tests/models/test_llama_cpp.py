@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gradeschool import judge, load_dataset
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.models.choose import choose_model
 from gradeschool.models.gguf_file import write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
@@ -68,6 +68,18 @@ def test_without_llama_cpp_the_pip_line_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
+        LlamaCppModel(tmp_path / "any.gguf")
+
+
+def test_a_library_that_the_system_lacks_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is installed and cannot be loaded, as in python:3.13-slim."""
+    lacking = "libgomp.so.1: cannot open shared object file: No such file or directory"
+    (tmp_path / "xllamacpp.py").write_text(f"raise ImportError({lacking!r})")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "xllamacpp", raising=False)
+    with pytest.raises(GradeschoolError, match=r"libgomp\.so\.1: .*: apt-get install libgomp1"):
         LlamaCppModel(tmp_path / "any.gguf")
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from pathlib import Path
 from typing import Any
 
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.machine import cores
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
@@ -69,9 +68,19 @@ class LlamaCppModel(Endpoint):
 
 
 def needs_llama_cpp() -> None:
-    """Raise MissingExtraError if llama.cpp (the package xllamacpp) is not installed."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingExtraError("a model run by llama.cpp (xllamacpp)", "llama-cpp")
+    """Raise MissingExtraError if llama.cpp (the package xllamacpp) is not installed.
+
+    Raises GradeschoolError if the system lacks a library that it needs, as slim images do.
+    """
+    try:
+        import xllamacpp  # noqa: F401
+    except ModuleNotFoundError:
+        raise MissingExtraError("a model run by llama.cpp (xllamacpp)", "llama-cpp") from None
+    except ImportError as error:
+        raise GradeschoolError(
+            f"llama.cpp cannot be loaded: {error}; install the library of the system that it "
+            "names, libgomp.so.1 on Debian and Ubuntu by: apt-get install libgomp1"
+        ) from error
 
 
 def serve(file: Path, read_tokens: int = 0) -> Any:
