@@ -221,7 +221,7 @@ def test_what_a_model_wrote_is_never_run(name: str, tmp_path: Path) -> None:
 
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the optional library look uninstalled."""
-    monkeypatch.setattr(registry, "find_spec", lambda _: None)
+    monkeypatch.setattr(registry, "is_installed", lambda _: False)
     registry.get_usable_scorer.cache_clear()
 
 

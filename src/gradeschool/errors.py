@@ -91,6 +91,26 @@ class MissingExtraError(GradeschoolError, ImportError):
         super().__init__(f"{feature} needs an extra: pip install 'gradeschool[{extra}]'")
 
 
+def is_installed(package: str) -> bool:
+    """Return whether a package is installed; does not import it.
+
+    A folder of its name in the current folder, such as the `wandb` of earlier runs, is none.
+    """
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:  # the package that contains it is not installed
+        return False
+    return spec is not None and spec.origin is not None
+
+
+def require_packages(feature: str, extra: str, *packages: str) -> None:
+    """Raise MissingExtraError unless all these packages of an extra are installed."""
+    if not all(map(is_installed, packages)):
+        raise MissingExtraError(feature, extra)
+
+
 class ModelError(GradeschoolError):
     """A model gave no completion for one sample.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.signals import keeping_handler
 
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
@@ -23,10 +23,9 @@ def ray_session(advice: str = "", **local: Any) -> Iterator[Any]:
     answers at RAY_ADDRESS, our own errors as tasks raise them, and GradeschoolError if a task or
     Ray fails.
     """
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("--engine ray", "cluster") from None
+    require_packages("--engine ray", "cluster", "ray")
+    import ray
+
     is_started_here = not ray.is_initialized()
     if is_started_here:
         address = os.environ.get("RAY_ADDRESS")

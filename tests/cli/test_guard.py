@@ -45,6 +45,21 @@ def test_a_fault_of_ours_is_one_line_and_exit_2(
     assert KEY not in result.out + result.err
 
 
+def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
+    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gradeschool.runs import summary
+
+    def fail(*_: object) -> None:
+        raise ImportError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(summary, "summary_of", fail)
+    result = gradeschool("runs", "show", "folder")
+    assert result.status == 2
+    assert "Install this package again, or the library of the system that it names" in result.err
+    assert "report it" not in result.err
+
+
 @pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval_verb", "gradeschool.errors"])
 def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
     run = "runpy.run_module('gradeschool', run_name='__main__')"

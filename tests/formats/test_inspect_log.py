@@ -1,6 +1,7 @@
 """inspect's logs: what `gradeschool export` writes, and recorded logs."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -181,11 +182,7 @@ def test_a_missing_zstandard_says_what_to_install(
     pytest.importorskip("zstandard", reason="zstd needs the extra 'inspect-logs'")
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), ZSTD)
-
-    def refuse(name: str) -> object:
-        raise ImportError(name)
-
-    monkeypatch.setattr("importlib.import_module", refuse)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[inspect-logs\]'"):
         read_samples(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import pytest
@@ -59,6 +60,7 @@ def test_no_reply_earns_nothing() -> None:
 def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("verifiers", "datasets"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        monkeypatch.setattr(sys.modules[name], "__spec__", ModuleSpec(name, None, origin="memory"))
     monkeypatch.setattr(sys.modules["verifiers"], "__version__", "0.4.0", raising=False)
     monkeypatch.setattr(sys.modules["datasets"], "Dataset", object, raising=False)
     with pytest.raises(InputError, match=r"0\.4\.0 .* pip install 'verifiers<0\.4'"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gradeschool import errors
 from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.errors import FatalModelError, InputError, MissingExtraError, TransientError
 from gradeschool.models import native
@@ -23,7 +24,7 @@ KEY = "sk-native-0123456789abcdef"
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library is there and a key is set; nothing of it is imported."""
-    monkeypatch.setattr(native, "_installed", lambda package: True)
+    monkeypatch.setattr(errors, "is_installed", lambda package: True)
     for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, KEY)
     for name in ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_API_KEY"):
@@ -64,7 +65,7 @@ def test_a_missing_key_library_or_address_is_one_sentence(monkeypatch: pytest.Mo
         choose_model("gemini/g", (), "sample")
     monkeypatch.setenv("GOOGLE_API_KEY", KEY)
     assert choose_model("gemini/g", (), "sample").name == "g"
-    monkeypatch.setattr(native, "_installed", lambda package: package != "any_llm")
+    monkeypatch.setattr(errors, "is_installed", lambda package: package != "any_llm")
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[providers\]'"):
         choose_model("gemini/g", (), "sample")
     with pytest.raises(InputError, match="anthropic answers only chats"):

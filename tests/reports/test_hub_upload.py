@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -205,11 +205,7 @@ def test_a_dry_run_lists_what_would_go(hub: Hub) -> None:
 def test_a_missing_package_is_refused_first(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gradeschool.reports import hub_upload
-
-    monkeypatch.setattr(
-        hub_upload, "find_spec", lambda name: None if name == "huggingface_hub" else find_spec(name)
-    )
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     result = gradeschool("export", RUN, "--to", "inspect", "-o", "a.eval", "--push", REPO)
     assert result.status == 2
     assert result.err == "gradeschool: --push needs an extra: pip install 'gradeschool[hub]'\n"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -184,9 +184,7 @@ def test_a_logger_that_hangs_does_not_keep_the_run(
 def test_a_logger_without_its_package_is_refused_before_anything_is_made(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        loggers, "find_spec", lambda name: None if name == "mlflow" else find_spec(name)
-    )
+    monkeypatch.setitem(sys.modules, "mlflow", None)
     result = gradeschool(*EVAL, "--log", "mlflow")
     assert result.status == 2
     assert result.err == (

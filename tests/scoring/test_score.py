@@ -260,7 +260,7 @@ def test_the_dataset_of_a_run_folder_chooses_its_scorers(
 
 def test_a_scorer_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its name it is one line with the pip command; in "all" it is left out."""
-    monkeypatch.setattr("gradeschool.protocols.registry.find_spec", lambda name: None)
+    monkeypatch.setattr("gradeschool.protocols.registry.is_installed", lambda name: False)
     name = "math-verify/default"
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
         choose_scorers([name])

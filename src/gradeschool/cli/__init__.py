@@ -130,8 +130,11 @@ def _status() -> int:
     except Exception as error:  # a bug: one line, with the position for a report
         if os.environ.get("GRADESCHOOL_TRACEBACK"):
             raise
+        advice = "Please report it"
+        if isinstance(error, ImportError):  # of an installed package
+            advice = "Install this package again, or the library of the system that it names"
         return _report(
-            f"unexpected {_described(error)}; what was stored before is intact. Please report it; "
+            f"unexpected {_described(error)}; what was stored before is intact. {advice}; "
             "GRADESCHOOL_TRACEBACK=1 shows the traceback"
         )
     return status if isinstance(status, int) else 0

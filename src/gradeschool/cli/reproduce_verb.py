@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import Verb, json_option, print_json, warn
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.machine import cores
 from gradeschool.reports.printable import say
 
@@ -114,15 +114,12 @@ def _with_model(preset: Preset, model: str | None) -> Preset:
 
 def _require(preset: Preset) -> None:
     """Raise MissingExtraError for the packages of the last stages before the first one runs."""
-    from importlib.util import find_spec
-
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("drawing figures", "report")
-    if preset.gguf and find_spec("gguf") is None:
-        raise MissingExtraError("writing GGUF", "llama-cpp")
+    require_packages("drawing figures", "report", "matplotlib")
+    if preset.gguf:
+        require_packages("writing GGUF", "llama-cpp", "gguf")
 
 
 def _report(root: Path, preset: Preset, ended: Mapping[str, StageResult]) -> Path:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from gradeschool import __version__
 from gradeschool.completion import Prompt, finish_of
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
 from gradeschool.formats.export import (
     ExportedFile,
@@ -144,10 +144,8 @@ def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> A
 
 
 def _decompressed(data: bytes, size: int) -> bytes:
-    try:
-        zstandard = importlib.import_module("zstandard")
-    except ImportError:
-        raise MissingExtraError("reading zstd-compressed .eval archives", "inspect-logs") from None
+    require_packages("reading zstd-compressed .eval archives", "inspect-logs", "zstandard")
+    zstandard = importlib.import_module("zstandard")
     try:
         return bytes(zstandard.ZstdDecompressor().stream_reader(data).read(size))
     except zstandard.ZstdError as error:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from gradeschool import __version__
 from gradeschool.completion import NO_USAGE
-from gradeschool.errors import MissingExtraError
+from gradeschool.errors import require_packages
 from gradeschool.formats.export import ExportedFile, ExportedRun, ExportedSample, storable
 
 ROW_GROUP = 16_384
@@ -16,10 +16,7 @@ TEXTS = ("run", "problem_id", "question", "gold", "completion", "finish", "error
 
 def parquet_files(run: ExportedRun) -> list[ExportedFile]:
     """Return the table. Raises MissingExtraError without pyarrow."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("writing Parquet", "parquet") from None
+    require_packages("writing Parquet", "parquet", "pyarrow")
     return [ExportedFile("", lambda file: _write(run, file))]
 
 

@@ -19,7 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.scorer import clip
 
 
@@ -317,10 +317,9 @@ def _excel_rows(path: Path) -> Iterator[Row]:
     """Yield the rows of an Excel file (`_sheet_rows`); formulas give their stored results."""
     from zipfile import BadZipFile, ZipFile  # 3 ms that no other format needs
 
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("reading Excel files", "excel") from None
+    require_packages("reading Excel files", "excel", "openpyxl")
+    import openpyxl
+
     try:
         with path.open("rb") as file:
             with ZipFile(file) as archive:
@@ -384,10 +383,9 @@ def _excel_cell(cell: Any) -> Any:
 
 
 def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
-    try:
-        import pyarrow as arrow
-    except ImportError:
-        raise MissingExtraError("reading Parquet and Arrow", "parquet") from None
+    require_packages("reading Parquet and Arrow", "parquet", "pyarrow")
+    import pyarrow as arrow
+
     last = 0
     try:
         for batch in _record_batches(path):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.integrations.rewards import Grader, row_of, text_of
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.scorer import DEFAULT_SCORER
@@ -31,11 +31,10 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
     for `gradeschool eval -d`. Raises DataError if the problems or examples are not available, and
     InputError for verifiers 0.4 and later, whose environments are tasksets.
     """
-    try:
-        import verifiers as vf
-        from datasets import Dataset
-    except ImportError as error:
-        raise MissingExtraError(f"the environment {ENVIRONMENT!r}", "verifiers") from error
+    require_packages(f"the environment {ENVIRONMENT!r}", "verifiers", "verifiers", "datasets")
+    import verifiers as vf
+    from datasets import Dataset
+
     if not hasattr(vf, "SingleTurnEnv"):
         raise InputError(
             f"verifiers {vf.__version__} has no load_environment; pip install 'verifiers<0.4', or "

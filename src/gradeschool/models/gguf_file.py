@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.settings import read_object
 
 MAGIC = b"GGUF"
@@ -52,12 +52,10 @@ def write_gguf(folder: Path, target: Path) -> None:
     splits as `PRE_TOKENIZER` does, as made by `gradeschool finetune -m new:SIZE`. Raises InputError
     for another architecture, MissingExtraError if gguf or safetensors is missing.
     """
-    try:
-        import gguf
-        import safetensors  # noqa: F401
-    except ModuleNotFoundError as error:
-        extra = "train" if error.name == "safetensors" else "llama-cpp"
-        raise MissingExtraError("writing GGUF", extra) from error
+    require_packages("writing GGUF", "llama-cpp", "gguf")
+    require_packages("writing GGUF", "train", "safetensors")
+    import gguf
+
     from gradeschool.models.local import check_model
 
     check_model(folder)

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.machine import cores
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
@@ -72,10 +72,9 @@ def needs_llama_cpp() -> None:
 
     Raises GradeschoolError if the system lacks a library that it needs, as slim images do.
     """
+    require_packages("a model run by llama.cpp (xllamacpp)", "llama-cpp", "xllamacpp")
     try:
         import xllamacpp  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtraError("a model run by llama.cpp (xllamacpp)", "llama-cpp") from None
     except ImportError as error:
         raise GradeschoolError(
             f"llama.cpp cannot be loaded: {error}; install the library of the system that it "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib.util
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from gradeschool.completion import Decoding, Prompt
-from gradeschool.errors import InputError, MissingExtraError, ModelError
+from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Reply, Request, Results
 
 # The length of a long chain of thought, for protocols without a limit.
@@ -96,8 +95,7 @@ class LocalModel:
         load: Callable[[Path], Engine],
         calculator: bool = False,
     ) -> None:
-        if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
-            raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
+        require_packages(f"a model run here ({', '.join(needs)})", extra, *needs)
         self.folder = model_folder(spec)
         _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]

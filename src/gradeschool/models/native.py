@@ -13,15 +13,14 @@ import os
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from gradeschool.errors import (
     FatalModelError,
     InputError,
-    MissingExtraError,
     ModelError,
     TransientError,
+    require_packages,
 )
 from gradeschool.masking import masked, masked_values, register_key
 from gradeschool.models.base import Reply, Request
@@ -105,8 +104,7 @@ class NativeModel:
 
     def __init__(self, provider: str, model: str, seconds: float = TOTAL_SECONDS) -> None:
         self.provider = PROVIDERS[provider]
-        if not _installed("any_llm") or not _installed(self.provider.package):
-            raise MissingExtraError(f"-m {provider}/NAME", "providers")
+        require_packages(f"-m {provider}/NAME", "providers", "any_llm", self.provider.package)
         keys = [os.environ.get(name, "").strip() for name in self.provider.keys]
         self._key = next(filter(None, keys), "")
         if not self._key:
@@ -239,13 +237,6 @@ class NativeModel:
         if isinstance(origin, (AttributeError, LookupError, TypeError, ValueError)):
             return TransientError("bad response", f"the reply is not valid: {text}")
         return TransientError("connection lost", f"{base}: {kind} {text}".strip())
-
-
-def _installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:  # its package is not installed
-        return False
 
 
 def _body(completion: Any, ending: Ending) -> dict[str, Any]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradeschool import protocols as protocols_package
-from gradeschool.errors import MissingExtraError, UnknownNameError
+from gradeschool.errors import MissingExtraError, UnknownNameError, is_installed
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 
@@ -85,7 +84,7 @@ def get_scorer(name: str) -> Scorer:
 
 def available(scorer: Scorer) -> bool:
     """Return whether the optional dependency of a scorer, if it has one, is installed."""
-    return not scorer.extra or find_spec(scorer.extra.replace("-", "_")) is not None
+    return not scorer.extra or is_installed(scorer.extra.replace("-", "_"))
 
 
 @cache

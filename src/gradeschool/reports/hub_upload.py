@@ -9,12 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradeschool import __version__
-from gradeschool.errors import InputError, MissingExtraError, TransientError
+from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.export import ExportedFile, ExportedRun, storable
 from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import bounds, percent
@@ -60,8 +59,7 @@ def check_push(repo: str, form: str) -> None:
         raise InputError(
             "--push cannot merge model-index into the README of a model; export eval-results"
         )
-    if find_spec("huggingface_hub") is None:
-        raise MissingExtraError("--push", "hub")
+    require_packages("--push", "hub", "huggingface_hub")
     from huggingface_hub import get_token
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]

@@ -20,13 +20,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.formats.settings import read_object
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
@@ -287,9 +286,7 @@ def check_loggers(names: Sequence[str]) -> None:
         register_secret(os.environ.get(name, ""))
     shown_address(os.environ.get("MLFLOW_TRACKING_URI", ""))  # registers its password
     for name in names:
-        spec = find_spec(PACKAGES.get(name, "json"))
-        if spec is None or spec.origin is None:  # no origin: a folder "wandb" of earlier runs
-            raise MissingExtraError(f"--log {name}", name)
+        require_packages(f"--log {name}", name, PACKAGES.get(name, "json"))
     if "wandb" in names:
         import wandb
 

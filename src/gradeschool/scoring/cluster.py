@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.read import RowBatch, SampleReader
 from gradeschool.formats.samples import current_options, read_options
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
@@ -267,10 +267,9 @@ def _local(name: str, dataset: str | None) -> ClusterSource:
 
 def _remote(name: str, dataset: str | None) -> ClusterSource:
     """List the files of an address whose last part may be a pattern, or that is a folder."""
-    try:
-        from pyarrow import ArrowException, fs
-    except ImportError:
-        raise MissingExtraError("--engine ray", "cluster") from None
+    require_packages("--engine ray", "cluster", "pyarrow")
+    from pyarrow import ArrowException, fs
+
     scheme = name.partition("://")[0]
     try:
         system, folder, pattern = _listing(name)
@@ -319,10 +318,9 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Make Ray return small blocks in about the order of the tasks, without progress bars."""
-    try:
-        import ray.data as ray_data
-    except ImportError:
-        raise MissingExtraError("--engine ray", "cluster") from None
+    require_packages("--engine ray", "cluster", "ray", "pyarrow")
+    import ray.data as ray_data
+
     context = ray_data.DataContext.get_current()
     options = context.execution_options
     before = options.preserve_order, context.enable_progress_bars, context.target_max_block_size

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from gradeschool.atomic import replacing, require_new, writing_output
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.scorer import clip
 from gradeschool.scoring.forms import notes_from, words_of
@@ -130,11 +130,10 @@ class _Parquet:
     """Row groups of `ROW_GROUP` rows; outcomes and names are dictionary columns."""
 
     def __init__(self, file: IO[bytes], scorers: Sequence[str]) -> None:
-        try:
-            import pyarrow as arrow
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingExtraError("writing Parquet", "parquet") from None
+        require_packages("writing Parquet", "parquet", "pyarrow")
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+
         self._arrow = arrow
         self._scorers = scorers
         word = arrow.dictionary(arrow.int32(), arrow.string())

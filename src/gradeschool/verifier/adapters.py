@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gradeschool.atomic import require_new
-from gradeschool.errors import InputError, MissingExtraError, StoreError
+from gradeschool.errors import InputError, StoreError, require_packages
 from gradeschool.models.local import check_model, from_folder, load_tokenizer, untrained
 
 ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
@@ -22,8 +21,7 @@ def add_lora(model: Any, rank: int, seed: int) -> None:
     The adapters are peft's, initialised from the seed; the model keeps its class. Raises
     MissingExtraError without peft, InputError for a model without linear layers.
     """
-    if find_spec("peft") is None:
-        raise MissingExtraError("training LoRA adapters", "train")
+    require_packages("training LoRA adapters", "train", "peft")
     import torch
     from peft import LoraConfig, inject_adapter_in_model
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.datasets.files import sha256_of
-from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from gradeschool.errors import InputError, StoreError, UnknownNameError, require_packages
 from gradeschool.models.local import check_model, from_folder
 from gradeschool.verifier.parallel import layers_of
 
@@ -36,8 +35,7 @@ class BaseModel(NamedTuple):
 
 def needs_training_packages() -> None:
     """Raise MissingExtraError if a training package is not installed; does not import it."""
-    if not all(map(find_spec, PACKAGES)):
-        raise MissingExtraError("training", "train")
+    require_packages("training", "train", *PACKAGES)
 
 
 def identity_of(model: str) -> dict[str, str]:
@@ -84,8 +82,7 @@ def load_gguf(file: Path) -> BaseModel:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    if not all(map(find_spec, ("accelerate", "gguf"))):
-        raise MissingExtraError("reading a GGUF file for training", "train")
+    require_packages("reading a GGUF file for training", "train", "accelerate", "gguf")
     options = {"gguf_file": file.name}
     try:
         tokenizer = from_folder(AutoTokenizer, file.parent, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.machine import best_device
 from gradeschool.models.gguf_file import (
     ARCHITECTURE,
@@ -325,8 +324,7 @@ class LlamaStates:
         from gradeschool.models.llama_cpp import needs_llama_cpp, serve
 
         needs_llama_cpp()
-        if importlib.util.find_spec("gguf") is None:
-            raise MissingExtraError("reading a GGUF file", "llama-cpp")
+        require_packages("reading a GGUF file", "llama-cpp", "gguf")
         self.name = f"{name or file.stem}@{gguf_digest(file)[:12]}"
         import gguf
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.atomic import replacing, writing_output
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError, require_packages
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
@@ -100,10 +100,8 @@ def check_figure(path: Path) -> None:
 
 
 def _matplotlib() -> Any:
-    try:
-        return import_module("matplotlib")
-    except ImportError:
-        raise MissingExtraError("drawing figures", "report") from None
+    require_packages("drawing figures", "report", "matplotlib")
+    return import_module("matplotlib")
 
 
 def plain(text: str, limit: int = 60) -> str:
