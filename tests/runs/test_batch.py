@@ -25,7 +25,7 @@ PROBLEMS = 30
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(batch, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(batch, "WAITS", [0.01] * 5)
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
 
 

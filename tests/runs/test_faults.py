@@ -471,7 +471,7 @@ def test_a_key_that_is_repeated_reaches_no_artefact_of_40_commands(
 ) -> None:
     """`python benchmarks/canaries.py` does the same with twelve shapes."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(batch, "WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(batch, "WAITS", [0.001] * 5)
     monkeypatch.setattr(sys, "argv", sys.argv)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GRADESCHOOL_API_KEY"):
         monkeypatch.setenv(name, "")  # set by `play`, restored after the test

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 from weakref import WeakSet
 
@@ -28,6 +28,7 @@ from gradeschool.models.openai_api import (
     replies_in,
 )
 
+T = TypeVar("T")
 CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
 LARGEST_REPLY = 16 * 2**20
@@ -37,6 +38,32 @@ STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # The connection of the current task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
+
+
+async def with_retries(
+    work: Callable[[], Awaitable[T]],
+    waits: Sequence[float],
+    is_repeated: Callable[[TransientError], bool] = lambda error: True,
+) -> T:
+    """Return the result of `work`, which is called again after a TransientError.
+
+    waits: the seconds before each further call, unless the server asks for others. Raises the last
+    error, and one that is not to be repeated. The requests of a run are repeated by
+    `runs.dispatch.Dispatcher`, which spreads them and adapts their number.
+    """
+    for wait in waits:
+        try:
+            return await work()
+        except TransientError as error:
+            if not is_repeated(error):
+                raise
+            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
+    return await work()
+
+
+def is_status(error: TransientError) -> bool:
+    """Return whether a server answered, with a status that may change: 503 while it starts."""
+    return error.cause.startswith("http ")
 
 
 class GuardedConnector(aiohttp.TCPConnector):
@@ -286,20 +313,18 @@ class Endpoint:
 
     async def _patient_call(self, path: str) -> dict[str, Any]:
         """Return the object at an address, with retries; raises TransientError if they all fail."""
-        waits = iter(STARTING_WAITS)
-        while True:
-            try:
-                return await self.call("GET", path, None)
-            except TransientError as error:
-                if (wait := next(waits, None)) is None:
-                    raise TransientError(
-                        error.cause,
-                        f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
-                        "again later, or add /NAME to the address",
-                    ) from error
-                if not error.cause.startswith("http "):
-                    raise
-                await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
+        try:
+            return await with_retries(
+                lambda: self.call("GET", path, None), STARTING_WAITS, is_status
+            )
+        except TransientError as error:
+            if not is_status(error):
+                raise
+            raise TransientError(
+                error.cause,
+                f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
+                "again later, or add /NAME to the address",
+            ) from error
 
     async def _send(
         self,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from gradeschool.errors import ModelError, TransientError
+from gradeschool.errors import ModelError
 from gradeschool.formats.samples import text_of
-from gradeschool.models.endpoint import STARTING_WAITS, Endpoint
+from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, is_status, with_retries
 from gradeschool.models.openai_api import OVERLOADED_STATUSES, classify, object_in
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
@@ -96,18 +95,18 @@ class Probe(Endpoint):
         """
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
         sent = {name: value for name, value in body.items() if value is not None}
-        for wait in (*STARTING_WAITS, None):
+
+        async def request() -> tuple[int, bytes]:
             self.requests += 1
             status, headers, raw, connection = await self._send(
                 "POST", path, json.dumps(sent).encode()
             )
             connection.close()
-            if status not in OVERLOADED_STATUSES:
-                break
-            error = classify(status, headers, raw, self.base)
-            if wait is None or not isinstance(error, TransientError):
-                raise error
-            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
+            if status in OVERLOADED_STATUSES:
+                raise classify(status, headers, raw, self.base)
+            return status, raw
+
+        status, raw = await with_retries(request, STARTING_WAITS, is_status)
         if status in {401, 403}:
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:

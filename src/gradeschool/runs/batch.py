@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import aiohttp
 
@@ -22,7 +22,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Model, Request
-from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import classify, replies_in
 from gradeschool.runs.dispatch import Record, completed, failed
 from gradeschool.runs.progress import RunProgress
@@ -36,13 +36,10 @@ UNANSWERED = ("batch_expired", "batch_cancelled")
 MOST_LINES = 50_000
 MOST_BYTES = 190_000_000
 WINDOW = "24h"
-TRIES = 6
-WAIT_SECONDS = 2.0
+WAITS = (2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a failed request is repeated
 OVER = frozenset({"completed", "failed", "expired", "cancelled"})
 TAG = "gradeschool"  # the field of a batch's metadata that identifies its requests
 LISTED = 100
-
-T = TypeVar("T")
 
 
 class BatchRun:
@@ -231,7 +228,7 @@ class BatchServer:
         tag: identifies the batch. If a batch with this tag exists, because the answer to an earlier
         try was lost, it is returned and no second one is started.
         """
-        file = await _patiently(lambda: self._upload(path))
+        file = await with_retries(lambda: self._upload(path), WAITS)
         body = {"input_file_id": file, "endpoint": url, "completion_window": WINDOW,
                 "metadata": {TAG: tag}}  # fmt: skip
 
@@ -242,7 +239,7 @@ class BatchServer:
             sent = json.dumps(body).encode()
             return _batch(await self.endpoint.call("POST", "/batches", sent))
 
-        return await _patiently(once)
+        return await with_retries(once, WAITS)
 
     async def find(self, tag: str) -> BatchJob | None:
         """Return the newest batch of a tag among the last hundred, or None."""
@@ -258,7 +255,7 @@ class BatchServer:
         async def once() -> BatchJob:
             return _batch(await self.endpoint.call("GET", f"/batches/{id}", None))
 
-        return await _patiently(once)
+        return await with_retries(once, WAITS)
 
     async def fetch(self, file: str, target: Path) -> None:
         """Download a file of results."""
@@ -267,7 +264,7 @@ class BatchServer:
             with target.open("wb") as out:
                 await self.endpoint.download(f"/files/{file}/content", out)
 
-        await _patiently(once)
+        await with_retries(once, WAITS)
 
     async def _upload(self, path: Path) -> str:
         with path.open("rb") as file:
@@ -278,16 +275,6 @@ class BatchServer:
         if not isinstance(reply.get("id"), str):
             raise TransientError("bad response", f"the uploaded file has no id: {dict(reply)!r}")
         return str(reply["id"])
-
-
-async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
-    for tries in range(TRIES - 1):
-        try:
-            return await work()
-        except TransientError as error:
-            wait = WAIT_SECONDS * 2**tries
-            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
-    return await work()
 
 
 def _batch(reply: Mapping[str, Any]) -> BatchJob:
