@@ -7,7 +7,7 @@
 # make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
 # make docs        write the documentation to build/docs
 # make bench       time scoring and requests beside peers
-# PYTHON=python3.12 chooses another Python; 3.11 to 3.13.
+# PYTHON=python3.12 chooses another Python; 3.11 to 3.14.
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet

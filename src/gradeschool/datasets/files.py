@@ -97,6 +97,7 @@ def fetch(source: DatasetSource) -> Path:
     """
     # 40 ms, which commands save if the file is on this machine
     from http.client import HTTPException
+    from urllib.error import HTTPError
     from urllib.request import Request, build_opener
 
     place = f"${DATA_VARIABLE}/{source.path}"
@@ -113,6 +114,8 @@ def fetch(source: DatasetSource) -> Path:
         with build_opener().open(request, timeout=TIMEOUT_SECONDS) as reply:
             body, length = reply.read(LARGEST_BYTES + 1), reply.headers.get("Content-Length")
     except (OSError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()  # the connection
         reason = getattr(error, "reason", error) or type(error).__name__
         raise DataError(
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "

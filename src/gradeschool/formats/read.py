@@ -342,11 +342,11 @@ def name_of(path: Path) -> str:
 def require(path: Path) -> None:
     """Raise InputError unless the path exists."""
     try:
-        exists = path.exists()
+        path.stat()  # since Python 3.14, `exists` is False for a file that may not be seen
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no name of a file
+        raise InputError(f"{str(path)!r} does not exist; give the path of a file") from None
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    if not exists:
-        raise InputError(f"{str(path)!r} does not exist; give the path of a file")
 
 
 # Patterns of files in result folders of other tools.
