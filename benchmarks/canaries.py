@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--unmasked", action="store_true", help="mask nothing")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    dispatch.FIRST_WAIT, endpoint.STARTING_WAITS, batch.WAIT_SECONDS = 0.001, (), 0.001
+    dispatch.FIRST_WAIT, endpoint.STARTING_WAITS, batch.WAITS = 0.001, (), (0.001,) * 5
     if options.unmasked:
         masking.PLACEHOLDERS.update(key.lower() for key in KEYS.values())
     figures = []

@@ -12,7 +12,7 @@ from gradeschool import AuditReport, audit
 from gradeschool.auditing.cases import FORMATS
 from gradeschool.auditing.report import AuditFinding, Fault
 from gradeschool.auditing.suite import every_kind, suite
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.errors import InputError
 from tests.support import scorers
 
 LONGEST = 2_000  # characters of hostile texts here: what a test needs, no more
@@ -171,13 +171,3 @@ def test_a_function_that_no_other_process_finds_is_refused() -> None:
     for function in (inner, lambda completion, gold: True, random.Random(0).choice):
         with pytest.raises(InputError, match="cannot be imported by another process"):
             audited(function)
-
-
-def test_allowed_findings_do_not_count() -> None:
-    report = audited(scorers.contained)
-    every = {finding.fault.value for finding in report.findings}
-    assert report.counting(every) == ()
-    assert len(report.counting(["false-accept/suffix"])) == len(report.findings) - 1
-    assert not report.clean
-    with pytest.raises(UnknownNameError, match="did you mean false-accept/suffix"):
-        report.counting(["false-accept/sufix"])

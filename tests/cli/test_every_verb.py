@@ -1,6 +1,7 @@
-"""What holds for every verb: help, errors, colours, pipes, encodings, interrupts."""
+"""What holds for every verb: help, errors, colours, pipes, encodings, interrupts, completion."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -11,8 +12,8 @@ import pytest
 
 from gradeschool import __version__
 from gradeschool.cli import VERBS
-from tests.cli.test_score_verb import SAMPLE, TWO, answers
 from tests.formats.test_read import jsonl
+from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -166,3 +167,19 @@ def test_a_full_disk_is_one_line_and_status_2(tmp_path: Path, verb: str, form: l
     assert (
         result.stderr == "gradeschool: cannot read or write: [Errno 28] No space left on device\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("gradeschool ev", "eval"), ("gradeschool eval --save", "--save-config")],
+)
+def test_a_shell_completes_commands_and_options(words: str, completed: str) -> None:
+    changes = {
+        "_GRADESCHOOL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = subprocess.run(
+        [SCRIPT], env=os.environ | changes, capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.split() == [f"plain,{completed}"]

@@ -45,6 +45,16 @@ def test_a_fault_of_ours_is_one_line_and_exit_2(
     assert KEY not in result.out + result.err
 
 
+def test_a_wrong_option_is_one_sentence_with_the_click_of_debian_and_ubuntu_too(
+    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """click 8.1 has no NoArgsIsHelpError."""
+    monkeypatch.delattr("click.exceptions.NoArgsIsHelpError", raising=False)
+    result = gradeschool("score", "--nope", "x.jsonl")
+    assert (result.status, len(result.err.splitlines())) == (2, 1)
+    assert result.err.startswith("gradeschool: no such option")
+
+
 def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

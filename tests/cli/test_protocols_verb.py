@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer, load_dataset
 from gradeschool.prompts.rendering import prompt_bytes
@@ -18,13 +17,12 @@ from gradeschool.protocols.contrast import (
     scorer_splits,
 )
 from gradeschool.protocols.registry import all_votes
-from gradeschool.reports.protocols import print_moves
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
 from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool
+from tests.support.command import gradeschool as gradeschool  # a fixture
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
@@ -67,21 +65,6 @@ def test_a_card_holds_everything(gradeschool: Command, data: Path, name: str) ->
     assert problem.question in shown
     for stop in protocol.decoding.stop:
         assert repr(stop) in shown
-
-
-def test_shots_are_said_to_be_drawn_anew(gradeschool: Command, data: Path) -> None:
-    shown = gradeschool("protocols", "show", "lm-eval/gsm8k", "--problem", "1").out
-    assert "5 of gsm8k:train, in the text before the question, drawn anew for each" in shown
-    assert "this problem's rows 7462, 6610, 4769, 286, 5501" in shown
-    fixed = gradeschool("protocols", "show", "inspect/gsm8k").out
-    assert "10 of gsm8k:train, in the system message, the same for every problem" in fixed
-
-
-def test_a_chat_is_shown_by_turns(gradeschool: Command, data: Path) -> None:
-    shown = gradeschool("protocols", "show", "olmes/gsm8k-tulu", "-d", "sample").out
-    assert shown.count("\n[user]\n") == 9
-    assert "\n[assistant, to be continued]\nAnswer:\n" in shown
-    assert "  answer begun  'Answer:'" in shown
 
 
 def test_a_scorer_is_shown_with_its_quirks(gradeschool: Command) -> None:
@@ -286,23 +269,6 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
     assert failing.n == 2
     empty = score_delta(scored_table(Run("run", samples[2:4]), [item, other]))
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
-
-
-def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
-    """Of 40 problems, 30 have one sample that becomes right, 10 have 20 that do not change."""
-    samples = []
-    for row in range(40):
-        problem = Problem.from_row(str(row), f"Q{row}?", "#### 18")
-        text, count = ("The answer is 18", 1) if row < 30 else ("#### 7", 20)
-        samples += [Sample(problem, k, text, "", row) for k in range(count)]
-    scorers = [get_scorer("openai/2021"), get_scorer("gradeschool/reader")]
-    moved = score_delta(scored_table(Run("run", samples), scorers))
-    assert (moved.n, moved.before, moved.after) == (230, 0, 30)
-    assert moved.points == pytest.approx(75.0)
-    assert moved.interval.low < 0.75 < moved.interval.high
-    console = Console(width=200, record=True)
-    print_moves([moved], ("openai/2021", "gradeschool/reader"), console)
-    assert "in a difference each problem counts once" in console.export_text()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import pytest
 
 import gradeschool as package
-from gradeschool.reports.viewer import _stamp
 from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.command import SCRIPT, Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -116,15 +115,6 @@ def test_too_many_runs_for_one_page_are_called_so(view: View) -> None:
     query = "&".join(f"run={number}" for number in range(13))
     status, body, _ = view.get(f"run?{query}")
     assert (status, body) == (404, "at most 12 runs on one page; 13 are selected\n")
-
-
-def test_a_file_that_is_gone_does_not_hide_a_run(tmp_path: Path) -> None:
-    """A link to nothing fails as a temporary file does that was renamed in the meantime."""
-    (tmp_path / "completions.jsonl").write_bytes(b"12345")
-    (tmp_path / "results.json.tmp").symlink_to(tmp_path / "renamed")
-    size, time = _stamp(tmp_path)
-    assert size == 5
-    assert time == (tmp_path / "completions.jsonl").stat().st_mtime_ns
 
 
 def test_what_view_refuses(gradeschool: Command, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import load_dataset
-from gradeschool.cli.export_verb import NAMES
 from gradeschool.formats.every_eval_ever import every_eval_ever_files
 from gradeschool.formats.export import (
     ExportedRun,
@@ -27,8 +26,7 @@ from gradeschool.formats.export import (
 )
 from gradeschool.formats.inspect_log import inspect_files
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, get_protocol, get_scorer
-from gradeschool.reports.exported_run import FORMATS
+from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.verdict import Outcome, Verdict
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -73,23 +71,6 @@ def test_hostile_and_failed_samples_come_back(
         now = back["scorers"][scorer]
         assert now["error"] == was["error"] - left_out
         assert {**now, "error": 0} == {**was, "error": 0}, scorer
-
-
-def test_the_standard_error_is_that_of_the_score(gradeschool: Command, tmp_path: Path) -> None:
-    """With unequal numbers of samples too: of the share of completions, clustered by problem."""
-    rows = [{"index": 0, "sample": i, "completion": "#### 600"} for i in range(8)]
-    rows += [{"index": index, "completion": "#### 987654"} for index in range(1, 5)]
-    path = tmp_path / "uneven.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    written = export(gradeschool, path, "every-eval-ever", tmp_path / "export")
-    (aggregate,) = written.rglob("*.json")
-    for result in json.loads(aggregate.read_text())["evaluation_results"]:
-        details = result["score_details"]
-        share, right = details["score"], round(12 * details["score"])
-        spread = (right - 8 * share) ** 2 + 4 * share**2
-        error = details["uncertainty"]["standard_error"]
-        assert error["value"] == pytest.approx((spread * 5 / 4) ** 0.5 / 12)
-        assert error["method"] == "clustered by problem"
 
 
 @pytest.mark.parametrize("name", samples_of)
@@ -139,10 +120,6 @@ def test_json_is_ascii_and_holds_the_text(text: str) -> None:
     assert written.isascii()
     assert len(written.decode().splitlines()) == 1
     assert json.loads(written) == {"text": storable(text)}
-
-
-def test_formats_are_those_of_the_command() -> None:
-    assert tuple(FORMATS) == NAMES == tuple(TARGETS)
 
 
 def test_no_secret_and_no_address_leaves(
@@ -215,31 +192,6 @@ def test_a_place_that_cannot_be(gradeschool: Command, run: Path, tmp_path: Path)
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_words_for_what_cannot_be_exported(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
-    """Several runs, an ending of another format, nothing but failures, a folder, no run."""
-    several = tmp_path / "several.jsonl"
-    rows = [{"index": 0, "run": name, "completion": "#### 600"} for name in ("a", "b")]
-    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    failed = tmp_path / "failed.jsonl"
-    failed.write_text(json.dumps({"index": 0, "error": "timeout"}) + "\n")
-    out = tmp_path / "out.eval"
-    for spec, target, output in (
-        (several, out, f"'{several}#a', '{several}#b'"),
-        (answers, tmp_path / "out.json", "give -o"),
-        (failed, out, "1 sample has no completion"),
-        (tmp_path / "none", out, "does not exist"),
-    ):
-        result = gradeschool("export", spec, "--to", "inspect", "-d", "sample", "-o", target)
-        assert result.status == 2
-        assert output in result.err
-        assert "Traceback" not in result.err
-    assert not out.exists()
-    sample = gradeschool("export", f"{several}#b", "--to", "inspect", "-d", "sample", "-o", out)
-    assert sample.status == 0, sample.err
-
-
 @pytest.mark.parametrize("name", samples_of)
 def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) -> None:
     """Ids and models that are paths, formulas or no UTF-8 stay below the target, and come back."""
@@ -265,18 +217,6 @@ def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) 
     assert sample["scorers"]["openai/2021"]["correct"] == len(ids)
 
 
-def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path) -> None:
-    """The rest is exported; the exit status is 3."""
-    path = tmp_path / "answers.jsonl"
-    rows = [{"index": 0, "completion": "#### 600"}, {"index": 99999, "completion": "#### 1"}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    out = tmp_path / "out.parquet"
-    result = gradeschool("export", path, "--to", "parquet", "-d", "sample", "-o", out)
-    assert result.status == 3
-    assert "1 row could not be used" in result.err
-    assert out.exists()
-
-
 CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
 
 
@@ -287,25 +227,6 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 def members(path: Path) -> dict[str, Any]:
     with zipfile.ZipFile(path) as archive:
         return {name: json.loads(archive.read(name)) for name in archive.namelist()}
-
-
-def test_prompts_are_there_where_the_key_proves_them(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
-    """The messages of the protocol; a row with another key has the question alone."""
-    path = run / "completions.jsonl"
-    lines = path.read_text().split("\n")
-    row = json.loads(lines[1])
-    lines[1] = json.dumps({**row, "key": "0" * 64})
-    path.write_text("\n".join(lines))
-    fields = members(export(gradeschool, run, "inspect", tmp_path))
-    problems = load_dataset("sample").problems
-    prompts = get_protocol("zero-shot/chat").render(problems, ())
-    for index, (problem, prompt) in enumerate(zip(problems, prompts, strict=True)):
-        sample = fields[f"samples/{index}_epoch_1.json"]
-        turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
-        assert sample["input"] == (problem.question if index == 1 else turns)
-        assert sample["metadata"] == {"question": problem.question, "solution": problem.solution}
 
 
 def test_a_run_that_is_not_whole_is_no_success(

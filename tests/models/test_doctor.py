@@ -1,4 +1,4 @@
-"""The doctor on a real llama.cpp server, and on a server with every fault that it looks for."""
+"""The doctor on servers with every fault that it looks for, and on good ones."""
 
 import asyncio
 import json
@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from click.testing import CliRunner
 
-from gradeschool.cli.doctor_verb import command
 from gradeschool.errors import TransientError
 from gradeschool.models import probe
 from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine, obstacles
 from gradeschool.models.probe import QUESTION, FindingState, Probe, ServerFinding
 from gradeschool.protocols.registry import get_protocol
-from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 
 WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
 
@@ -462,26 +459,3 @@ def test_a_server_without_completions() -> None:
     by_name = asyncio.run(findings_of(chat_only))
     assert by_name["forms"].says == "chat answered; completions is refused (HTTP 404)"
     assert obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))
-
-
-@pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
-def test_the_real_server(llama_url: str, protocol: str) -> None:
-    result = CliRunner().invoke(command, [llama_url, "-p", protocol, "--json"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
-    deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
-    assert not deviates
-    fine = {finding["name"] for finding in report["findings"] if finding["state"] == "fine"}
-    assert {"chat template", "double BOS", "prefix", "model name"} <= fine
-    assert report["obstacles"] == []
-    assert report["requests"] < 30
-
-
-@pytest.mark.parametrize("settings", [DEFAULTS, SINGLE])
-def test_a_real_chat_model(smollm: Path, settings: str) -> None:
-    with llama_server(smollm, slots=2, context=4096, settings=settings) as url:
-        result = CliRunner().invoke(command, [url, "-p", "olmes/gsm8k-tulu", "--json"])
-    assert result.exit_code == 0, result.output
-    findings = {finding["name"]: finding for finding in json.loads(result.stdout)["findings"]}
-    assert {finding["state"] for finding in findings.values()} == {"fine"}
-    assert "max_tokens is obeyed" in findings["max_tokens"]["says"]

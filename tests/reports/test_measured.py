@@ -9,9 +9,9 @@ import pytest
 
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
-from tests.reports.page.test_write import blocks
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.report_page import blocks
 
 CHAT = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 

@@ -15,11 +15,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.completion import Completion, Decoding, Finish, Prompt
-from gradeschool.models.base import Request
 from gradeschool.models.probe import QUESTION
-from gradeschool.problem import Problem
-from gradeschool.runs.results import answers_file
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
@@ -357,21 +353,3 @@ def test_a_run_imports_no_reader_of_files() -> None:
         "import sys, gradeschool.runs.evaluate; sys.exit('gradeschool.formats.read' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_an_answers_file_numbers_the_problems(tmp_path: Path) -> None:
-    """A problem with an id that is no number has its place in the run, whatever the samples."""
-    problems = [Problem(id, f"{id}?", "1", "") for id in ("a", "b", "c")]
-    requests = [
-        Request(f"{problem.id}{sample}", problem, Prompt(text="?"), Decoding(), sample)
-        for problem in problems
-        for sample in range(2)
-    ]
-    completions = {
-        request.key: Completion(key=request.key, problem_id=request.problem.id,
-                                sample=request.sample, text="1", finish=Finish.STOP)
-        for request in requests
-    }  # fmt: skip
-    _, content = answers_file("{model}", "m", requests, completions)
-    numbers = [json.loads(line)["question_id"] for line in content.splitlines()]
-    assert numbers == ["0000", "0001", "0002"]

@@ -1,4 +1,4 @@
-"""`gradeschool runs`: list, show, verify, merge, curve, on folders that eval wrote."""
+"""Verify, repair and merge run folders that eval wrote."""
 
 from __future__ import annotations
 
@@ -13,34 +13,12 @@ import pytest
 from gradeschool.formats.own_run import SEAL, sealed
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fault_server import (
-    Behaviour,
-    ReceivedRequest,
-    changed,
-    fault_server,
-    good,
-    status,
-)
-
-RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
-
-
-@pytest.fixture
-def run(gradeschool: Command, tmp_path: Path) -> Path:
-    """A run of 48 samples."""
-    folder = tmp_path / "runs" / "chat"
-    assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
-    return folder
+from tests.support.recorded_run import RECORDED
+from tests.support.recorded_run import run as run  # a fixture
 
 
 def command_of(run: Path) -> tuple[object, ...]:
     return "eval", *RECORDED, "-o", run
-
-
-def accuracy(run: Path) -> str:
-    """The figure of the headline scorer, as it is shown."""
-    (figures,) = json.loads((run / "results.json").read_text())["scorers"].values()
-    return f"{100 * figures['accuracy']:.2f} %"
 
 
 def faults(gradeschool: Command, folder: Path) -> list[str]:
@@ -48,183 +26,6 @@ def faults(gradeschool: Command, folder: Path) -> list[str]:
     report = result.json()
     assert result.status == (1 if report["faults"] else 0)
     return [finding["text"] for finding in report["findings"] if finding["fault"]]
-
-
-def test_list_shows_every_run_below_a_folder(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
-    gradeschool("eval", *RECORDED, "-n", 20, "-o", tmp_path / "runs" / "deep" / "er")
-    listed = gradeschool("runs", "list", tmp_path / "runs", "--json").json()["runs"]
-    assert [(Path(row["folder"]).name, row["answered"], row["planned"]) for row in listed] == [
-        ("chat", 48, 48),
-        ("er", 20, 20),
-    ]
-    shown = gradeschool("runs", "list", tmp_path / "runs", columns=160).out
-    assert accuracy(run) in shown
-    assert "zero-shot/chat" in shown
-    narrow = gradeschool("runs", "list", tmp_path / "runs", columns=80).out.splitlines()
-    assert len(narrow) == 2 * (1 + len(listed))  # two lines a run, no name folded
-    assert all(Path(row["folder"]).name in "".join(narrow) for row in listed)
-    assert gradeschool("runs", "list", tmp_path / "nowhere").status == 2
-    (tmp_path / "empty").mkdir()
-    assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out
-
-
-def test_a_broken_run_is_told_and_the_others_are_listed(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "runs" / "broken").mkdir()
-    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
-    result = gradeschool("runs", "list", tmp_path / "runs", "--json")
-    assert result.status == 2
-    assert "cannot read" in result.err
-    assert len(result.json()["runs"]) == 1
-
-
-MALFORMED = {
-    "a list": "[]",
-    "nothing": "{}",
-    "counts of another kind": '{"problems": "many", "samples": [1], "model": 3, "updated": {}}',
-    "huge counts": '{"problems": 1' + "0" * 4000 + ', "samples": 2}',
-    "facts of another kind": '{"protocol": 3, "dataset": [], "decoding": "x", "repairs": 4}',
-}
-MALFORMED_RESULTS = ['{"scorers": 3}', '{"scorers": {"a": 3}}', '{"scorers": {"a": {}}}',
-                     '{"scorers": {"a": {"accuracy": "x", "ci95": 3}}, "errors": 3}',
-                     '{"completions_file": 3, "answered_by": [1], "scorers": []}']  # fmt: skip
-MALFORMED_ROWS = [
-    *(b"{}", b"[]", b"3", b'{"key": 1}', b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000),
-    b'{"schema": 1, "key": "k", "problem_id": "0", "sample": 0, "completion": "x", '
-    b'"prompt_tokens": "many", "deviations": 3, "finish": {}, "requests": "x"}',
-]
-
-
-@pytest.mark.parametrize("verb", ["list", "show", "verify", "merge"])
-def test_a_malformed_run_is_no_traceback_and_hides_no_other(
-    verb: str, gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
-    """Whatever lies in one folder, the others are listed."""
-    cases = [
-        *(("run.json", text.encode()) for text in MALFORMED.values()),
-        *(("results.json", text.encode()) for text in MALFORMED_RESULTS),
-        *(("completions.jsonl", row + b"\n") for row in MALFORMED_ROWS),
-    ]
-    for number, (file, content) in enumerate(cases):
-        folder = tmp_path / "runs" / f"bad-{number}"
-        shutil.copytree(run, folder)
-        (folder / file).write_bytes(content)
-        if verb != "list":
-            more = ("-o", tmp_path / f"merged-{number}") if verb == "merge" else ()
-            result = gradeschool("runs", verb, folder, *more)
-            assert result.status in (0, 1, 2), (file, content[:60])
-            assert "unexpected" not in result.err, (file, content[:60], result.err)
-    result = gradeschool("runs", "list", tmp_path / "runs")
-    assert "unexpected" not in result.err
-    assert accuracy(run) in result.out
-
-
-def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path) -> None:
-    problems = tmp_path / "problems.jsonl"
-    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
-    folder = tmp_path / "runs" / "failed"
-    with fault_server(lambda _: status(400)) as server:
-        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
-    assert ended.status == 3
-    fields = json.loads((folder / "results.json").read_text())
-    assert [(row["accuracy"], row["ci95"]) for row in fields["scorers"].values()] == [(None, None)]
-    page = tmp_path / "page.html"
-    for words in (
-        ("score", folder),
-        ("runs", "list", tmp_path / "runs"),
-        ("runs", "show", folder),
-        ("report", folder, "-o", page),
-        ("report", folder, "-o", tmp_path / "page.md"),
-    ):
-        result = gradeschool(*words)
-        assert "0.00 %" not in result.out + result.err + ended.out + ended.err, words
-    assert "No completion of this run could be judged" in page.read_text()
-    assert "0.00" not in (tmp_path / "page.md").read_text()
-
-
-def test_uneven_samples_and_two_golds_for_a_question_are_said(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    problems, samples = tmp_path / "problems.jsonl", tmp_path / "samples.jsonl"
-    golds = [3, 4, 5, 5]
-    questions = ["What is 3 + 0?", "What is 4 + 0?", "What is 5 + 0?", "What  is 3 + 0?"]
-    pairs = zip(questions, golds, strict=True)
-    problems.write_text(
-        "\n".join(json.dumps({"question": text, "answer": f"#### {n}"}) for text, n in pairs)
-    )
-    numbers = [0] * 10 + [1, 2]
-    samples.write_text(
-        "\n".join(
-            json.dumps({"index": number, "sample": row, "completion": f"#### {number + 3}"})
-            for row, number in enumerate(numbers)
-        )
-    )
-    scored = gradeschool("score", samples, "-d", problems)
-    assert "1 to 10 samples per problem" in scored.out
-    assert "'What is 3 + 0?': '3' (problem 0) and '5' (problem 3)" in scored.err
-    fields = gradeschool("score", samples, "-d", problems, "--json").json()["runs"][0]
-    assert fields["samples_per_problem"] == [1, 10]
-    with fault_server() as server:
-        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "r")
-    assert "1 questions of the dataset have several golds" in ended.err
-
-
-@pytest.mark.parametrize(
-    ("model", "answered", "shown"),
-    [
-        ("gpt-4o", "gpt-4o-2024-08-06", False),
-        ("org/tiny", "/models/tiny.gguf", False),
-        ("gpt-4o", "gpt-3.5-turbo", True),
-        ("gpt-4o", "gpt-4", True),
-        ("gpt-4o", "gpt-4o-mini", True),
-        ("gpt-4", "gpt-4-1106-preview", False),
-        ("gemini-1.5-pro", "models/gemini-1.5-pro-002", False),
-        ("qwen2.5", "qwen2.5:7b", False),
-    ],
-)
-def test_a_server_that_answers_as_another_model_is_said(
-    model: str, answered: str, shown: bool, gradeschool: Command, tmp_path: Path
-) -> None:
-    problems = tmp_path / "problems.jsonl"
-    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
-    folder, page = tmp_path / "run", tmp_path / "page.html"
-    with fault_server(lambda _: changed(lambda body: body.update(model=answered))) as server:
-        ended = gradeschool("eval", "-m", f"{server.url}/{model}", "-d", problems, "-o", folder)
-    gradeschool("report", folder, "-o", page)
-    words = f"'{answered}' (1 answers)"
-    assert (words in ended.err) == shown
-    assert (words in gradeschool("runs", "show", folder).out) == shown
-    assert ("another model answered" in page.read_text()) == shown
-
-
-def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
-    shown = gradeschool("runs", "show", run).out
-    for words in ("zero-shot/chat (", "temperature 0.0", "48 answered, 0 failed", accuracy(run)):
-        assert words in shown
-    assert gradeschool("runs", "show", run, "--json").json()["results"]["n"] == 48
-    assert "is not a run folder" in gradeschool("runs", "show", run.parent).err
-
-
-def test_an_accuracy_of_fewer_samples_is_not_shown_as_that_of_all(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """Of a run that was continued from 20 to 48 samples and ended before its results."""
-    folder = tmp_path / "continued"
-    assert gradeschool("eval", *RECORDED, "-n", 20, "-o", folder).status == 0
-    results, figure = (folder / "results.json").read_bytes(), accuracy(folder)
-    assert figure in gradeschool("runs", "list", folder, columns=160).out
-    assert "earlier" not in gradeschool("runs", "show", folder).out
-    assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
-    (folder / "results.json").write_bytes(results)
-    listed = gradeschool("runs", "list", folder, columns=80).out
-    assert ["48", "0", "-"] in [line.split()[:3] for line in listed.splitlines()]
-    shown = gradeschool("runs", "show", folder).out
-    assert "results            of an earlier session, of 20 samples" in shown
-    (line,) = [line for line in shown.splitlines() if figure in line]
-    assert line.endswith("] of 20 samples")
 
 
 def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
@@ -552,42 +353,3 @@ def test_merge_refuses_what_is_not_one_run(gradeschool: Command, run: Path, tmp_
     full = gradeschool("runs", "merge", run, "-o", other)
     assert full.status == 2
     assert "is not empty" in full.err
-
-
-def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path) -> None:
-    """Problem n's samples: n of 8 are right, the others are all wrong in the same way."""
-    problems = tmp_path / "problems.jsonl"
-    rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
-    problems.write_text("\n".join(map(json.dumps, rows)))
-
-    def choose(request: ReceivedRequest) -> Behaviour:
-        number = int(request.question.split("Problem ")[1][0])
-        right = (request.body["seed"] * 3) % 8 < number
-        return good("#### 1" if right else "#### 2")
-
-    folder = tmp_path / "run"
-    arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
-    with fault_server(choose) as server:
-        first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
-        assert (first.status, len(server.requests)) == (0, 36)
-        result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
-        assert len(server.requests) == 72
-        assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
-        shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
-    at_k = {point["k"]: point for point in result.json()["at_k"]}
-    assert at_k == {
-        point["k"]: point for point in json.loads((folder / "results.json").read_text())["at_k"]
-    }
-    assert list(at_k) == [1, 2, 4, 8]
-    assert at_k[1]["maj"] == at_k[1]["pass"] == 0.5
-    # 5, 6, 7, 8 of 8 win; 4 of 4 tie, and sample 0 is right in every problem but the first
-    assert at_k[8]["maj"] == pytest.approx(5 / 9)
-    assert at_k[8]["ties"] == pytest.approx(1 / 9)
-    assert at_k[8]["pass"] == pytest.approx(8 / 9)
-    assert "maj@k" in shown.out
-    curve = gradeschool("runs", "curve", folder, "--json").json()
-    (report,) = curve["curves"].values()
-    assert {point["k"]: point for point in report} == at_k
-    only = gradeschool("runs", "curve", folder, "--at", 3, "--json").json()["curves"]
-    assert [point["k"] for point in next(iter(only.values()))] == [3]
-    assert "problems" in gradeschool("runs", "curve", folder).out

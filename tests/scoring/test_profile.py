@@ -1,11 +1,9 @@
-"""`gradeschool profile`: variations paired with what they vary, in words and as a figure."""
+"""Variations paired with what they vary, and what a profile says of them in words."""
 
-import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +12,6 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.profile import profile, sentence, verdict
 from gradeschool.scoring.table import Tally
-from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def outcomes(
@@ -225,50 +221,3 @@ def test_a_model_that_memorised_the_test_set_is_called_so(seeds: int, instances:
     assert called[1.0] == 30
     assert called[0.6] >= 27
     assert called[0.0] <= 3
-
-
-Write = Callable[[str, Sequence[bool], Sequence[Mapping[str, str]]], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path, gradeschool: Command) -> Write:
-    """Write a dataset of variations, and a run folder of it."""
-
-    def run(name: str, corrects: Sequence[bool], metas: Sequence[Mapping[str, str]]) -> Path:
-        dataset, completions = tmp_path / f"{name}.jsonl", tmp_path / f"{name}-answers.jsonl"
-        rows = [
-            {"question": f"What is {name} {index}?", "answer": str(7 * index), **meta}
-            for index, meta in enumerate(metas)
-        ]
-        dataset.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        answers = [
-            {"index": index, "run": name, "completion": f"#### {7 * index if correct else -1}"}
-            for index, correct in enumerate(corrects)
-        ]
-        completions.write_text("".join(f"{json.dumps(row)}\n" for row in answers))
-        folder = tmp_path / name
-        ended = gradeschool("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
-                            "-d", dataset, "-o", folder, "--quiet")  # fmt: skip
-        assert ended.status == 0, ended.err
-        return folder
-
-    return run
-
-
-def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
-    gradeschool: Command, write: Write, tmp_path: Path
-) -> None:
-    seeds = [{"seed": str(index)} for index in range(30)]
-    original = write("gsm", [True] * 30, [{}] * 30)
-    varied = write("varied", [index >= 12 for index in range(30)], seeds)
-    figure = tmp_path / "profile.svg"
-    ended = gradeschool("profile", original, varied, "-o", figure, columns=120)
-    assert ended.status == 0, ended.err
-    assert "the same 30 problems as" in ended.out
-    assert "60.0 % (-40.0 points" in ended.out and "significantly lower" in ended.out
-    assert figure.read_text("utf-8").startswith("<?xml")
-    result = gradeschool("profile", original, varied, "--json").json()
-    [entry] = result["sets"]
-    assert (entry["seed_problems"], entry["difference"]) == (30, pytest.approx(-0.4))
-    assert result["original"]["accuracy"] == 1.0
-    assert len(result["sentences"]) == 1

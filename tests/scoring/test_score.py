@@ -1,4 +1,4 @@
-"""Scoring: which problem a row means, what counts once, totals, one text, disagreements."""
+"""Scoring: which problem a row means, what counts once, totals, one text."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,6 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.explain import cases
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import Run, Sample, collect
 from gradeschool.scoring.score import ScorerResult, score_table
@@ -22,11 +21,8 @@ from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Answer
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.numbered import PROBLEMS
 
-PROBLEMS = [
-    Problem.from_row(str(index), f"Question {index}?", f"So it is\n#### {index}")
-    for index in range(20)
-]
 MATCHER = Matcher(PROBLEMS, "numbers")
 READER = get_scorer("openai/2021")
 
@@ -328,27 +324,6 @@ def test_judge_names_close_scorers(name: str, close: str) -> None:
     """A misspelt scorer is answered with the names that are near."""
     with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
         judge("1", 1, scorer=name)
-
-
-# Disagreements
-
-
-def test_disagreements() -> None:
-    """Only completions with different outcomes, in file order, each with both verdicts."""
-    texts = ["#### 0", "It is 1", "nothing", "#### 4 or 3", "It is 5."]
-    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
-    unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
-    scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
-    explained = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
-    assert [(case.row, case.kind) for case in explained] == [
-        (2, "no_answer / correct"),
-        (4, "wrong / correct"),
-        (5, "no_answer / wrong"),
-    ]
-    assert [verdict.answer.span for verdict in explained[1].verdicts if verdict.answer] == [
-        (5, 6),
-        (10, 11),
-    ]
 
 
 # The figures of the sources

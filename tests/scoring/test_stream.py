@@ -14,18 +14,14 @@ from pyarrow import parquet
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.formats.tables import TableBatch, every_row, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
-from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.samples import Repeats, collect
-from gradeschool.scoring.score import score_table
+from gradeschool.scoring.samples import Repeats
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import Source, choose_scorers, sources
-from gradeschool.scoring.stream import FileScorer, processes, score_sources
-from gradeschool.scoring.table import scored_table
-from gradeschool.scoring.totals import FileTally, Totals, total
+from gradeschool.scoring.stream import processes, score_sources
+from gradeschool.scoring.totals import Totals, total
 from tests.support.real_rows import NAMES, jsonl, real_rows
 
 PROBLEMS = tuple(
@@ -86,68 +82,6 @@ def test_a_hundred_thousand_samples_in_linear_time() -> None:
     last = [repeats.place("r", "0", 0, text) for text in range(1, 100_001)][-1]
     assert last == (99_999, False)
     assert repeats.place("r", "0", None, 500) == (499, True)
-
-
-ROWS = st.lists(
-    st.tuples(
-        st.sampled_from(["", "a", "b"]),  # run
-        st.integers(0, 7),  # problem: two are not there
-        st.one_of(st.none(), st.integers(0, 2)),
-        st.sampled_from(["#### 1", "it is 2", "", "#### 1\ud800", "The answer is 3."]),
-        st.sampled_from(["", "", "", "timeout", "fault"]),
-    ),
-    max_size=25,
-)
-
-
-def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
-    samples = []
-    for row, (run, index, sample, text, error) in enumerate(rows, start=1):
-        if error == "fault" or not run:
-            samples.append(faulty(row, run, "is bad"))
-        elif error:
-            samples.append(FileSample(row, run, Reference(position=index), "", sample, error=error))
-        else:
-            samples.append(FileSample(row, run, Reference(position=index), text, sample))
-    return samples
-
-
-@settings(deadline=None)
-@given(ROWS)
-def test_a_stream_counts_what_a_collection_holds(
-    rows: list[tuple[str, int, int | None, str, str]],
-) -> None:
-    """Runs, totals, intervals, faults and messages are those of all completions at once.
-
-    Runs that number some samples and not others apart: what is a sample there is anyone's guess.
-    """
-    numbered = {run: sample is None for run, _, sample, *_ in rows}
-    rows = [row for row in rows if (row[2] is None) == numbered[row[0]]]
-    notes: tuple[list[str], list[str]] = [], []
-    tally = FileTally("f", "f")
-    for row in FileScorer(PROBLEMS, "numbers", SCORERS).score(recorded(rows)):
-        tally.add(row, "f")
-    try:
-        named = [
-            sample if sample.run else faulty(sample.row, "f", sample.fault)
-            for sample in recorded(rows)
-        ]
-        if len(runs := {sample.run for sample in recorded(rows) if sample.run}) == 1:
-            named = [
-                faulty(sample.row, min(runs), sample.fault) if sample.run == "f" else sample
-                for sample in named
-            ]
-        loaded_runs = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
-    except InputError as error:
-        with pytest.raises(InputError) as caught:
-            tally.runs(notes[1].append)
-        assert str(caught.value) == str(error)
-    else:
-        totals = Totals()
-        totals.add(tally, NAMES, notes[1].append)
-        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in loaded_runs]
-        assert totals.faults == sum(run.faults for run in loaded_runs)
-    assert notes[0] == notes[1]
 
 
 # Batches
@@ -264,6 +198,19 @@ def test_a_process_that_dies(answers: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """One error that says so, and no hanging."""
     monkeypatch.setattr(stream, "_scored_columns", die)
     with pytest.raises(GradeschoolError, match="one of the 2 scoring processes died"):
+        scores([source(answers)], jobs=2)
+
+
+def test_a_system_without_semaphores_is_told_to_use_one_process(
+    answers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container whose /dev/shm may not be written."""
+
+    def refuse(*options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
+    with pytest.raises(GradeschoolError, match=r"cannot start 2 processes: .*; give --jobs 1"):
         scores([source(answers)], jobs=2)
 
 

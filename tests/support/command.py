@@ -81,3 +81,10 @@ def command_lines(cases: Iterable[str]) -> list[Any]:
         pytest.param(words, marks=[pytest.mark.slow] * words.startswith(needs_torch))
         for words in cases
     ]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,6 +1,5 @@
-"""Picking one of many completions: against brute force, scipy and published figures."""
+"""Picking one of many completions: against brute force and scipy; the file of scores."""
 
-import json
 import random
 from pathlib import Path
 
@@ -20,14 +19,7 @@ from gradeschool.verifier.scores import (
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.selection import (
-    MEAN,
-    Option,
-    RankedProblem,
-    SelectionSettings,
-)
-from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
+from gradeschool.verifier.selection import MEAN, Option, RankedProblem, SelectionSettings
 
 SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 
@@ -151,53 +143,3 @@ def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
         choose_scores(path, None)
     with pytest.raises(InputError, match="no verifier scores of 'z'"):
         choose_scores(path, "z")
-
-
-# Real completions: the solutions that the paper's authors published
-
-
-@pytest.mark.official
-def test_rank_reads_the_published_solutions(
-    data: Path, gradeschool: Command, tmp_path: Path
-) -> None:
-    """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
-    from gradeschool.verifier.candidates import candidates_of
-
-    source = data / "completions" / "openai_example.jsonl"
-    by_run = {
-        candidate.run: candidate for candidate in candidates_of(str(source), None, lambda _: None)
-    }
-    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
-    scores = tmp_path / "scores.jsonl"
-    append_scores(
-        scores,
-        [
-            ScoreRow(candidate.key, "published", 0.5, 9)
-            for problem in picks.answered
-            for candidate in problem.candidates
-        ],
-    )
-    ended = gradeschool("rank", f"{source}#6b_verification", "--verifier", scores,
-                        "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
-    assert ended.status == 0, ended.err
-    report = ended.json()
-    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
-    before = sum(
-        candidate.right for problem in baseline.answered for candidate in problem.candidates
-    )
-    assert (right, before) == (515, 286)
-    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
-    over = report["strategies"]["best"]["over"]["6b_finetuning"]
-    assert over["difference"] == pytest.approx((515 - 286) / 1319)
-    assert over["ci95"][0] > 0.14
-    assert {part["family"] for part in report["families"]} >= {"2 steps", "3 steps", "8 steps"}
-
-
-def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None:
-    rows = [{"index": 0, "sample": sample, "completion": f"#### {sample}"} for sample in range(3)]
-    file = tmp_path / "answers.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ended = gradeschool("rank", file, "-d", "sample")
-    assert ended.status == 2
-    assert "has no verifier scores" in ended.err
-    assert "verifier score" in ended.err

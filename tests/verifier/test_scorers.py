@@ -30,38 +30,10 @@ from gradeschool.verifier.scorers import (
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.gguf_verifier import NEEDS, PAIRS
+from tests.support.gguf_verifier import verifier as verifier  # a fixture
 
-NEEDS = (*SERVER_NEEDS, "gguf")
 SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
-PAIRS = [
-    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
-    QuestionSolution(
-        "Tom has 3 apples and buys 4. How many?", "He has 12.\n#### 12", finished=False
-    ),
-    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
-    QuestionSolution("Wie viel sind 1.234 €?", "é\u2028½ <eos> <ver> 12\t\n#### -3"),
-    QuestionSolution("Nothing?", ""),
-]
-
-
-@pytest.fixture(scope="module", params=["logit", "likelihood"])
-def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a verifier with random weights, and beside it its GGUF file."""
-    skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
-    from gradeschool.models.gguf_file import write_gguf
-    from gradeschool.verifier.base_model import build_tokenizer, new_model
-    from gradeschool.verifier.head import LikelihoodVerifier, Verifier
-
-    folder: Path = tmp_path_factory.mktemp(request.param) / "model"
-    tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
-    model = new_model(tokenizer, "0.05M", seed=3)
-    for layer in model.model.layers:  # zero in a new model, which would leave attention out
-        layer.self_attn.o_proj.weight.data.normal_(std=0.1)
-        layer.mlp.down_proj.weight.data.normal_(std=0.1)
-    kind = {"logit": Verifier, "likelihood": LikelihoodVerifier}[request.param]
-    kind(model, 2, -1.5, 0.7).save(folder, tokenizer)
-    write_gguf(folder, folder.with_suffix(".gguf"))
-    return folder
 
 
 @pytest.mark.slow
@@ -160,23 +132,6 @@ def test_without_an_extra_the_pip_line_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
         load_scorer("tiny")
-
-
-@pytest.mark.slow
-def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
-    verifier: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    target = tmp_path / "made.gguf"
-    for _ in range(2):
-        assert gradeschool("gguf", verifier, "-o", target).status == 0
-        assert target.read_bytes() == verifier.with_suffix(".gguf").read_bytes()
-    target.write_bytes(b"mine")
-    refused = gradeschool("gguf", verifier, "-o", target)
-    assert refused.status == 2 and "exists and differs" in refused.err
-    assert target.read_bytes() == b"mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["made.gguf"]
-    assert gradeschool("gguf", tmp_path, "-o", tmp_path / "x.gguf").status == 2
-    assert gradeschool("gguf", verifier, "-o", tmp_path / "no" / "x.gguf").status == 2
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:

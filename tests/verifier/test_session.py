@@ -229,15 +229,3 @@ def test_nothing_right_is_an_error_and_prints_nothing(folder: Path, gradeschool:
         {"question": problem.question, "answer": problem.solution} for problem in sums(PROBLEMS)
     ]
     assert rows == expected * 2
-
-
-def test_right_texts_without_a_marker_get_the_gold(gradeschool: Command, tmp_path: Path) -> None:
-    """Else the whole text of a chat would be read as the gold."""
-    (tmp_path / "sums.jsonl").write_text('{"question": "1 + 1?", "answer": "#### 2"}\n', "utf-8")
-    texts = ["It is 2.\n", "#### 2", "3"]
-    lines = [json.dumps({"index": 0, "completion": text}) + "\n" for text in texts]
-    (tmp_path / "chat.jsonl").write_text("".join(lines), "utf-8")
-    ended = gradeschool("data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl")
-    assert ended.status == 0
-    answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
-    assert answers == ["It is 2.\n#### 2", "#### 2"]

@@ -1,23 +1,20 @@
-"""ProcessBench: its metric by hand; thresholds, critics' votes, files, the command."""
+"""ProcessBench: its metric by hand; thresholds, critics' votes, files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradeschool.datasets.sources import SOURCES
 from gradeschool.datasets.step_labels import (
     NO_ERROR,
     LabelledSteps,
     critic_problem,
     labelled_steps,
-    load_step_labels,
     tagged,
 )
 from gradeschool.errors import DataError, InputError
@@ -27,7 +24,6 @@ from gradeschool.verifier.step_bench import (
     Predictions,
     bench,
     best_threshold,
-    critic_predictions,
     f1_of,
     first_below,
     fold_of,
@@ -39,9 +35,7 @@ from gradeschool.verifier.step_bench import (
     spread_evenly,
     verifier_scores,
 )
-from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.processbench_rows import own_rows as own_rows  # a fixture
 
 
 def row(label: int, steps: int = 3, problem: str = "", generator: str = "a") -> LabelledSteps:
@@ -322,90 +316,3 @@ def test_a_limit_takes_rows_from_the_whole_file() -> None:
 
 
 # The command
-
-
-@pytest.fixture
-def own_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Twelve rows of our own in place of the dataset's."""
-    rows = [
-        {
-            "id": f"own-{index}",
-            "generator": "model-a" if index % 2 else "model-b",
-            "problem": f"Tom has {index} apples and buys 2. How many?",
-            "steps": [f"He has {index}+2.", f"That is {index + 2 + index % 3}."],
-            "label": 1 if index % 3 else -1,
-        }
-        for index in range(12)
-    ]
-    body = json.dumps(rows).encode()
-    source = SOURCES["processbench"]
-    file = tmp_path / "data" / source.path
-    file.parent.mkdir(parents=True)
-    file.write_bytes(body)
-    digest = hashlib.sha256(body).hexdigest()
-    monkeypatch.setitem(SOURCES, "processbench", replace(source, sha256=digest, rows=12))
-    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path / "data"))
-    return rows
-
-
-def test_the_command_scores_files_and_critics(
-    own_rows: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from click.testing import CliRunner
-
-    from gradeschool.cli import VERBS  # noqa: F401
-    from gradeschool.cli.verifier_verb import command
-
-    monkeypatch.chdir(tmp_path)
-    scores = Path("scores.jsonl")
-    lines = [
-        {"id": fields["id"], "scores": [0.9, 0.2 if fields["label"] == 1 else 0.8]}
-        for fields in own_rows
-    ]
-    scores.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    run = Path("critic")
-    run.mkdir()
-    (run / "run.json").write_text(json.dumps({"schema": 1, "dataset": {"name": "processbench"}}))
-    ended = CliRunner().invoke(
-        command,
-        ["bench", "processbench", "--predictions", str(scores), "-o", "out.jsonl", "--json"],
-    )
-    assert ended.exit_code == 0, ended.output
-    result = json.loads(ended.stdout)
-    assert (result["solutions"], result["problems"]) == (12, 12)
-    [scorer] = result["scorers"]
-    assert scorer["f1"] == 1.0
-    assert set(scorer["generators"]) == {"model-a", "model-b"}
-    assert len(Path("out.jsonl").read_text().splitlines()) == 12
-    with pytest.raises(InputError, match="exists"):
-        CliRunner().invoke(
-            command,
-            ["bench", "processbench", "--predictions", str(scores), "-o", "out.jsonl"],
-            catch_exceptions=False,
-        )
-    with pytest.raises(InputError, match="no scorer is given"):
-        CliRunner().invoke(command, ["bench", "processbench"], catch_exceptions=False)
-    with pytest.raises(InputError, match="contains no critique"):
-        critic_predictions(run, load_step_labels())
-    with pytest.raises(InputError, match="not a run on the dataset 'processbench'"):
-        critic_predictions(tmp_path, load_step_labels())
-    shown = CliRunner().invoke(command, ["bench", "processbench", "--predictions", str(scores)])
-    assert "100.00 %" in shown.stdout
-    assert "SHA-256 of the problem" in shown.stdout
-
-
-def test_the_built_in_verifier_is_measured(
-    own_rows: list[dict[str, Any]], gradeschool: Command
-) -> None:
-    skip_without((*SERVER_NEEDS, "gguf"), "the built-in verifier")
-    from click.testing import CliRunner
-
-    from gradeschool.cli.verifier_verb import command
-
-    arguments = ["bench", "processbench", "--verifier", "tiny", "--logprob", "tiny", "--json"]
-    ended = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    [verifier, logprob] = json.loads(ended.stdout)["scorers"]
-    assert verifier["name"].startswith("tiny-verifier@")
-    assert logprob["name"].startswith("log-probability tiny-generator@")
-    assert sum(bucket["completions"] for bucket in verifier["calibration"]) == 24
-    assert len(own_rows) == 12

@@ -111,7 +111,7 @@ def _status() -> int:
         _discard(sys.stdout)
         return _report(f"cannot read or write: {error}")
     except click.UsageError as error:
-        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has no such class
             say(error.format_message(), err=True)
             return error.exit_code
         words = error.format_message().rstrip(".")
@@ -123,7 +123,8 @@ def _status() -> int:
         say(usage.getvalue(), end="", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:  # click turns the latter into Abort
-        say(f"gradeschool: {str(error.__cause__ or error) or 'interrupted'}", err=True)
+        cause = error.__cause__ or error.__context__ or error  # click 8.1 sets the second
+        say(f"gradeschool: {str(cause) or 'interrupted'}", err=True)
         return 130
     except MemoryError:
         return _report("not enough memory; give a smaller file, or fewer --jobs")

@@ -167,7 +167,10 @@ def _by_processes(
 
     names, others = [scorer.name for scorer in scorers], jobs - 1
     here = _FileScorers(datasets, scorers)
-    pool = ProcessPoolExecutor(others, get_context("spawn"), _initialize, (names, datasets))
+    try:
+        pool = ProcessPoolExecutor(others, get_context("spawn"), _initialize, (names, datasets))
+    except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
+        raise GradeschoolError(f"cannot start {jobs} processes: {error}; give --jobs 1") from error
     waiting: deque[_Scored] = deque()
     try:
         for place, dataset, batch in tasks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import re
 import subprocess
 import sys
@@ -13,26 +12,16 @@ from typing import Any
 
 import pytest
 
-from gradeschool import get_scorer
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import (
-    DOUBLING,
-    Figure,
-    Panel,
-    Point,
-    ScorerRow,
-    Series,
-    agreement,
-)
+from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, ScorerRow, Series
 from gradeschool.reports.figures.run_figures import draw_scorers
-from gradeschool.reports.page.gather import gather
-from gradeschool.reports.page.verdicts import Share, judge_run
+from gradeschool.reports.page.verdicts import Share
 from gradeschool.scoring.statistics import wilson
-from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.report_page import rows
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -125,38 +114,6 @@ def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
 
 
-def test_agreement_is_the_share_of_completions_with_the_same_outcome(tmp_path: Path) -> None:
-    """Of three right answers, two are marked by "####", which one of the scorers needs."""
-    problems = rows(tmp_path / "p.jsonl", [
-        {"question": f"{index}?", "answer": f"#### {index}"} for index in range(4)])  # fmt: skip
-    texts = ["#### 0", "#### 1", "It is 2", "#### 9"]
-    samples = rows(tmp_path / "s.jsonl", [
-        {"index": index, "completion": text} for index, text in enumerate(texts)])  # fmt: skip
-    [run] = gather([str(samples)], str(problems), lambda message: None)
-    names = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
-    result = agreement(judge_run(run, ScorerSet([get_scorer(name) for name in names])))
-    assert dict(zip(result.names, result.shares, strict=True)) == {
-        names[1]: (1.0, 0.75), names[0]: (0.75, 1.0),
-    }  # fmt: skip
-
-
-def test_failed_samples_are_no_agreement(tmp_path: Path) -> None:
-    """Two texts of which one is read alike, and eight errors: the scorers agree on one half."""
-    problems = rows(tmp_path / "p.jsonl", [
-        {"question": f"{index}?", "answer": f"#### {index}"} for index in range(10)])  # fmt: skip
-    failed: list[dict[str, object]] = [
-        {"index": index, "completion": None, "error": "boom"} for index in range(2, 10)
-    ]
-    texts: list[dict[str, object]] = [
-        {"index": 0, "completion": "#### 0"}, {"index": 1, "completion": "It is 1"},
-    ]  # fmt: skip
-    samples = rows(tmp_path / "s.jsonl", [*texts, *failed])
-    [run] = gather([str(samples)], str(problems), lambda message: None)
-    names = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
-    result = agreement(judge_run(run, ScorerSet([get_scorer(name) for name in names])))
-    assert result.shares == ((1.0, 0.5), (0.5, 1.0))
-
-
 @pytest.mark.parametrize(
     ("name", "error"), [("x.jpg", "may end in .svg"), ("no/x.png", "cannot write")]
 )
@@ -172,11 +129,6 @@ def test_without_matplotlib_the_message_names_the_extra(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"gradeschool\[report\]"):
         curves.save_figure(lambda canvas: None, tmp_path / "x.png", 1, 1)
-
-
-def rows(path: Path, row_fields: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in row_fields))
-    return path
 
 
 def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_path: Path) -> None:

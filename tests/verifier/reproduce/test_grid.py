@@ -1,25 +1,17 @@
-"""The grid of scores: its stages, what it reads of a recipe's folder, what its tables say."""
+"""The grid of scores: its stages, and what it reads of a recipe's folder."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gradeschool.reports.grid import write_grid
-from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import plan
 from gradeschool.verifier.reproduce.grid import ROUNDS, grid, outcomes_by_cell
 from gradeschool.verifier.reproduce.presets import LAPTOP, stages_of
 from gradeschool.verifier.reproduce.stages import STAGES_FOLDER, digests
-from gradeschool.verifier.scores import ScoreRow, append_scores
-
-PROBLEMS = 40
-ONE_SEED = replace(LAPTOP, seeds=(0,))
-SECOND = ROUNDS[1]
+from tests.support.grid_round import ONE_SEED, PROBLEMS, SECOND, write_round
 
 
 def test_the_grid_adds_stages_and_changes_none_of_the_recipe() -> None:
@@ -43,45 +35,8 @@ def test_the_grid_adds_stages_and_changes_none_of_the_recipe() -> None:
     assert LAPTOP.labelled * LAPTOP.k * epochs // batch > 5000
 
 
-def write_round(root: Path, split: str, verified: int) -> None:
-    """Write a split of the second round: of four samples of a problem the second is right.
-
-    The self-trained model's log-probability finds it in half of the problems, the verifier's in as
-    many as `verified`. The generator's own never does.
-    """
-    problems = root / f"problems/{split}.jsonl"
-    problems.parent.mkdir(exist_ok=True)
-    problems.write_text("".join(
-        json.dumps({"question": f"{split}: how many are {n}?", "answer": f"#### {n}"}) + "\n"
-        for n in range(PROBLEMS)
-    ))  # fmt: skip
-    run = root / "seed-0" / SECOND.drawn(split)
-    run.parent.mkdir(exist_ok=True)
-    rows = [
-        {"index": n, "sample": sample, "completion": f"#### {n if sample == 1 else 1000 + sample}"}
-        for n in range(PROBLEMS) for sample in range(4)
-    ]  # fmt: skip
-    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    sampled = candidates_of(str(run), str(problems), lambda _: None)[0]
-    for scorer, limit in (("own", 0), ("self", PROBLEMS // 2), ("likelihood", verified)):
-        scores = [
-            ScoreRow(candidate.key, scorer, 0.9 if candidate.right and n < limit else 0.1 + s / 99,
-                     10 if s else 2)
-            for n, answered in enumerate(sampled.answered)
-            for s, candidate in enumerate(answered.candidates)
-        ]  # fmt: skip
-        append_scores(root / SECOND.scores(scorer, split, 0), scores)
-        finish(root, f"scores-{split}-{scorer}-control-0")
-    finish(root, f"{SECOND.drawn(split)}-0")
-
-
 def test_the_recipes_own_scores_lie_in_its_run_wherever_the_reader_stands() -> None:
     assert ROUNDS[0].scores("likelihood", "test", 0) == "seed-0/test/verifier-scores.jsonl"
-
-
-def finish(root: Path, stage: str) -> None:
-    (root / STAGES_FOLDER).mkdir(exist_ok=True)
-    (root / STAGES_FOLDER / f"{stage}.json").write_text("{}")
 
 
 def test_the_grid_has_the_cells_whose_stages_are_done(tmp_path: Path) -> None:
@@ -113,17 +68,3 @@ def test_the_development_split_chooses_how_a_score_comes_of_its_tokens(tmp_path:
     assert cells["self", "best"].development == 0.5
     # Where equal on the development split, the first reduction is taken.
     assert cells["self", "best"].reduction == "mean"
-
-
-def test_the_tables_say_what_was_measured_against_what(tmp_path: Path) -> None:
-    write_round(tmp_path, "test", verified=PROBLEMS)
-    (tmp_path / "results").mkdir()
-    text = "\n".join(write_grid(tmp_path, ONE_SEED))
-    assert "### test: samples of the self-trained generator" in text
-    assert "| likelihood verifier (last) | best | 100.0 |" in text
-    assert "the generator trained on its right samples: +50.0" in text
-    assert ", above." in text
-    assert "token head" not in text  # not run, so not claimed
-    fields = json.loads((tmp_path / "results/grid.json").read_text())
-    assert len(fields["test"]) == len(grid(tmp_path, ONE_SEED, "test"))
-    assert fields["held-out"] == []

@@ -17,7 +17,6 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.reports.progress import StagesDisplay, last_line
 from gradeschool.verifier.reproduce.stages import (
-    STAGE_PROGRAM,
     Stage,
     StageError,
     StageProcess,
@@ -28,7 +27,6 @@ from gradeschool.verifier.reproduce.stages import (
     run,
     stages_for,
 )
-from gradeschool.worker import python_command
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
 SECOND = Stage("second", ("data", "list", "--json"), ("first",), "list.json")
@@ -143,28 +141,6 @@ def test_a_signal_ends_what_runs_and_leaves_the_stage_undone(
     assert "interrupted" in log.read_text()  # in order: it was told, and not left alone
     assert not (tmp_path / "stages" / "long.json").exists()
     assert not (tmp_path / "long.jsonl").exists()
-
-
-def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> None:
-    words = ["data", "generate", "-n", "1000000", "-o", str(tmp_path / "long.jsonl")]
-    process = subprocess.Popen(
-        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE, text=True
-    )
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(1.0)
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(60) == 130
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("words", "status"), [(("data", "list"), 0), (("data", "nothing"), 2)])
-def test_a_stage_ends_as_its_command_does(words: Sequence[str], status: int) -> None:
-    with subprocess.Popen(
-        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        assert process.wait(60) == status  # though its standard input is open
 
 
 def test_without_a_terminal_each_stage_is_a_line(

@@ -1,0 +1,261 @@
+"""Check what `gradeschool compare` refuses, leaves out and prints, and its exit status."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.compared_runs import PROBLEMS, Write, rights
+from tests.support.compared_runs import dataset as dataset  # a fixture
+from tests.support.compared_runs import failed as failed  # a fixture
+from tests.support.compared_runs import write as write  # a fixture
+
+
+def test_runs_of_different_protocols_are_told_apart(
+    gradeschool: Command, tmp_path: Path, dataset: Path
+) -> None:
+    runs = []
+    for protocol in ("openai/2021", "lm-eval/gsm8k"):
+        run = tmp_path / protocol.replace("/", "-")
+        run.mkdir()
+        row = {"index": 3, "completion": "#### 3"}
+        (run / "completions.jsonl").write_text(json.dumps(row) + "\n")
+        (run / "run.json").write_text(json.dumps({"protocol": {"name": protocol}}))
+        runs.append(run / "completions.jsonl")
+    same = gradeschool("compare", runs[0], runs[0], "-d", dataset)
+    assert "protocols" not in same.err
+    result = gradeschool("compare", *runs, "-d", dataset)
+    assert result.status == 0, result.err
+    assert "under different protocols: openai/2021, lm-eval/gsm8k;" in result.err
+
+
+def test_sets_that_differ_are_refused_until_told(
+    gradeschool: Command, write: Write, dataset: Path
+) -> None:
+    """The message counts and names them; --common and --unpaired say how to go on."""
+    a = write("a", rights()[:30])
+    b = write("b", [True] * 25, range(15, 40))
+    result = gradeschool("compare", a, b, "-d", dataset)
+    assert result.status == 2
+    assert "15 only in 'a' (0, 1, 2, 3, 4, ...) and 10 only in 'b'" in result.err
+    assert "--common to compare the 15" in result.err
+    common = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
+    assert common["comparisons"][0]["n"] == 15
+    alone = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--json").json()
+    assert alone["comparisons"][0]["n"] == 0
+    assert alone["comparisons"][0]["p_method"] == "unpaired z test"
+    both = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--common")
+    assert both.status == 2
+    apart = write("c", [True] * 5, range(35, 40))
+    none = gradeschool("compare", write("d", rights()[:5]), apart, "-d", dataset, "--common")
+    assert none.status == 2
+    assert "share no problem" in none.err
+
+
+@pytest.mark.parametrize(("options", "status"), [((), 3), (("--common",), 0)])
+def test_errors_are_left_out_and_never_wrong(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, options: tuple[str, ...],
+    status: int,
+) -> None:  # fmt: skip
+    """A problem without a completion in one run is left out of both; --common accepts that."""
+    a, b = failed
+    result = gradeschool("compare", a, b, "-d", dataset, *options, "--json")
+    assert result.status == status
+    assert [run["errors"] for run in result.json()["runs"]] == [0, 1]
+    (comparison,) = result.json()["comparisons"]
+    assert (comparison["n"], comparison["difference"]) == (PROBLEMS - 1, 0)
+    message = "1 problem left out: no completion in 'b' that can be judged (3)"
+    assert (message in result.err) is (status == 3)
+    assert comparison["left_out"] == (["3"] if status == 3 else [])
+
+
+def test_a_failed_sample_does_not_hide_a_missed_threshold(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path
+) -> None:
+    a, b = failed
+    for margin, status in (("90", 3), ("1", 1)):
+        asked = ("compare", b, "--not-worse-than", a, "--margin", margin, "-d", dataset)
+        result = gradeschool(*asked)
+        assert result.status == status
+        assert "no completion in 'b' that can be judged (3)" in result.err
+
+
+def test_the_refusal_separates_absent_problems_from_failed_ones(
+    gradeschool: Command, write: Write, failed: tuple[Path, Path], dataset: Path
+) -> None:
+    result = gradeschool("compare", failed[1], write("c", rights()[:30]), "-d", dataset)
+    assert result.status == 2
+    assert "10 only in 'b' (30, 31, 32, 33, 34, ...); 1 problem left out" in result.err
+    assert (
+        "no completion in 'b' that can be judged (3); give --common to compare the 29" in result.err
+    )
+
+
+def test_a_problem_that_no_run_answers_is_not_left_out(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
+) -> None:
+    """Nothing of it could have been compared: the exit status is 0."""
+    both = tmp_path / "c.jsonl"
+    both.write_bytes(failed[1].read_bytes())
+    result = gradeschool("compare", failed[1], both, "-d", dataset, "--json")
+    assert (result.status, result.err) == (0, "")
+    (comparison,) = result.json()["comparisons"]
+    assert (comparison["n"], comparison["left_out"]) == (PROBLEMS - 1, [])
+
+
+def test_one_file_of_several_runs_and_one_run_of_it(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    """FILE is all its runs, FILE#RUN is one; p values of several are corrected."""
+    runs = {"base": rights(*range(20)), "small": rights(*range(19)), "large": rights()}
+    both = tmp_path / "runs.jsonl"
+    both.write_text("".join(write(name, r, run=name).read_text() for name, r in runs.items()))
+    result = gradeschool("compare", both, "-d", dataset, "--json").json()
+    assert [run["run"] for run in result["runs"]] == list(runs)
+    small, large = result["comparisons"]
+    assert small["p_holm"] == small["p"] == 1.0
+    assert large["p_holm"] == pytest.approx(2 * large["p"])
+    report = gradeschool(
+        "compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json"
+    ).json()
+    assert [run["run"] for run in report["runs"]] == ["large", "small"]
+    missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
+    assert missing.status == 2
+    assert "contains no run 'huge'" in missing.err
+    assert "#base'" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "options", "status", "message"),
+    [
+        (range(4), ("--at-least", "0.9"), 0, "met: b: accuracy 90.00 %"),
+        (range(5), ("--at-least", "0.9"), 1, "MISSED: b: accuracy 87.50 %"),
+        (range(2), ("--not-worse-than", "a", "--margin", "12"), 0, "met: b against a"),
+        (range(2), ("--not-worse-than", "a", "--margin", "1"), 1, "MISSED: b against a"),
+        (range(5), ("--not-worse-than", "a", "--margin", "30", "--at-least", "0.9"), 1, "MISSED"),
+    ],
+)
+def test_thresholds_decide_the_exit_status(
+    gradeschool: Command,
+    write: Write,
+    dataset: Path,
+    wrong: Sequence[int],
+    options: tuple[str, ...],
+    status: int,
+    message: str,
+) -> None:
+    """1 where one is missed; the interval, not the estimate, must rule out a worse run."""
+    a, b = write("a", rights(0, 1)), write("b", rights(*wrong))
+    arguments = [str(a) if option == "a" else option for option in options]
+    result = gradeschool("compare", b, *arguments, "-d", dataset)
+    assert result.status == status
+    assert message in result.out
+
+
+@pytest.mark.parametrize(("accepted", "status"), [(0, 1), (2, 1), (3, 0)])
+def test_samples_that_failed_are_a_threshold_of_their_own(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, accepted: int, status: int
+) -> None:
+    """They are left out of the test, and a run that stopped early has failed the others."""
+    good = write("a", rights(0, 1))
+    build = tmp_path / "b.jsonl"
+    rows = [
+        {"index": index, "completion": f"The answer is {index}."} for index in range(PROBLEMS - 1)
+    ]
+    rows[5:7] = [{"index": index, "error": "timeout", "completion": ""} for index in (5, 6)]
+    build.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = gradeschool("compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset)
+    assert done.status == status
+    assert f"b: 3 samples failed (0 in a), at most {accepted} is accepted" in done.out
+    assert "b against a: +5.41 points" in done.out  # 35 of 37 and 37 of 37
+
+
+@pytest.mark.parametrize("option", [("--not-worse-than", "RUN"), ("--unpaired",)])
+def test_the_gate_stands_alone(
+    gradeschool: Command, write: Write, dataset: Path, option: tuple[str, ...]
+) -> None:
+    """Two measures, or none by problem, are bad input."""
+    good = write("a", rights())
+    words = [str(good) if word == "RUN" else word for word in option]
+    done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
+    assert done.status == 2
+    assert "--gate cannot be combined with --not-worse-than or --unpaired" in done.err
+
+
+def test_the_gate_takes_a_file_of_several_runs(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    good = write("a", rights())
+    lines = [json.loads(line) for line in write("b", rights()).read_text().splitlines()]
+    several = tmp_path / "several.jsonl"
+    rows = [json.dumps({**line, "run": name}) + "\n" for name in ("x", "y") for line in lines]
+    several.write_text("".join(rows))
+    done = gradeschool("compare", several, "--gate", good, "-d", dataset, "--json")
+    assert done.status == 0, done.err
+    assert [run["run"] for run in done.json()["runs"]] == ["a", "x", "y"]
+
+
+def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
+    """A change of protocol is not a change of the engine."""
+    for protocol in ("zero-shot/chat", "zero-shot/cot"):
+        asked = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
+        output = tmp_path / protocol.partition("/")[2]
+        assert gradeschool("eval", *asked, "-n", "4", "-o", output, "--quiet").status == 0
+    done = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
+    assert done.status == 2
+    assert "a gate compares runs of the same prompts" in done.err
+
+
+def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
+    """Nothing to compare with is bad input."""
+    result = gradeschool("compare", write("a", rights()), "-d", dataset)
+    assert result.status == 2
+    assert "only one run is given: 'a'" in result.err
+
+
+def test_one_file_twice_is_named_so(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    """Whatever the path: a run is not compared with itself."""
+    path = write("a", rights())
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "completions.jsonl").write_bytes(path.read_bytes())
+    for one, other in (
+        (path, folder / ".." / path.name),
+        (folder, folder / "completions.jsonl"),
+    ):
+        result = gradeschool("compare", one, other, "-d", dataset)
+        assert result.status == 2
+        assert f"the same file is given twice: '{one}', " in result.err
+    run = gradeschool("compare", path, f"{path}#a", "-d", dataset)
+    assert run.status == 2
+    assert f"the same file is given twice: '{path}', '{path}#a'" in run.err
+
+
+@pytest.mark.parametrize(
+    ("seed", "change", "is_noted"),
+    [(2, {}, True), (6, {}, False), (1, {}, False), (2, {"temperature": 0.0}, False)],
+)
+def test_runs_that_share_seeds_are_noted(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int,
+    change: dict[str, float], is_noted: bool,
+) -> None:  # fmt: skip
+    """Seeds 1 to 5 and 2 to 6 have four in common: these runs are not independent."""
+    text = write("c", rights()).read_text()
+    folders: list[Path] = []
+    for first in (1, seed):
+        folder = tmp_path / f"run{len(folders)}"
+        folder.mkdir()
+        (folder / "completions.jsonl").write_text(text)
+        decoding = {"temperature": 0.7, "seed": first, **change}
+        fields = {"model": "m", "samples": 5, "decoding": decoding}
+        (folder / "run.json").write_text(json.dumps(fields))
+        folders.append(folder / "completions.jsonl")
+    result = gradeschool("compare", *folders, "-d", dataset)
+    assert result.status == 0, result.err
+    assert ("have 4 of 5 seeds in common" in result.err) is is_noted
+    assert ("with a --seed that differs by at least 5" in result.err) is is_noted

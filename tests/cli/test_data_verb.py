@@ -1,0 +1,86 @@
+"""Check `gradeschool data`: lists, digests, and problems made from right completions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradeschool.datasets.sources import SOURCES
+from tests.formats.test_read import jsonl
+from tests.support.command import Command, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+
+def test_data_list(gradeschool: Command, data: Path) -> None:
+    """Every named dataset, and where it is found."""
+    result = gradeschool("data", "list")
+    assert result.status == 0
+    assert all(f" {name} " in result.out for name in SOURCES)
+    assert " ".join(result.out.split()).count("golds:") == len(SOURCES)
+    results = gradeschool("data", "list", "--json").json()["datasets"]
+    assert [item["name"] for item in results] == list(SOURCES)
+    where = {item["name"]: item["where"] for item in results}
+    assert (where["sample"], where["gsm8k"]) == ("shipped", "GRADESCHOOL_DATA")
+
+
+def test_data_without_a_network(
+    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is on the machine and nothing may be fetched: each verb says so."""
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "to be fetched" in gradeschool("data", "list").out
+    fetched = gradeschool("data", "fetch", "gsm8k")
+    assert fetched.status == 2
+    assert "HF_HUB_OFFLINE forbids" in fetched.err
+    assert gradeschool("data", "fetch", "sample").out.startswith("sample: shipped, /")
+    verified = gradeschool("data", "verify")
+    assert verified.status == 0
+    assert "gsm8k: not on this machine\n" in verified.out
+    assert "sample: ok, 48 problems\n" in verified.out
+    assert gradeschool("data", "verify", "gsm8k").status == 2
+    missing = run_script("score", "nope.jsonl")  # nothing is fetched for a file that is not there
+    assert missing.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
+
+
+def test_a_wrong_digest_is_told(
+    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is not what its name promises stops every verb that would use it."""
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    (tmp_path / "gsm8k").mkdir()
+    jsonl(tmp_path / "gsm8k" / "test.jsonl", [{"question": "How?", "answer": "#### 1"}])
+    assert "wrong digest" in gradeschool("data", "list").out
+    answers = str(jsonl(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 1"}]))
+    for words in (["data", "verify"], ["data", "fetch", "gsm8k"], ["score", answers]):
+        result = run_script(*words)
+        assert result.status == 2
+        assert "is not the gsm8k dataset: its SHA-256 is" in result.err
+
+
+@pytest.mark.official
+def test_data_verify(data: Path) -> None:
+    """Digest and count of every dataset that is here, by the real script."""
+    result = run_script("data", "verify")
+    assert (result.status, result.err) == (0, "")
+    assert "gsm8k: ok, 1319 problems\ngsm8k:train: ok, 7473 problems\n" in result.out
+
+
+@pytest.mark.parametrize("verb", ["fetch", "verify"])
+def test_an_unknown_dataset(gradeschool: Command, verb: str) -> None:
+    """The message names those that are near."""
+    result = gradeschool("data", verb, "gsm8")
+    assert result.status == 2
+    assert result.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")
+
+
+def test_right_texts_without_a_marker_get_the_gold(gradeschool: Command, tmp_path: Path) -> None:
+    """Else the whole text of a chat would be read as the gold."""
+    (tmp_path / "sums.jsonl").write_text('{"question": "1 + 1?", "answer": "#### 2"}\n', "utf-8")
+    texts = ["It is 2.\n", "#### 2", "3"]
+    lines = [json.dumps({"index": 0, "completion": text}) + "\n" for text in texts]
+    (tmp_path / "chat.jsonl").write_text("".join(lines), "utf-8")
+    ended = gradeschool("data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl")
+    assert ended.status == 0
+    answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
+    assert answers == ["It is 2.\n#### 2", "#### 2"]

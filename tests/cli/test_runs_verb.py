@@ -1,0 +1,126 @@
+"""Check `gradeschool runs list` and `curve`, and every verb on malformed folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good
+from tests.support.recorded_run import RECORDED, accuracy
+from tests.support.recorded_run import run as run  # a fixture
+
+
+def test_list_shows_every_run_below_a_folder(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    gradeschool("eval", *RECORDED, "-n", 20, "-o", tmp_path / "runs" / "deep" / "er")
+    listed = gradeschool("runs", "list", tmp_path / "runs", "--json").json()["runs"]
+    assert [(Path(row["folder"]).name, row["answered"], row["planned"]) for row in listed] == [
+        ("chat", 48, 48),
+        ("er", 20, 20),
+    ]
+    shown = gradeschool("runs", "list", tmp_path / "runs", columns=160).out
+    assert accuracy(run) in shown
+    assert "zero-shot/chat" in shown
+    narrow = gradeschool("runs", "list", tmp_path / "runs", columns=80).out.splitlines()
+    assert len(narrow) == 2 * (1 + len(listed))  # two lines a run, no name folded
+    assert all(Path(row["folder"]).name in "".join(narrow) for row in listed)
+    assert gradeschool("runs", "list", tmp_path / "nowhere").status == 2
+    (tmp_path / "empty").mkdir()
+    assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out
+
+
+def test_a_broken_run_is_told_and_the_others_are_listed(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
+    result = gradeschool("runs", "list", tmp_path / "runs", "--json")
+    assert result.status == 2
+    assert "cannot read" in result.err
+    assert len(result.json()["runs"]) == 1
+
+
+MALFORMED = {
+    "a list": "[]",
+    "nothing": "{}",
+    "counts of another kind": '{"problems": "many", "samples": [1], "model": 3, "updated": {}}',
+    "huge counts": '{"problems": 1' + "0" * 4000 + ', "samples": 2}',
+    "facts of another kind": '{"protocol": 3, "dataset": [], "decoding": "x", "repairs": 4}',
+}
+MALFORMED_RESULTS = ['{"scorers": 3}', '{"scorers": {"a": 3}}', '{"scorers": {"a": {}}}',
+                     '{"scorers": {"a": {"accuracy": "x", "ci95": 3}}, "errors": 3}',
+                     '{"completions_file": 3, "answered_by": [1], "scorers": []}']  # fmt: skip
+MALFORMED_ROWS = [
+    *(b"{}", b"[]", b"3", b'{"key": 1}', b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000),
+    b'{"schema": 1, "key": "k", "problem_id": "0", "sample": 0, "completion": "x", '
+    b'"prompt_tokens": "many", "deviations": 3, "finish": {}, "requests": "x"}',
+]
+
+
+@pytest.mark.parametrize("verb", ["list", "show", "verify", "merge"])
+def test_a_malformed_run_is_no_traceback_and_hides_no_other(
+    verb: str, gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """Whatever lies in one folder, the others are listed."""
+    cases = [
+        *(("run.json", text.encode()) for text in MALFORMED.values()),
+        *(("results.json", text.encode()) for text in MALFORMED_RESULTS),
+        *(("completions.jsonl", row + b"\n") for row in MALFORMED_ROWS),
+    ]
+    for number, (file, content) in enumerate(cases):
+        folder = tmp_path / "runs" / f"bad-{number}"
+        shutil.copytree(run, folder)
+        (folder / file).write_bytes(content)
+        if verb != "list":
+            more = ("-o", tmp_path / f"merged-{number}") if verb == "merge" else ()
+            result = gradeschool("runs", verb, folder, *more)
+            assert result.status in (0, 1, 2), (file, content[:60])
+            assert "unexpected" not in result.err, (file, content[:60], result.err)
+    result = gradeschool("runs", "list", tmp_path / "runs")
+    assert "unexpected" not in result.err
+    assert accuracy(run) in result.out
+
+
+def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path) -> None:
+    """Problem n's samples: n of 8 are right, the others are all wrong in the same way."""
+    problems = tmp_path / "problems.jsonl"
+    rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
+    problems.write_text("\n".join(map(json.dumps, rows)))
+
+    def choose(request: ReceivedRequest) -> Behaviour:
+        number = int(request.question.split("Problem ")[1][0])
+        right = (request.body["seed"] * 3) % 8 < number
+        return good("#### 1" if right else "#### 2")
+
+    folder = tmp_path / "run"
+    arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
+    with fault_server(choose) as server:
+        first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
+        assert (first.status, len(server.requests)) == (0, 36)
+        result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
+        assert len(server.requests) == 72
+        assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
+        shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
+    at_k = {point["k"]: point for point in result.json()["at_k"]}
+    assert at_k == {
+        point["k"]: point for point in json.loads((folder / "results.json").read_text())["at_k"]
+    }
+    assert list(at_k) == [1, 2, 4, 8]
+    assert at_k[1]["maj"] == at_k[1]["pass"] == 0.5
+    # 5, 6, 7, 8 of 8 win; 4 of 4 tie, and sample 0 is right in every problem but the first
+    assert at_k[8]["maj"] == pytest.approx(5 / 9)
+    assert at_k[8]["ties"] == pytest.approx(1 / 9)
+    assert at_k[8]["pass"] == pytest.approx(8 / 9)
+    assert "maj@k" in shown.out
+    curve = gradeschool("runs", "curve", folder, "--json").json()
+    (report,) = curve["curves"].values()
+    assert {point["k"]: point for point in report} == at_k
+    only = gradeschool("runs", "curve", folder, "--at", 3, "--json").json()["curves"]
+    assert [point["k"] for point in next(iter(only.values()))] == [3]
+    assert "problems" in gradeschool("runs", "curve", folder).out

@@ -1,0 +1,166 @@
+"""Check that each fault of a run is named as a cause, with the points that it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem
+from tests.formats.test_read import jsonl
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.spoiled_runs import (
+    DATASET,
+    EXPECTED,
+    PROBLEMS,
+    answers,
+    file_of,
+    run_of,
+    run_on,
+    worse,
+)
+
+
+def cut(text: str, right: bool, problem: Problem) -> str:
+    return text[: len(text) // 2] if int(problem.id) % 2 else text
+
+
+def template(text: str, right: bool, problem: Problem) -> str:
+    return "<|im_end|>\n<|im_start|>assistant\nWhat can I do?" if int(problem.id) % 3 else text
+
+
+def bare(text: str, right: bool, problem: Problem) -> str:
+    return "41" if int(problem.id) % 2 else problem.gold
+
+
+def empty(text: str, right: bool, problem: Problem) -> str:
+    return "" if int(problem.id) % 2 else text
+
+
+def first_cause(gradeschool: Command, *words: object) -> str:
+    result = gradeschool("why", *words, "-d", DATASET, "--json")
+    assert result.status == 0, result.err
+    return str(result.json()["causes"][0]["name"])
+
+
+# Fault of the texts -> options, and the cause that is to be named first.
+FAULTS: dict[str, tuple[Callable[[str, bool, Problem], str] | None, list[str], str]] = {
+    "run-on": (run_on, ["--scorer", "lm-eval/gsm8k/flexible-extract"], "run-on"),
+    "truncation": (cut, [], "truncation"),
+    "template": (template, [], "chat template"),
+    "extraction": (None, ["--scorer", "openai/2021"], "extraction"),
+    "no working": (bare, [], "no working"),
+    "empty": (empty, [], "empty completions"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_texts_is_named(gradeschool: Command, fault: str, tmp_path: Path) -> None:
+    spoil, options, cause = FAULTS[fault]
+    path = file_of(tmp_path / "answers.jsonl", answers(spoil))
+    assert first_cause(gradeschool, path, "--expected", EXPECTED, *options) == cause
+
+
+def test_completions_of_the_median_length_are_not_called_shorter(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Every completion is of one word."""
+    path = file_of(tmp_path / "answers.jsonl", ("0" for _ in PROBLEMS))
+    shown = gradeschool("why", path, "-d", DATASET, "--expected", EXPECTED, "--json").json()
+    evidence = {cause["name"]: cause["evidence"] for cause in shown["causes"]}
+    words = "half of the completions have at most 1 word: the model answers without working"
+    assert evidence["no working"].startswith(words)
+
+
+def test_precision_and_engine_are_named_beside_the_expected_run(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    good = run_of(tmp_path / "good", answers(), engine="llama.cpp", precision="F16")
+    low = run_of(tmp_path / "low", answers(worse), engine="llama.cpp", precision="Q4_0")
+    other = run_of(tmp_path / "other", answers(worse), engine="vLLM", precision="F16")
+    assert first_cause(gradeschool, low, "--expected-run", good) == "precision"
+    assert first_cause(gradeschool, other, "--expected-run", good) == "engine"
+    alone = gradeschool("why", low, "--expected", EXPECTED, "--json").json()["causes"]
+    assert "precision" in [cause["name"] for cause in alone]
+
+
+def test_other_prompts_are_named_beside_the_expected_run(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    good = run_of(tmp_path / "good", answers(), "gradeschool/few-shot-cot")
+    chat = run_of(tmp_path / "chat", answers(worse), "zero-shot/chat")
+    assert first_cause(gradeschool, chat, "--expected-run", good) == "prompts"
+
+
+def test_other_labels_are_named_beside_the_expected_run(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    def with_golds(path: Path, spoiled: bool) -> Path:
+        rows = [
+            {"id": p.id, "question": p.question, "response": text,
+             "gold": "1" if spoiled and int(p.id) % 4 == 0 else p.gold}
+            for p, text in zip(PROBLEMS, answers(), strict=True)
+        ]  # fmt: skip
+        return jsonl(path, rows)
+
+    good, bad = with_golds(tmp_path / "a.jsonl", False), with_golds(tmp_path / "b.jsonl", True)
+    result = gradeschool("why", bad, "--expected-run", good, "--json")
+    assert result.status == 0, result.err
+    cause = result.json()["causes"][0]
+    assert cause["name"] == "labels"
+    assert cause["points"] == pytest.approx(100 * 47 / len(PROBLEMS))
+    assert cause["evidence"].startswith("47 completions: ")
+
+
+def test_the_points_add_up(gradeschool: Command, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "answers.jsonl", answers(run_on))
+    options = ("-d", DATASET, "--scorer", "lm-eval/gsm8k/flexible-extract")
+    fields = gradeschool("why", path, "--expected", EXPECTED, *options, "--json").json()
+    reader = gradeschool("score", path, "-d", DATASET, "--scorer", "gradeschool/reader", "--json")
+    there = reader.json()["runs"][0]["scorers"]["gradeschool/reader"]["accuracy"]
+    (cause,) = [cause for cause in fields["causes"] if cause["name"] == "run-on"]
+    assert cause["points"] == pytest.approx(100 * (there - fields["accuracy"]), abs=1.5)
+    shown = gradeschool("why", path, "--expected", EXPECTED, *options).out
+    assert f"{cause['points']:.1f}  run-on" in shown
+    assert "-> evaluate with a protocol whose stop strings" in shown
+
+
+def test_the_interval_of_several_samples_is_that_of_score(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Ten copies of each completion are no 2,000 trials: what is within chance stays so."""
+    texts = list(answers())
+    rows = [
+        {"id": p.id, "question": p.question, "completion": text, "sample": sample}
+        for p, text in zip(PROBLEMS, texts, strict=True)
+        for sample in range(10)
+    ]
+    path = jsonl(tmp_path / "ten.jsonl", rows)
+    asked = ("-d", DATASET, "--scorer", "gradeschool/reader", "--json")
+    scored = gradeschool("score", path, *asked).json()["runs"][0]["scorers"]["gradeschool/reader"]
+    alone = gradeschool("why", path, "--expected", "92.5", *asked).json()
+    assert (alone["accuracy"], alone["ci95"]) == (scored["accuracy"], scored["ci95"])
+    assert alone["within_chance"] is True
+    other = jsonl(tmp_path / "other.jsonl", [{**row, "completion": "#### 3"} for row in rows])
+    beside = gradeschool("why", path, "--expected-run", other, *asked).json()
+    assert (beside["accuracy"], beside["ci95"]) == (scored["accuracy"], scored["ci95"])
+
+
+def test_an_empty_completion_at_the_limit_is_truncated_alone(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """A thinking model that reached its limit: as many of these may be right as of the others."""
+    rows = [
+        {"id": problem.id, "question": problem.question,
+         "completion": "" if place % 5 < 2 else f"#### {problem.gold if place % 5 == 2 else 3}",
+         "finish_reason": "length" if place % 5 < 2 else "stop"}
+        for place, problem in enumerate(PROBLEMS[:40])
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "limit.jsonl", rows)
+    words = ("-d", DATASET, "--scorer", "gradeschool/reader", "--expected", "90", "--json")
+    causes = gradeschool("why", path, *words).json()["causes"]
+    points = {cause["name"]: cause["points"] for cause in causes}
+    assert points["truncation"] == pytest.approx(40 / 3)  # 40 %, of which a third may be right
+    assert "empty completions" not in points

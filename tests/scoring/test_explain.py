@@ -1,0 +1,63 @@
+"""Check which completions are explained and how their causes are grouped and counted."""
+
+from collections.abc import Sequence
+
+from gradeschool.scoring.explain import Case, by_group, cases, counts
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.sources import choose_scorers
+from tests.support.numbered import PROBLEMS
+
+
+def test_disagreements() -> None:
+    """Only completions with different outcomes, in file order, each with both verdicts."""
+    texts = ["#### 0", "It is 1", "nothing", "#### 4 or 3", "It is 5."]
+    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
+    unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
+    scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
+    explained = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
+    assert [(case.row, case.kind) for case in explained] == [
+        (2, "no_answer / correct"),
+        (4, "wrong / correct"),
+        (5, "no_answer / wrong"),
+    ]
+    assert [verdict.answer.span for verdict in explained[1].verdicts if verdict.answer] == [
+        (5, 6),
+        (10, 11),
+    ]
+
+
+def explained(names: Sequence[str], texts: Sequence[str]) -> list[Case]:
+    """The cases of completions of the first problems, under these scorers."""
+    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
+    return list(cases([Run("r", samples)], choose_scorers(names)))
+
+
+def test_a_group_is_the_cause_or_the_scorers_that_err() -> None:
+    texts = ["#### 0", "It is 1", "It is 5."]
+    alone = explained(["openai/2021"], texts)
+    assert [case.group for case in alone] == ["", *(str(case.causes[0]) for case in alone[1:])]
+    assert alone[1].group == "right answer missed: format missing"
+    both = explained(["openai/2021", "lm-eval/gsm8k/flexible-extract"], texts)
+    assert [case.group for case in both[:2]] == ["", "A right answer missed: format missing"]
+    assert both[2].group == "wrong value"  # no scorer errs: the text's own cause, once
+
+
+def test_groups_come_by_size_then_in_file_order_and_are_counted() -> None:
+    texts = ["so 7 or 8", "It is 1", "nothing", "It is 3", "#### 4", "It is 5"]
+    found = explained(["openai/2021"], texts)
+    groups = by_group(found)
+    assert [case.row for case in groups[0]] == [2, 4, 6]
+    assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
+    assert sorted(case.row for group in groups for case in group) == [1, 2, 3, 4, 5, 6]
+    assert all([case.row for case in group] == sorted(case.row for case in group)
+               for group in groups)  # fmt: skip
+    totals = counts(found)
+    assert list(totals.items()) == [(group[0].group, len(group)) for group in groups]
+    assert sum(totals.values()) == len(texts)
+
+
+def test_a_failed_completion_has_no_verdict_and_one_cause() -> None:
+    samples = [Sample(PROBLEMS[0], 0, "", "timeout: 9 s", 1), Sample(None, 0, "", "bad", 2)]
+    (case,) = cases([Run("r", samples)], choose_scorers(["openai/2021"]))
+    assert (case.row, case.verdicts, case.failed, len(case.causes)) == (1, (), True, 1)
+    assert case.group
