@@ -64,5 +64,5 @@ def test_a_value_that_no_training_can_use_is_refused(words: tuple[str, ...]) -> 
     given: dict[str, Any] = {}
     ended = CliRunner().invoke(command_into(given), ["-o", "out", *words])
     assert ended.exit_code == 2
-    assert f"Invalid value for '{words[0]}'" in ended.stderr
+    assert f"Invalid value for '{words[0]}'" in ended.output
     assert not given

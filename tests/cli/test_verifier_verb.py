@@ -67,13 +67,8 @@ def test_the_built_in_verifier_is_measured(
     own_rows: list[dict[str, Any]], gradeschool: Command
 ) -> None:
     skip_without((*SERVER_NEEDS, "gguf"), "the built-in verifier")
-    from click.testing import CliRunner
-
-    from gradeschool.cli.verifier_verb import command
-
     arguments = ["bench", "processbench", "--verifier", "tiny", "--logprob", "tiny", "--json"]
-    ended = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    [verifier, logprob] = json.loads(ended.stdout)["scorers"]
+    [verifier, logprob] = gradeschool("verifier", *arguments).json()["scorers"]
     assert verifier["name"].startswith("tiny-verifier@")
     assert logprob["name"].startswith("log-probability tiny-generator@")
     assert sum(bucket["completions"] for bucket in verifier["calibration"]) == 24

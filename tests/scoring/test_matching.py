@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradeschool.cli import command
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.read import Naming, read_samples
@@ -21,6 +18,8 @@ from gradeschool.scoring.matching import Matcher, id_base
 from gradeschool.scoring.sources import choose_scorers, sources
 from gradeschool.scoring.stream import score_sources
 from gradeschool.scoring.table import CORRECT
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import jsonl
 
 SCORER = "gradeschool/reader"
@@ -140,17 +139,17 @@ def test_a_question_in_the_row_decides(tmp_path: Path) -> None:
     assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") < 0.2
 
 
-def test_the_command_says_what_it_did(tmp_path: Path) -> None:
+def test_the_command_says_what_it_did(tmp_path: Path, gradeschool: Command) -> None:
     """The note is on stderr; scores, and --id-base 0, are as asked."""
     rows = solutions(load_dataset("sample").problems, lambda index: index + 1)
     path = str(jsonl(tmp_path / "a.jsonl", rows))
     options = ["score", path, "-d", "sample", "--scorer", SCORER, "--json"]
-    result = CliRunner().invoke(command, options)
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["runs"][0]["scorers"][SCORER]["correct"] == 48
-    assert "read with --id-base 1" in result.stderr
-    literal = CliRunner().invoke(command, [*options, "--id-base", "0"])
-    assert json.loads(literal.stdout)["runs"][0]["scorers"][SCORER]["correct"] < 5
+    result = gradeschool(*options)
+    assert result.status == 0
+    assert result.json()["runs"][0]["scorers"][SCORER]["correct"] == 48
+    assert "read with --id-base 1" in result.err
+    literal = gradeschool(*options, "--id-base", "0")
+    assert literal.json()["runs"][0]["scorers"][SCORER]["correct"] < 5
 
 
 def test_recorded_completions_are_checked_too(tmp_path: Path) -> None:
