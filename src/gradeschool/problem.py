@@ -71,7 +71,8 @@ def several_golds(problems: Iterable[Problem]) -> str:
         return ""
     question, first = next(iter(unsure.items()))
     shown = " and ".join(f"{gold!r} (problem {id})" for gold, id in list(first.items())[:2])
+    questions = f"{len(unsure)} questions" if len(unsure) > 1 else "1 question"
     return (
-        f"{len(unsure)} questions of the dataset have several golds, such as {question[:60]!r}: "
-        f"{shown}; no answer to them is right for both"
+        f"several golds for {questions} of the dataset, such as {question[:60]!r}: {shown}; "
+        "no answer is right for both"
     )

@@ -111,4 +111,4 @@ def test_uneven_samples_and_two_golds_for_a_question_are_said(
     assert fields["samples_per_problem"] == [1, 10]
     with fault_server() as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "r")
-    assert "1 questions of the dataset have several golds" in ended.err
+    assert "several golds for 1 question of the dataset" in ended.err

@@ -1,0 +1,150 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gradeschool import masking
+from gradeschool.atomic import (
+    append_lines,
+    open_regular,
+    remove_parts,
+    replacing,
+    require_free,
+    require_new,
+    write_file,
+    write_json,
+    writing_output,
+)
+from gradeschool.errors import InputError, StoreError
+
+KEY = "sk-atomic-4815162342"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_replaced_when_the_block_ends_and_not_before(tmp_path: Path) -> None:
+    target = tmp_path / "results.json"
+    target.write_text("old")
+    with replacing(target) as part:
+        assert part.suffix == ".json"
+        part.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+    assert names(tmp_path) == ["results.json"]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, error: BaseException
+) -> None:
+    target = tmp_path / "results.json"
+    target.write_text("old")
+
+    def fail() -> None:
+        with replacing(target) as part:
+            part.write_text("half")
+            raise error
+
+    with pytest.raises(type(error)):
+        fail()
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["results.json"]
+
+
+def test_a_link_in_the_place_of_the_temporary_file_is_not_written_through(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("not ours")
+    target = tmp_path / "results.json"
+    (tmp_path / f".tmp-{os.getpid()}-results.json").symlink_to(other)
+    write_file(target, b"ours")
+    assert (target.read_text(), other.read_text()) == ("ours", "not ours")
+
+
+def test_a_name_as_long_as_the_file_system_allows_is_written(tmp_path: Path) -> None:
+    target = tmp_path / ("x" * 250 + ".json")
+    write_json(target, [1])
+    assert target.read_text() == "[\n  1\n]\n"
+
+
+def test_secrets_are_masked_in_what_is_written_and_appended(tmp_path: Path) -> None:
+    masking.register_secret(KEY)
+    write_json(tmp_path / "a.json", {"key": KEY})
+    append_lines(tmp_path / "a.jsonl", [{"key": KEY}])
+    assert KEY not in (tmp_path / "a.json").read_text() + (tmp_path / "a.jsonl").read_text()
+
+
+def test_rows_are_appended_below_a_line_that_a_killed_process_left(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"n": 1}\n{"n":')
+    append_lines(path, [{"n": 2}])
+    assert path.read_text().splitlines() == ['{"n": 1}', '{"n":', '{"n": 2}']
+
+
+def test_a_folder_that_is_missing_is_an_error_with_the_path(tmp_path: Path) -> None:
+    target = tmp_path / "no" / "a.json"
+    with pytest.raises(StoreError, match=r"cannot write .*a\.json': No such file"):
+        write_json(target, 1)
+    with pytest.raises(StoreError, match=r"cannot write .*a\.json': No such file"):
+        append_lines(target, [{}])
+
+    def write_plainly() -> None:
+        with writing_output(target):
+            target.write_text("x")
+
+    with pytest.raises(InputError, match=r"cannot write .*a\.json'.*; give another path"):
+        write_plainly()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
+    """A pipe is not waited for, and a link not followed."""
+    path = tmp_path / "place"
+    if kind == "link":
+        path.symlink_to(tmp_path / "elsewhere")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(StoreError, match="remove it"):
+        open_regular(path, os.O_RDONLY)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_link_is_followed_where_the_caller_allows_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    number = open_regular(tmp_path / "link", os.O_RDONLY, follow=True)
+    try:
+        assert stat.S_ISREG(os.fstat(number).st_mode)
+        assert os.read(number, 10) == b"text"
+    finally:
+        os.close(number)
+
+
+def test_what_exists_is_not_replaced_unasked(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    require_new(None)
+    require_new(file)
+    require_free(file, overwrite=False)
+    file.write_text("x")
+    require_free(file, overwrite=True)
+    with pytest.raises(InputError, match="exists; remove it or give another --model"):
+        require_new(file, "--model")
+    with pytest.raises(InputError, match="exists; give --force to replace it, or another -o"):
+        require_free(file, overwrite=False)
+    with pytest.raises(InputError, match="is a folder"):
+        require_free(tmp_path, overwrite=True)
+
+
+def test_the_temporary_files_of_a_dead_process_are_removed_alone(tmp_path: Path) -> None:
+    for name in (".tmp-7-a.json", "a.json", ".hidden"):
+        (tmp_path / name).write_text("x")
+    remove_parts(tmp_path)
+    assert names(tmp_path) == [".hidden", "a.json"]

@@ -1,0 +1,66 @@
+"""What the first and the second interrupt do, with and without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from threading import Thread
+
+import pytest
+
+from gradeschool.signals import keeping_handler, on_interrupt, stop_flag
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_sets_the_flag_and_the_second_raises(number: int) -> None:
+    with stop_flag() as flag:
+        before = flag.requested
+        send(number)
+        assert (before, flag.requested) == (False, True)
+        with pytest.raises(KeyboardInterrupt):
+            send(number)
+
+
+def test_earlier_handlers_are_back_after_the_block() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with on_interrupt(lambda: None):
+        assert signal.getsignal(signal.SIGINT) is not before[0]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_in_an_event_loop_the_loop_calls_the_handler() -> None:
+    calls = []
+
+    async def interrupted() -> None:
+        with on_interrupt(lambda: calls.append("interrupt")):
+            send(signal.SIGTERM)
+            await asyncio.sleep(0.05)
+
+    asyncio.run(interrupted())
+    assert calls == ["interrupt"]
+
+
+def test_outside_the_main_thread_handlers_stay() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    seen = []
+
+    def work() -> None:
+        with on_interrupt(lambda: None), keeping_handler(signal.SIGINT):
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
+
+
+def test_a_handler_that_a_library_replaced_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with keeping_handler(signal.SIGINT):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert signal.getsignal(signal.SIGINT) is before
