@@ -1,12 +1,15 @@
-"""Rows of CSV files, gzipped or not."""
+"""Rows of CSV files, gzipped or not, and lines of JSON."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gradeschool.errors import InputError
-from gradeschool.formats.tables import read_rows
+from gradeschool.formats.tables import parse_line, read_rows
 
 
 def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
@@ -47,3 +50,32 @@ def test_a_gzipped_file_reads_as_the_file_itself(tmp_path: Path, ending: str) ->
                 list(read_rows(packed))
         else:
             assert list(read_rows(packed)) == []
+
+
+PIECES = ('{"a": 1}', "{", "}", '"a"', ": ", "1e400", "NaN", "[1, 2]", ",", "\\ud800", "é", " ",
+          "\t", "\r\n", "\x0b", "\xa0", "null")  # fmt: skip
+
+
+@example(' {"a": 1} \r\n')
+@example('{"a": 1}{"a": 2}')
+@example('\t{"a": ')
+@example('{"a": 1}\xa0')
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join))
+def test_a_line_is_read_as_the_standard_library_reads_it(line: str) -> None:
+    """The same fields, or the same message and column."""
+    fields, fault = parse_line(line.encode())
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        assert fault == f"is not valid JSON ({error.msg}, column {error.colno})"
+        return
+    if isinstance(value, dict):
+        assert (repr(fields), fault) == (repr(value), "")
+    else:
+        assert fault == f"is a JSON {type(value).__name__}, not an object"
+
+
+def test_files_with_a_mark_at_their_beginning_may_be_joined(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    path.write_bytes('\ufeff{"n": 1}\n\ufeff{"n": 2}\n'.encode())
+    assert [(row.fields, row.fault) for row in read_rows(path)] == [({"n": 1}, ""), ({"n": 2}, "")]
