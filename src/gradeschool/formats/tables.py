@@ -229,8 +229,8 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
         return {}, f"is longer than {LARGEST_ROW >> 20} MiB; split its texts into several rows"
     try:
         text = line.decode("utf-8")
-        # `json.loads` takes a fifth more time: it looks for space with a pattern. A mark that begins
-        # a file may be in its middle, if files were joined.
+        # `json.loads` takes a fifth more time: it looks for space with a pattern. Files that begin
+        # with a byte order mark may have been joined.
         fields, end = DECODER.raw_decode(text, len(text) - len(text.lstrip(f"\ufeff{JSON_SPACE}")))
         if rest := text[end:].lstrip(JSON_SPACE):
             raise json.JSONDecodeError("Extra data", text, len(text) - len(rest))
