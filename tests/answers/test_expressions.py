@@ -1,0 +1,86 @@
+"""The value of an expression: precedence, brackets, percent, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.answers.expressions import (
+    DEEPEST,
+    EXACT,
+    MOST_DIGITS,
+    OPERATORS,
+    Token,
+    evaluate_tokens,
+)
+from gradeschool.calculator import tokens_of
+
+SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "over"}
+
+
+def value(expression: str, **options: bool) -> Fraction | None:
+    return evaluate_tokens(tokens_of(expression), EXACT, **options)
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("2+3*4", Fraction(14)),
+        ("(2+3)*4", Fraction(20)),
+        ("8/4/2", Fraction(1)),
+        ("2--3", Fraction(5)),
+        ("50%*80", Fraction(40)),
+        ("7//2", Fraction(3)),
+        ("1/3+1/6", Fraction(1, 2)),
+        ("$5*2", Fraction(10)),
+    ],
+)
+def test_expressions_have_their_exact_values(expression: str, result: Fraction) -> None:
+    assert value(expression) == result
+
+
+def test_the_caller_chooses_percent_order_and_juxtaposition() -> None:
+    assert value("50%", percent=False) == 50
+    assert value("2+3*4", in_order=True) == 20
+    assert value("2(3+4)") is None
+    assert value("2(3+4)", juxtaposed=True) == 14
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["", "2+", "(2+3", "2)", "1/0", "1/(3-3)", "9" * (MOST_DIGITS + 1), "9" * MOST_DIGITS + "*10"],
+)
+def test_what_is_no_expression_or_too_large_has_no_value(expression: str) -> None:
+    assert value(expression) is None
+
+
+def test_brackets_are_counted_and_not_followed_without_end() -> None:
+    def nested(depth: int) -> Fraction | None:
+        return value("(" * depth + "1" + ")" * depth)
+
+    assert nested(DEEPEST) == 1
+    assert nested(DEEPEST + 1) is None
+    assert nested(50_000) is None
+
+
+NUMBERS = st.integers(0, 99).map(str)
+
+
+@given(st.lists(st.tuples(st.sampled_from("+-*"), NUMBERS), max_size=6), NUMBERS)
+def test_sums_and_products_are_those_of_python(rest: list[tuple[str, str]], first: str) -> None:
+    """Worked out here by splitting at the signs, products first."""
+    total, product, sign = 0, int(first), 1
+    for operator, digits in rest:
+        if operator == "*":
+            product *= int(digits)
+        else:
+            total, sign, product = total + sign * product, 1 if operator == "+" else -1, int(digits)
+    total += sign * product
+    tokens = [Token("num", first, 0, 0)]
+    for operator, digits in rest:
+        assert SIGNS[operator] in OPERATORS
+        tokens += [Token(SIGNS[operator], operator, 0, 0), Token("num", digits, 0, 0)]
+    assert evaluate_tokens(tokens, EXACT) == total

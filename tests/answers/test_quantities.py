@@ -1,0 +1,117 @@
+"""A number in any spelling has its exact value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.answers.quantities import (
+    canonical,
+    canonical_gold,
+    exact,
+    exact_form,
+    in_smaller_unit,
+    quantities,
+    quantity_at,
+    same_answer,
+    same_value,
+    shifted,
+    without_text_commands,
+    word_quantities,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("She has $1,250 and 3 hens.", ["1250", "3"]),
+        ("1{,}250 or 1\\,250", ["1250", "1250"]),
+        ("It costs -$5.", ["-5"]),
+        ("x = −2.50", ["-2.5"]),
+        ("2 1/2 cups and ¾ of one", ["5/2", "3/4"]),
+        (r"\frac{8}{3} and 2\frac12", ["8/3", "5/2"]),
+        ("1.5 million people, 3k views", ["1500000", "3k"]),
+        ("at 3:30", ["3:30"]),
+        ("3 x 10^4", ["30000"]),
+        ("１８ eggs, ४२ hens", ["18", "42"]),
+        ("x2, m^2 and H2O", []),
+    ],
+)
+def test_numbers_are_read_in_their_spellings(text: str, values: list[str]) -> None:
+    assert [number.value for number in quantities(text)] == values
+
+
+def test_a_point_before_a_comma_separates_thousands() -> None:
+    assert [n.value for n in quantities("1.234,5 km and 1.234,50 km")] == ["1234.5", "1234.5"]
+    assert [n.value for n in quantities("1.234, 5 km")] == ["1.234", "5"]
+
+
+@given(st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**4))
+def test_values_are_exact(number: Fraction) -> None:
+    assert exact(str(number)) == number
+    (quantity,) = quantities(f"It is {number}.")
+    assert exact(quantity.value) == number
+
+
+@given(st.decimals(-(10**12), 10**12, places=3))
+def test_a_canonical_decimal_is_that_number(number: object) -> None:
+    assert exact(canonical(str(number))) == Fraction(str(number))
+    assert canonical(canonical(str(number))) == canonical(str(number))
+
+
+def test_golds_are_read_as_values() -> None:
+    golds = {"1,250": "1250", " -10 ": "-10", "18.00": "18", "3/4": "3/4", "blue": "blue"}
+    assert {gold: canonical_gold(gold) for gold in golds} == golds
+    assert same_answer("2:00", "2")
+    assert not same_answer("2:30", "2")
+
+
+def test_a_number_is_read_where_it_begins_and_nowhere_else() -> None:
+    text = "about 18 eggs"
+    number = quantity_at(text, 6, len(text))
+    assert number is not None
+    assert text[number.start : number.end] == number.value == "18"
+    assert quantity_at(text, 0, len(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("twenty-five of two hundred and six", ["25", "206"]),
+        ("minus eight", ["-8"]),
+        ("siebenundzwanzig, treinta y dos", ["27", "32"]),
+        ("四十二", ["42"]),
+        ("nobody phones", []),
+    ],
+)
+def test_numbers_in_words(words: str, values: list[str]) -> None:
+    assert [number.value for number in word_quantities(words, 0, len(words))] == values
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [("0.5", "1/2", True), ("18.0", "18", True), ("1/3", "0.333", False), ("3:30", "3.5", False)],
+)
+def test_values_are_compared_as_fractions(left: str, right: str, same: bool) -> None:
+    assert same_value(left, right) is same
+    assert (exact_form(left) == exact_form(right)) is same
+
+
+def test_a_compound_is_converted_if_its_smaller_unit_alone_is_asked_for() -> None:
+    assert in_smaller_unit("2 hours 30 minutes", frozenset(["minute"])) == "150"
+    assert in_smaller_unit("2 hours 30 minutes", frozenset(["hour", "minute"])) is None
+    assert in_smaller_unit("2 hours", frozenset(["minute"])) is None
+
+
+def test_a_number_is_shifted_by_powers_of_ten() -> None:
+    assert [shifted("1.5", 3), shifted("70", 3), shifted("5", 0)] == ["1500", "70000", "5"]
+
+
+def test_words_of_a_text_command_have_their_places() -> None:
+    written = r"2 \text{ hours}"
+    words, places = without_text_commands(written)
+    assert words == "2 hours"
+    assert [written[place] for place in places] == list("2 hours")
