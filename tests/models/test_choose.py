@@ -1,0 +1,90 @@
+"""`-m` names a model; what it does not know, it answers with the form that was meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradeschool.errors import InputError
+from gradeschool.models.choose import choose_model, endpoint_of
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.recorded import RecordedModel
+
+KEY = "sk-choose-4815162342"
+
+
+def refusal(spec: str) -> str:
+    with pytest.raises(InputError) as error:
+        choose_model(spec, (), "sample")
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "base", "model"),
+    [
+        ("http://localhost:8080/v1", "http://localhost:8080/v1", ""),
+        ("http://localhost:8080/v1/", "http://localhost:8080/v1", ""),
+        ("http://localhost:8080/v1/org/name", "http://localhost:8080/v1", "org/name"),
+        ("HTTPS://host/v1/name ", "HTTPS://host/v1", "name"),
+    ],
+)
+def test_an_address_may_end_in_the_name_of_a_model(spec: str, base: str, model: str) -> None:
+    endpoint = endpoint_of(spec, 1.0, Endpoint)
+    assert (endpoint.base, endpoint.model) == (base, model)
+
+
+def test_openai_needs_its_key_and_another_address_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert refusal("openai/gpt-x").startswith("OPENAI_API_KEY is not set; export it")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v1")
+    assert endpoint_of("openai/gpt-x", 1.0, Endpoint).base == "http://localhost:9/v1"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert endpoint_of("openai/gpt-x", 1.0, Endpoint).base == "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("model.gguf", "llama.cpp/model.gguf"),
+        ("localhost:8000", "http://localhost:8000/v1"),
+        ("10.0.0.1:8000/v1/name", "http://10.0.0.1:8000/v1/name"),
+        ("hf/org/name", "transformers/org/name"),
+        ("ollama/llama3", "http://localhost:11434/v1/llama3"),
+        ("groq/llama3", "openai/llama3 with OPENAI_BASE_URL=https://api.groq.com/openai/v1"),
+        ("gpt-5", "openai/gpt-5"),
+        ("claude-4", "anthropic/claude-4"),
+        ("org/name", "openai/org/name or transformers/org/name"),
+        ("tyni", "tiny"),
+    ],
+)
+def test_an_unknown_form_gets_the_one_that_was_meant(spec: str, meant: str) -> None:
+    assert refusal(spec) == f"the model {spec!r} has an unknown form; did you mean {meant}?"
+
+
+def test_what_resembles_nothing_gets_all_forms() -> None:
+    assert "unknown form; give tiny, openai/NAME, http://HOST:PORT/v1" in refusal("???")
+
+
+def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text("{}\n")
+    assert f"did you mean recorded/{file}?" in refusal(str(file))
+    assert f"did you mean transformers/{tmp_path}?" in refusal(str(tmp_path))
+
+
+def test_the_address_of_requests_is_corrected_and_no_key_in_it_is_shown() -> None:
+    assert refusal("http://host/v1/chat/completions") == (
+        "'http://host/v1/chat/completions' is the address of requests; give http://host/v1 or "
+        "http://host/v1/NAME"
+    )
+    assert KEY not in refusal(f"http://user:{KEY}@host/v1/models")
+    assert KEY not in refusal(f"http://host/v1?key={KEY}")
+
+
+def test_recorded_completions_have_no_calculator() -> None:
+    assert isinstance(choose_model("recorded/sample#handwritten/chat", (), "sample"), RecordedModel)
+    with pytest.raises(InputError, match="leave out --calculator"):
+        choose_model("recorded/sample", (), "sample", calculator=True)
