@@ -1,0 +1,76 @@
+"""Settings that files of results record, under the same names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradeschool.completion import Message, Prompt
+from gradeschool.errors import InputError
+from gradeschool.formats.settings import (
+    EVERYWHERE,
+    SETTINGS,
+    address_of,
+    mapping,
+    mapping_in,
+    messages_prompt,
+    read_object,
+    recorded,
+)
+
+
+def test_every_setting_has_one_name_and_place() -> None:
+    assert len(set(SETTINGS)) == len(SETTINGS)
+    assert set(EVERYWHERE) <= set(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://h/v1/chat/completions", "http://h/v1"),
+        ("http://h/v1/completions/", "http://h/v1"),
+        ("http://h/v1", "http://h/v1"),
+        ("", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_an_address_is_that_of_the_server(url: object, address: str | None) -> None:
+    assert address_of(url) == address
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "", "[" * 100_000, "\udcff"])
+def test_what_is_no_object_is_empty_or_an_error_with_the_advice(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text, errors="surrogateescape")
+    assert mapping_in(path) == {}
+    with pytest.raises(InputError, match=r"run\.json' cannot be read .*; copy it again"):
+        read_object(path, "copy it again")
+    assert mapping_in(tmp_path / "none.json") == {}
+
+
+def test_objects_and_values_that_are_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"seed": 0, "model": null}')
+    assert read_object(path, "") == mapping_in(path) == {"seed": 0, "model": None}
+    assert recorded(mapping_in(path)) == {"seed": 0}
+    assert mapping([1]) == {}
+
+
+def test_messages_are_a_prompt_if_each_has_a_role_and_a_text() -> None:
+    turns = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
+    ]
+    assert messages_prompt(turns) == Prompt(
+        messages=(Message("system", "Be brief."), Message("user", "2 + 2?"))
+    )
+    for broken in (
+        [],
+        "text",
+        [{"role": "user"}],
+        [{"content": "x"}],
+        [{"role": 1, "content": ""}],
+    ):
+        assert messages_prompt(broken) is None
