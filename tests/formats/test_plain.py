@@ -16,13 +16,13 @@ def read(prompts: bool = False, **fields: Any) -> list[FileSample]:
     return plain(Row(7, fields), "default", prompts)
 
 
-def one(**fields: Any) -> FileSample:
+def only(**fields: Any) -> FileSample:
     [sample] = read(**fields)
     return sample
 
 
 def test_a_whole_row() -> None:
-    sample = one(
+    sample = only(
         index=3, sample=2, run="mine", completion="#### 5", finish_reason="length", model="m"
     )
     assert sample == FileSample(
@@ -43,7 +43,7 @@ def test_a_whole_row() -> None:
     ],
 )
 def test_the_text_of_a_row(fields: dict[str, Any], text: str) -> None:
-    sample = one(id="1", **fields)
+    sample = only(id="1", **fields)
     assert (sample.text, sample.fault) == (text, "")
 
 
@@ -68,13 +68,13 @@ def test_a_list_of_texts_is_several_samples() -> None:
     ],
 )
 def test_how_a_row_names_its_problem(fields: dict[str, Any], reference: Reference) -> None:
-    assert one(completion="a", **fields).reference == reference
+    assert only(completion="a", **fields).reference == reference
 
 
 def test_a_prompt_names_the_problem_where_the_caller_says_so() -> None:
     [sample] = read(prompts=True, prompt="Q: How many?", completion="a")
     assert sample.reference == Reference(question="Q: How many?")
-    assert "names no problem" in one(prompt="Q: How many?", completion="a").fault
+    assert "names no problem" in only(prompt="Q: How many?", completion="a").fault
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_prompt_names_the_problem_where_the_caller_says_so() -> None:
     ],
 )
 def test_what_is_wrong_with_a_row(fields: dict[str, Any], fault: str) -> None:
-    assert one(**fields).fault.startswith(fault)
+    assert only(**fields).fault.startswith(fault)
 
 
 def test_columns_are_known_in_any_spelling() -> None:

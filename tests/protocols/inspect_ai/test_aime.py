@@ -16,8 +16,8 @@ PIECES = ("18", "eggs", "$", "**", "---", "#", " ", "\n", "\n\n", "\r\n", "\u202
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_the_last_line_is_that_of_all_lines(text: str) -> None:
     lines = text.strip().splitlines()
-    told = [line for line in lines if not MARKS_ALONE.match(line)]
-    assert last_line(text) == (told[-1] if told else lines[-1] if lines else "")
+    telling = [line for line in lines if not MARKS_ALONE.match(line)]
+    assert last_line(text) == (telling[-1] if telling else lines[-1] if lines else "")
 
 
 @pytest.mark.parametrize(

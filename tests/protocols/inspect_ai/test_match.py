@@ -30,10 +30,10 @@ TEXTS = st.lists(
 @given(TEXTS)
 def test_the_last_word_that_may_be_a_number_is_that_of_a_whole_split(text: str) -> None:
     words = [word for word in text.split() if not is_no_number(word)]
-    found = last_possible_number(text)
-    assert (None if found is None else found.text) == (words[-1] if words else None)
-    if found is not None:
-        assert text[found.start : found.start + len(found.text)] == found.text
+    possible = last_possible_number(text)
+    assert (None if possible is None else possible.text) == (words[-1] if words else None)
+    if possible is not None:
+        assert text[possible.start : possible.start + len(possible.text)] == possible.text
 
 
 @given(TEXTS, st.sampled_from(["18", "eggs", "(42)", "none"]))
