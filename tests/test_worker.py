@@ -11,7 +11,6 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,73 +20,13 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from gradeschool.worker import Child, Pool, WorkerFailure
 from tests.peers.views import missing_extra
+from tests.support.child_functions import POSIX, failures
+from tests.support.child_functions import child as child  # a fixture
+from tests.support.child_functions import module as module  # a fixture
 from tests.support.outcomes import outcomes_of
 
-FUNCTIONS = """
-    import os, signal, sys, time
-
-    calls = 0
-
-    def echo(*texts):
-        return list(texts)
-
-    def slow(_):
-        time.sleep(0.01)
-        return os.getpid()
-
-    def count(_):
-        global calls
-        calls += 1
-        return [calls, os.getpid()]
-
-    def act(what):
-        if what == "compute":
-            while True:
-                pass
-        if what == "regex":
-            import re
-            re.match("(a|aa)+$", "a" * 200 + "b")
-        if what == "sleep":
-            time.sleep(60)
-        if what == "crash":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if what == "exit":
-            sys.exit("enough")
-        if what == "raise":
-            raise KeyError("what")
-        if what == "print":
-            print("not an answer")
-            print("nor this", file=sys.stderr)
-        if what == "take memory":
-            return len("x" * (1 << 40))
-        if what == "tell":
-            return [os.environ["PYTHONHASHSEED"], sys.stdin.isatty()]
-        return what
-"""
-POSIX = pytest.mark.skipif(os.name != "posix", reason="the bound on computing is of POSIX systems")
 # What a busy machine may take for a bound of five seconds of computing.
 PATIENCE = 120
-
-
-@pytest.fixture(scope="module")
-def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A module of functions that the children find: they have this process's path."""
-    folder = tmp_path_factory.mktemp("functions")
-    (folder / "functions_for_worker.py").write_text(textwrap.dedent(FUNCTIONS), "utf-8")
-    sys.path.append(str(folder))
-    yield "functions_for_worker"
-    sys.path.remove(str(folder))
-
-
-@pytest.fixture
-def child(module: str) -> Iterator[Child]:
-    child = Child()
-    yield child
-    child.stop()
-
-
-def failures(answers: list[object]) -> list[str]:
-    return [str(answer) for answer in answers if isinstance(answer, WorkerFailure)]
 
 
 @pytest.mark.parametrize(
@@ -140,31 +79,6 @@ def test_a_child_that_died_meanwhile_is_replaced(child: Child, module: str) -> N
     time.sleep(0.2)
     [[calls, other]] = child.answers(f"{module}:count", [("",)])
     assert (calls, other != process) == (1, True)
-
-
-def test_an_exception_costs_one_row_and_no_process(child: Child, module: str) -> None:
-    answers = child.answers(f"{module}:act", [("raise",), ("print",), ("tell",)])
-    assert failures(answers) == ["KeyError: 'what'"]
-    assert answers[1:] == ["print", ["0", False]]
-
-
-def test_an_exit_costs_one_row(child: Child, module: str) -> None:
-    answers = child.answers(f"{module}:act", [("exit",), ("a",)])
-    assert failures(answers) == ["the process died with exit status 1"]
-    assert answers[1] == "a"
-
-
-@POSIX
-def test_memory_is_bounded(child: Child, module: str) -> None:
-    [why] = failures(child.answers(f"{module}:act", [("take memory",)]))
-    assert "MemoryError" in why
-
-
-@pytest.mark.parametrize("function", ["no_such_module_here:f", "json:no_such_function"])
-def test_a_function_that_does_not_exist_is_a_failure(child: Child, function: str) -> None:
-    answers = child.answers(function, [("a",), ("b",)])
-    assert len(failures(answers)) == 2
-    assert "cannot be used" in failures(answers)[0]
 
 
 def test_a_missing_interpreter_is_named_in_the_failure(

@@ -29,16 +29,9 @@ from gradeschool.protocols import olmes as tulu
 from gradeschool.protocols.lm_eval import hrm8k
 from gradeschool.protocols.lm_eval import scorers as lm_eval
 from gradeschool.protocols.opencompass import few_shot as opencompass
-from gradeschool.verdict import Answer, answer_of
 
 PIECES = ["18", "7", "-", ",", ".", " ", "  ", "\n", "a", "ab", "é", "١", "3:30", "1 8", "..", "\t"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
-
-
-def test_an_answer_can_be_made_from_a_tuple_of_its_fields() -> None:
-    answer = answer_of(("18.", "18", (3, 6), "the last number"))
-    assert isinstance(answer, Answer)
-    assert answer == Answer(text="18.", value="18", span=(3, 6), how="the last number")
 
 
 @given(TEXTS)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from gradeschool import load_dataset
+from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats.export import (
     save_files,
 )
-from gradeschool.formats.lm_eval import lm_eval_files
+from gradeschool.formats.lm_eval import arguments_of, lm_eval_files, prompt_of
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference
 from gradeschool.protocols.registry import get_protocol
@@ -180,3 +181,19 @@ def test_bad_lm_eval_rows(tmp_path: Path, change: Row, fault: str) -> None:
     """Samples of log-likelihood tasks and damaged rows hold no text."""
     rows = lm_eval_rows([["a"]], filters=["none"])
     assert [sample.fault for sample in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]
+
+
+def test_chat_messages_that_lm_eval_writes_as_json_are_messages() -> None:
+    assert prompt_of('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
+    assert prompt_of("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
+    assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
+    assert prompt_of(None) is None
+
+
+def test_arguments_of_older_files_are_read() -> None:
+    options = {"until": ["Q:"]}
+    assert arguments_of([["Q?", options]]) == ("Q?", options)
+    assert arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
+    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
+    for odd in unusable:
+        assert arguments_of(odd) == (None, {})

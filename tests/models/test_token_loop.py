@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradeschool.calculator import evaluate, forced
-from gradeschool.errors import InputError
 from tests.support.fixtures import MODEL_NEEDS, skip_without
-from tests.support.tiny_corpus import load_problems
 
 skip_without(MODEL_NEEDS, "the token loop")
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask, sample  # noqa: E402
-from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
-from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
+from gradeschool.models.token_loop import Draw, Loop, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
-from tests.support.greedy import compare_with_generate  # noqa: E402
+from tests.support.greedy import LIMIT, Loaded, compare_with_generate  # noqa: E402
+from tests.support.greedy import loaded as loaded  # noqa: E402  # a fixture
 
-LIMIT = 70
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
 SMALL = {"num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 300}
 GROUPED = {"num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 48, "hidden_size": 32}
@@ -40,27 +34,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "gpt2": {"n_layer": 2, "n_head": 4, "n_embd": 32, "vocab_size": 300},
     "gpt_neox": {**SMALL, "hidden_size": 32, "intermediate_size": 48},
 }
-
-
-class Loaded:
-    """The tiny model, its tokenizer, and prompts of uneven length."""
-
-    def __init__(self, folder: Path) -> None:
-        self.model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
-        self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
-        questions = [problem.question for problem in load_problems()][:20]
-        self.prompts = [self.tokenizer(f"Question: {q}\nAnswer:")["input_ids"] for q in questions]
-        self.ends = [0, 2]
-
-    def written(self, prompts: Sequence[Sequence[int]], **settings: Any) -> list[SampledTokens]:
-        """What the loop writes, in the order of prompts and samples."""
-        settings = {"ends": self.ends, "max_tokens": LIMIT, **settings}
-        return sorted(sample(self.model, self.tokenizer, prompts, **settings))
-
-
-@pytest.fixture(scope="module")
-def loaded(tiny_model: Path) -> Loaded:
-    return Loaded(tiny_model)
 
 
 @pytest.mark.parametrize("rows", [5, 64])
@@ -85,22 +58,6 @@ def test_other_architectures_write_what_generate_writes(loaded: Loaded, kind: st
     implementation = model.config._attn_implementation
     compare_with_generate(model, loaded.tokenizer, prompts, ends=[2], limit=20, rows=3)
     assert model.config._attn_implementation == implementation
-
-
-def test_the_two_steps_write_the_same(loaded: Loaded) -> None:
-    written = []
-    for kind in (LlamaStep, CacheStep):
-        loop = Loop(loaded.model, loaded.tokenizer, Draw(0.7, 1.0), loaded.ends, True)
-        loop.step = kind(loaded.model)
-        tasks = [
-            SampleTask(index, n, tuple(loaded.prompts[index]))
-            for index in range(6)
-            for n in range(3)
-        ]
-        written.append(sorted(loop.run(tasks, LIMIT, 0, rows=7)))
-    for lean, whole in zip(*written, strict=True):
-        assert lean[:4] == whole[:4]
-        assert np.allclose(lean.logprobs, whole.logprobs, atol=1e-4)
 
 
 def test_a_sample_does_not_depend_on_the_batch(loaded: Loaded) -> None:
@@ -189,55 +146,3 @@ def test_limits_and_stops(loaded: Loaded) -> None:
         row.finished and len(row.ids) < len(w.ids) for row, w in zip(stopped, free, strict=True)
     )
     assert list(sample(loaded.model, loaded.tokenizer, [], ends=[0])) == []
-
-
-def test_what_the_loop_cannot_run_is_said(loaded: Loaded) -> None:
-    config = transformers.BloomConfig(vocab_size=300, hidden_size=32, n_layer=1, n_head=4)
-    model = transformers.BloomForCausalLM(config).eval()
-    with pytest.raises(InputError, match="'bloom': it has an attention of its own"):
-        list(sample(model, loaded.tokenizer, [[3]], ends=[2]))
-    sizes: dict[str, Any] = {**SMALL, **GROUPED}
-    capped = transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**sizes)).eval()
-    with pytest.raises(InputError, match="soft cap"):
-        list(sample(capped, loaded.tokenizer, [[3, 4]], ends=[2]))
-
-
-class Merging:
-    """A tokenizer whose tokens join "=" with what is beside it; one for each string."""
-
-    def __init__(self, *tokens: str) -> None:
-        self.tokens = [*"<0123456789+*>=", *tokens]
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
-        return [self.tokens[token] for token in ids]
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return "".join(self.convert_ids_to_tokens(ids))
-
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
-        return {"input_ids": [self.tokens.index(character) for character in text]}
-
-
-def test_tokens_that_join_the_equals_sign_with_others() -> None:
-    tokenizer = Merging("=2", "=24>", "=7", "*2=", "=24>>24")
-    annotations = Annotations(tokenizer, 30)
-    before = tokenizer("<<8*3")["input_ids"]
-
-    def after(token: str, text: str = "") -> tuple[str, bool]:
-        ids = tokenizer(text)["input_ids"] if text else before
-        tokens, instead = annotations.override(ids, tokenizer.tokens.index(token))
-        return tokenizer.decode(tokens), instead
-
-    assert after("=") == ("24>>", False)
-    assert after("=2") == ("4>>", False)
-    assert after("=24>") == (">", False)
-    assert after("=24>>24") == ("", False)
-    assert after("=7") == ("=24>>", True)  # the token chosen is not written
-    assert after("*2=") == ("48>>", False)
-    assert after("=", "8*3") == ("", False)
-    assert after("=7", "<<8*3=24>>+1") == ("", False)
-    assert annotations.watched.sum() == 6
-    assert annotations.override([], 0 + tokenizer.tokens.index("=")) == Override(())

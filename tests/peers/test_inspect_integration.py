@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.pages import run_python, why_not
+from tests.support.inspect_scores import ROWS
 
 pytestmark = pytest.mark.peers
 
@@ -29,27 +30,6 @@ def scored(name, text, gold, stop, metadata=None):
     return {"value": str(score.value), "answer": score.answer, "metadata": score.metadata,
             "reason": getattr(score, "reason", None), "explanation": score.explanation}
 """
-ROWS = [
-    # scorer, completion, gold, stop reason -> value, reason
-    ("numeric_equality", "ANSWER: 711", "11", "stop", "I", "wrong value"),
-    ("numeric_equality", "ANSWER: 149", "49", "stop", "I", "wrong value"),
-    ("numeric_equality", "ANSWER: 131254", "131250", "stop", "I", "rounding"),
-    ("numeric_equality", "first 7, ANSWER: 11 (of 12)", "11", "stop", "C", None),
-    ("numeric_equality", "It is 1,250.", "1250", "stop", "C", None),
-    ("numeric_equality", "no idea.", "11", "stop", "N", "invalid_response_format"),
-    ("reader", "", "11", "stop", "N", "no_response"),
-    ("reader", "I'm sorry, I cannot help with that.", "11", "stop", "N", "refusal"),
-    ("reader", "Let us first", "11", "max_tokens", "N", "truncated"),
-    ("reader", "#### -11", "11", "stop", "I", "sign lost"),
-    ("inspect/match-numeric:<=0_3_220", "ANSWER: 711", "11", "stop", "C", None),
-    ("inspect/match-numeric:>=0_3_253", "ANSWER: 711", "11", "stop", "I", "wrong value"),
-    ("reader", "#### 19", ["18", "19"], "stop", "C", None),
-    ("numeric_equality", "ANSWER: 19", ["18", "19"], "stop", "C", None),
-    ("numeric_equality", "ANSWER: 1819", ["18", "19"], "stop", "I", "wrong value"),
-    ("reader", "#### 11", "eleven", "stop", "nan", "scoring_failed"),
-    ("numeric_equality", "ANSWER: 11", "eleven", "stop", "nan", "scoring_failed"),
-    ("verl/gsm8k/strict", "#### 11", "eleven", "stop", "nan", "scoring_failed"),
-]
 
 
 def answers(peer: str, folder: Path, code: str) -> list[dict[str, object]]:

@@ -9,16 +9,20 @@ further apart than twice that; if they are closer, either of the two is right.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
-from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask
+from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask, sample
 from gradeschool.models.tokens.rows import RowTable
+from tests.support.tiny_corpus import load_problems
 
 TOLERANCE = 5e-5
+LIMIT = 70  # tokens that the loaded model writes
 
 
 class Comparison(NamedTuple):
@@ -104,3 +108,25 @@ def compare_with_generate(
         steps, ties = steps + len(row.ids), ties + int((~clear).sum())
     assert ties <= 0.05 * steps, "too many ties to tell"
     return Comparison(written, steps, ties)
+
+
+class Loaded:
+    """The tiny model, its tokenizer, and prompts of uneven length."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+        self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+        questions = [problem.question for problem in load_problems()][:20]
+        self.prompts = [self.tokenizer(f"Question: {q}\nAnswer:")["input_ids"] for q in questions]
+        self.ends = [0, 2]
+
+    def written(self, prompts: Sequence[Sequence[int]], **settings: Any) -> list[SampledTokens]:
+        """What the loop writes, in the order of prompts and samples."""
+        settings = {"ends": self.ends, "max_tokens": LIMIT, **settings}
+        return sorted(sample(self.model, self.tokenizer, prompts, **settings))
+
+
+@pytest.fixture(scope="module")
+def loaded(tiny_model: Path) -> Loaded:
+    """The tiny model, loaded once for each file of tests."""
+    return Loaded(tiny_model)

@@ -74,6 +74,14 @@ def trainee(tokenizer: Any, seed: int = 0) -> Any:
     return model
 
 
+def model_folder(folder: Path) -> Path:
+    """A new model with its tokenizer, written to a folder."""
+    tokenizer = tokenizer_of(sums(8))
+    for part in (trainee(tokenizer), tokenizer):
+        part.save_pretrained(folder)
+    return folder
+
+
 def architecture(kind: str) -> Any:
     """A small model of another architecture, random."""
     import torch

@@ -1,7 +1,6 @@
 """The training loop: accumulation, schedules, optimisers, checkpoints, resuming to the bit."""
 
 import json
-import platform
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError, StoreError  # noqa: E402
-from gradeschool.models.workers import keep_freed_memory  # noqa: E402
 from gradeschool.verifier import training  # noqa: E402
-from gradeschool.verifier.base_model import RESIDUAL, drop_residuals  # noqa: E402
+from gradeschool.verifier.base_model import drop_residuals  # noqa: E402
 from gradeschool.verifier.packing import (  # noqa: E402
     LANGUAGE,
     ExampleBatches,
@@ -32,7 +30,6 @@ from gradeschool.verifier.training import (  # noqa: E402
     train,
 )
 from tests.support.trainees import (  # noqa: E402
-    architecture,
     examples_of,
     sums,
     tokenizer_of,
@@ -131,59 +128,6 @@ def test_muon_takes_the_matrices_of_the_layers_alone(tokenizer: Any) -> None:
 def test_a_loss_that_is_not_finite_is_said_and_not_stored(tokenizer: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"not finite at update .*give a smaller"):
         trained(tokenizer, tmp_path, lr=1e30, warmup=0, save_every=1, clip=1e30)
-
-
-def test_freed_memory_is_kept_where_the_library_is_glibc() -> None:
-    assert keep_freed_memory() is (platform.libc_ver()[0] == "glibc")
-
-
-# Dropout
-
-
-@pytest.mark.parametrize("kind", sorted(RESIDUAL))
-def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
-    model = architecture(kind)
-    ids = torch.tensor([[5, 6, 7, 8]])
-    plain = model(input_ids=ids).logits
-    drop_residuals(model, 0.5)
-    assert torch.equal(model(input_ids=ids).logits, plain)
-    model.train()
-    torch.manual_seed(0)
-    dropped = model(input_ids=ids).logits
-    other = model(input_ids=ids).logits
-    assert not torch.allclose(dropped, plain)
-    assert not torch.allclose(dropped, other)
-
-
-def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
-    model = trainee(tokenizer)
-    drop_residuals(model, 0.2)
-    added: list[Any] = []
-    for block in model.model.layers:
-        for name in RESIDUAL["llama"]:
-            getattr(block, name).register_forward_hook(
-                lambda module, inputs, output: added.append(
-                    output[0] if isinstance(output, tuple) else output
-                )
-            )
-    model.train()
-    torch.manual_seed(0)
-    model(input_ids=torch.arange(3, 203)[None])
-    assert len(added) == 4
-    for output in added:
-        assert float((output == 0).float().mean()) == pytest.approx(0.2, abs=0.03)
-
-
-def test_no_dropout_turns_off_what_a_model_has() -> None:
-    model = architecture("gpt2").train()
-    drop_residuals(model, 0.0)
-    ids = torch.tensor([[5, 6, 7, 8]])
-    assert torch.equal(model(input_ids=ids).logits, model(input_ids=ids).logits)
-
-
-def test_dropout_in_an_unknown_architecture_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'bloom' are; .*llama"):
-        drop_residuals(architecture("bloom"), 0.2)
 
 
 # Checkpoints

@@ -1,14 +1,10 @@
-"""Parts of the token loop: shapes of Llama models, linear layers laid out anew, forced tokens."""
+"""Parts of the token loop: shapes of Llama models, linear layers laid out anew."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 
@@ -17,14 +13,11 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import SampleTask  # noqa: E402
-from gradeschool.models.tokens.annotations import Annotations  # noqa: E402
 from gradeschool.models.tokens.llama_step import (  # noqa: E402
     EVEN,
     LlamaStep,
     linear,
 )
-from gradeschool.models.tokens.rows import RowTable  # noqa: E402
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
 BASE = {"num_hidden_layers": 2, "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48}
@@ -70,53 +63,3 @@ def test_one_linear_map_for_several(kind: torch.dtype) -> None:
             assert torch.allclose(linear(*parts)(state), expected, atol=1e-5)
             assert torch.allclose(linear(*parts)(state, onto), expected + onto, atol=0.05)
             assert torch.allclose(linear(bare)(state), bare(state), atol=1e-5)
-
-
-class Characters:
-    """A tokenizer of one token a character."""
-
-    text = "0123456789<>=*+"
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
-        return [self.text[token] for token in ids]
-
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
-        return {"input_ids": [self.text.index(character) for character in text]}
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    chosen=st.lists(st.text("1<>=*", min_size=25, max_size=25), min_size=1, max_size=4),
-    limit=st.integers(1, 25),
-)
-def test_rows_are_forced_apart_from_each_other(chosen: list[str], limit: int) -> None:
-    """Side by side or alone, to the limit and not beyond it; what is forced is what follows."""
-    tokenizer: Any = Characters()
-    annotations = Annotations(tokenizer, len(tokenizer))
-
-    def written(texts: Sequence[str]) -> list[tuple[str, list[bool]]]:
-        rows = RowTable(len(texts), limit, annotations)
-        slots = np.array(
-            [rows.begin(SampleTask(0, place, (0,)), None) for place in range(len(texts))]
-        )
-        for place in range(limit):
-            tokens = np.array([tokenizer(text[place])["input_ids"][0] for text in texts])
-            rows.force(slots, tokens)
-            rows.add(slots, tokens, np.zeros(len(texts), dtype=np.float32))
-        ended = [rows.end(int(slot), False) for slot in slots]
-        return [("".join(tokenizer.convert_ids_to_tokens(row.ids)), row.forced) for row in ended]
-
-    together = written(chosen)
-    assert together == [written([text])[0] for text in chosen]
-    for text, mask in together:
-        ids = tokenizer(text)["input_ids"]
-        due: list[int] = []
-        for place, token in enumerate(ids):
-            assert mask[place] == bool(due)
-            if due:
-                assert token == due.pop(0)
-            elif text[place] == "=":
-                due = list(annotations.override(ids[:place], token).tokens)

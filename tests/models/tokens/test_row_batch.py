@@ -18,9 +18,8 @@ from gradeschool.models.tokens.row_batch import (  # noqa: E402
     barred,
     joined,
 )
-from tests.models.test_token_loop import LIMIT, Loaded  # noqa: E402
-from tests.models.test_token_loop import loaded as loaded  # noqa: E402  # a fixture
-from tests.support.greedy import compare_with_generate  # noqa: E402
+from tests.support.greedy import LIMIT, Loaded, compare_with_generate  # noqa: E402
+from tests.support.greedy import loaded as loaded  # noqa: E402  # a fixture
 
 
 def _positions_off_by_one(batch: GenerationBatch) -> torch.Tensor:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool.completion import Prompt
-from gradeschool.formats.lm_eval import arguments_of, prompt_of
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide
@@ -127,22 +126,6 @@ def test_a_token_more_under_equal_prompts_is_named() -> None:
     assert field(delta, "prompt tokens").explains == 4
     assert "+1 tokens on 4; a BOS token" in field(delta, "prompt tokens").words
     assert delta.because == ("prompt tokens",)
-
-
-def test_chat_messages_that_lm_eval_writes_as_json_are_messages() -> None:
-    assert prompt_of('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
-    assert prompt_of("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
-    assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
-    assert prompt_of(None) is None
-
-
-def test_arguments_of_older_files_are_read() -> None:
-    options = {"until": ["Q:"]}
-    assert arguments_of([["Q?", options]]) == ("Q?", options)
-    assert arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
-    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
-    for odd in unusable:
-        assert arguments_of(odd) == (None, {})
 
 
 def test_results_without_a_common_problem_are_refused() -> None:

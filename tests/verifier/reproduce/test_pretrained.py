@@ -13,7 +13,6 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("matplotlib")
 
-from gradeschool.verifier.base_model import load_base, load_folder
 from gradeschool.verifier.finetune import Finetuning, finetune
 from gradeschool.verifier.reproduce import presets
 from gradeschool.verifier.reproduce.findings import CONTROL_LOGPROB, findings, read_seed
@@ -21,7 +20,6 @@ from gradeschool.verifier.reproduce.presets import PRETRAINED, stages_of
 from gradeschool.verifier.session import Session
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fixtures import skip_without
 from tests.support.micro import run_here
 
 
@@ -78,24 +76,3 @@ def test_the_preset_needs_a_model_and_others_take_none(gradeschool: Command) -> 
     ):
         ended = gradeschool("reproduce", *words, "--dry-run")
         assert (ended.status, message in ended.err) == (2, True), ended
-
-
-def test_a_gguf_file_is_a_model_to_begin_from(tmp_path: Path) -> None:
-    skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
-    import torch
-
-    from gradeschool.models.gguf_file import write_gguf
-    from tests.support.trainees import sums, tokenizer_of, trainee
-
-    words = tokenizer_of(sums(8))
-    for part in (trainee(words), words):
-        part.save_pretrained(tmp_path / "model")
-    write_gguf(tmp_path / "model", tmp_path / "model.gguf")
-    folder = load_folder(tmp_path / "model")
-    file = load_base(str(tmp_path / "model.gguf"), list, 0, 0)
-    ids = torch.tensor([words("Tom has 3+4.\n")["input_ids"]])
-    with torch.no_grad():
-        both = [base.model.eval()(input_ids=ids).logits for base in (folder, file)]
-    assert both[0].allclose(both[1], atol=1e-2)
-    assert file.tokenizer("Tom has 3+4.\n")["input_ids"] == ids[0].tolist()
-    file.model.save_pretrained(tmp_path / "again")

@@ -1,0 +1,88 @@
+"""Tests gradeschool's own scorers: which golds they take, and answers that there is none."""
+
+import pytest
+
+from gradeschool import Problem, get_scorer
+from gradeschool.protocols.gradeschool.scorers import (
+    NO_SOLUTION,
+    PARSE_ANSWER,
+    READER,
+    gold_and_question,
+    question_of,
+    read_no_solution,
+)
+from gradeschool.scorer import ScorerFailure
+from gradeschool.verdict import Outcome
+
+UNANSWERABLE = Problem.from_gold("None")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#### None",
+        "The answer is None.",
+        "\\boxed{\\text{None}}",
+        "We do not know how much she paid, so the total cannot be determined.",
+        "There isn't enough information to solve this.",
+        "The problem does not specify how many eggs were left, so I can't calculate it.",
+        "It is impossible to find the answer: the price is missing.",
+    ],
+)
+def test_a_completion_that_says_so_is_right(text: str) -> None:
+    assert get_scorer("gradeschool/reader").judge(text, UNANSWERABLE).correct
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("She pays 5 + 3 = 8 dollars.\n#### 8", Outcome.WRONG),
+        ("The price is not given, so we take 5. The answer is 8.", Outcome.WRONG),
+        ("", Outcome.NO_ANSWER),
+        ("Nobody said anything.", Outcome.NO_ANSWER),
+    ],
+)
+def test_a_number_is_wrong_and_silence_no_answer(text: str, outcome: Outcome) -> None:
+    assert get_scorer("gradeschool/reader").judge(text, UNANSWERABLE).outcome is outcome
+
+
+def test_such_a_sentence_is_no_answer_where_there_is_one() -> None:
+    text = "The total cannot be determined."
+    verdict = get_scorer("gradeschool/reader").judge(text, Problem.from_gold("8"))
+    assert verdict.outcome is Outcome.NO_ANSWER
+
+
+def test_the_last_statement_that_there_is_no_answer_is_extracted() -> None:
+    text = "The answer is None. No: \\boxed{none}"
+    answer = read_no_solution(text)
+    assert answer is not None and answer.span is not None
+    assert (answer.text, answer.value) == ("\\boxed{none", NO_SOLUTION)
+    assert text[slice(*answer.span)] == answer.text
+
+
+def test_such_a_sentence_counts_near_the_end_alone() -> None:
+    sentence = "The total cannot be determined. "
+    assert read_no_solution(sentence + "x" * 300) is not None
+    assert read_no_solution(sentence + "x" * 500) is None
+
+
+@pytest.mark.parametrize("gold", ["x+1", "\\frac{1}{2}x", "Evelyn", "(1,2)"])
+def test_a_gold_that_is_no_number_is_refused(gold: str) -> None:
+    problem = Problem("0", "", gold, f"#### {gold}")
+    with pytest.raises(ScorerFailure, match="is not a number; use a scorer of expressions"):
+        gold_and_question(problem)
+    assert READER.judge(f"#### {gold}", problem).outcome is Outcome.ERROR
+
+
+def test_the_gold_of_the_reader_knows_its_question() -> None:
+    problem = Problem("0", "How many minutes?", "1,250", "#### 1,250")
+    gold = READER.reference(problem)
+    assert (gold, question_of(gold)) == ("1250", "How many minutes?")
+    assert question_of("1250") == ""
+
+
+def test_the_sign_counts_and_commas_do_not() -> None:
+    problem = Problem.from_gold("-1,250")
+    for scorer in (PARSE_ANSWER, READER):
+        assert scorer.judge("#### -1250", problem).correct
+        assert scorer.judge("#### 1250", problem).outcome is Outcome.WRONG

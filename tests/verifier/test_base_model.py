@@ -1,0 +1,217 @@
+"""Tests new models, their tokenizer, saved folders and dropout."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+pytest.importorskip("transformers")
+
+from gradeschool.errors import InputError, UnknownNameError  # noqa: E402
+from gradeschool.verifier.base_model import (  # noqa: E402
+    BYTES,
+    RESIDUAL,
+    SHAPES,
+    SPECIALS,
+    BaseModel,
+    build_tokenizer,
+    drop_residuals,
+    identity_of,
+    load_base,
+    load_folder,
+    new_model,
+    save_folder,
+)
+from tests.support.fixtures import skip_without  # noqa: E402
+from tests.support.trainees import (  # noqa: E402
+    SMALL,
+    architecture,
+    model_folder,
+    sums,
+    tokenizer_of,
+    trainee,
+)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return tokenizer_of(sums(20))
+
+
+# New models
+
+
+def test_a_new_model_depends_on_its_seed_alone(tokenizer: Any) -> None:
+    def weights(seed: int) -> list[Any]:
+        return [weight.detach() for weight in new_model(tokenizer, SMALL, seed).parameters()]
+
+    torch.manual_seed(5)
+    drawn = torch.rand(1)
+    torch.manual_seed(5)
+    first, again, other = weights(0), weights(0), weights(1)
+    assert torch.equal(torch.rand(1), drawn)  # nothing was drawn from the process's own state
+    assert all(torch.equal(one, same) for one, same in zip(first, again, strict=True))
+    assert not all(torch.equal(one, same) for one, same in zip(first, other, strict=True))
+
+
+def test_every_block_of_a_new_model_starts_as_the_identity(tokenizer: Any) -> None:
+    model = new_model(tokenizer, SMALL)
+    states = model(input_ids=torch.tensor([[5, 6, 7]]), output_hidden_states=True).hidden_states
+    assert torch.equal(states[0], states[1])
+
+
+@pytest.mark.parametrize("size", SHAPES)
+def test_a_named_size_is_its_number_of_parameters_without_the_embedding(
+    size: str, tokenizer: Any
+) -> None:
+    model: Any = new_model(tokenizer, f"new:{size}")
+    count = sum(weight.numel() for weight in model.parameters())
+    millions = (count - model.get_input_embeddings().weight.numel()) / 1e6
+    assert millions == pytest.approx(float(size.removesuffix("M")), rel=0.2)
+
+
+def test_an_unknown_size_is_refused_with_those_nearest_to_it(tokenizer: Any) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 5M or 1M"):
+        new_model(tokenizer, "new:3M")
+
+
+# Tokenizers
+
+
+@given(text=st.text(max_size=40))
+def test_any_text_is_encoded_and_decoded_exactly(tokenizer: Any, text: str) -> None:
+    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+def test_digits_are_single_tokens(tokenizer: Any) -> None:
+    assert tokenizer.convert_ids_to_tokens(tokenizer("1250")["input_ids"]) == list("1250")
+    assert tokenizer.convert_ids_to_tokens([0, 1, 2]) == list(SPECIALS)
+
+
+def test_a_vocabulary_without_room_for_every_byte_is_refused() -> None:
+    least = BYTES + len(SPECIALS)
+    assert len(build_tokenizer(["eggs"], vocabulary=least)) == least
+    with pytest.raises(InputError, match=f"give {least} at least"):
+        build_tokenizer(["eggs"], vocabulary=least - 1)
+
+
+# Folders
+
+
+def test_the_identity_of_a_folder_is_that_of_its_weights(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path / "model")
+    identity = identity_of(str(folder))
+    assert set(identity) == {"config.json", "model.safetensors", "tokenizer.json"}
+    (folder / "notes.json").write_text("{}")
+    assert identity_of(str(folder)) == identity
+    trainee(tokenizer_of(sums(8)), seed=1).save_pretrained(folder)
+    changed = identity_of(str(folder))
+    assert {name for name in identity if identity[name] != changed[name]} == {"model.safetensors"}
+    assert identity_of("new:1M") != identity_of("new:5M")
+    with pytest.raises(InputError, match="there is no such folder"):
+        identity_of(str(tmp_path / "absent"))
+
+
+def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> None:
+    """In its own number format, to end at the tokenizer's end token, readable by others."""
+    model = trainee(tokenizer)
+    model.generation_config.eos_token_id = 7
+    model.generation_config.pad_token_id = None
+    save_folder(BaseModel(model, tokenizer, torch.float32), model, tmp_path / "model")
+    loaded = load_folder(tmp_path / "model")
+    pairs = zip(model.parameters(), loaded.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+    assert (loaded.stored, loaded.context) == (torch.float32, 1024)
+    generation = json.loads((tmp_path / "model" / "generation_config.json").read_text())
+    assert (generation["eos_token_id"], generation["pad_token_id"]) == ([1, 7], 0)
+    modes = {file.stat().st_mode for file in (tmp_path / "model").iterdir()}
+    assert len(modes) == 1
+    save_folder(loaded, loaded.model, tmp_path / "half", "bfloat16")
+    half = load_folder(tmp_path / "half")
+    assert half.stored == torch.bfloat16
+    assert {weight.dtype for weight in half.model.parameters()} == {torch.float32}
+
+
+def test_a_folder_whose_files_cannot_be_used_is_refused(tokenizer: Any, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"cannot be loaded \(.*give the folder of a causal"):
+        load_folder(tmp_path)
+    ending = tokenizer_of(sums(8))
+    ending.eos_token = None
+    for part in (trainee(tokenizer), ending):
+        part.save_pretrained(tmp_path / "endless")
+    with pytest.raises(InputError, match="has no end token"):
+        load_folder(tmp_path / "endless")
+
+
+# Dropout
+
+
+@pytest.mark.parametrize("kind", sorted(RESIDUAL))
+def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
+    model = architecture(kind)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    plain = model(input_ids=ids).logits
+    drop_residuals(model, 0.5)
+    assert torch.equal(model(input_ids=ids).logits, plain)
+    model.train()
+    torch.manual_seed(0)
+    dropped = model(input_ids=ids).logits
+    other = model(input_ids=ids).logits
+    assert not torch.allclose(dropped, plain)
+    assert not torch.allclose(dropped, other)
+
+
+def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
+    model = trainee(tokenizer)
+    drop_residuals(model, 0.2)
+    added: list[Any] = []
+    for block in model.model.layers:
+        for name in RESIDUAL["llama"]:
+            getattr(block, name).register_forward_hook(
+                lambda module, inputs, output: added.append(
+                    output[0] if isinstance(output, tuple) else output
+                )
+            )
+    model.train()
+    torch.manual_seed(0)
+    model(input_ids=torch.arange(3, 203)[None])
+    assert len(added) == 4
+    for output in added:
+        assert float((output == 0).float().mean()) == pytest.approx(0.2, abs=0.03)
+
+
+def test_no_dropout_turns_off_what_a_model_has() -> None:
+    model = architecture("gpt2").train()
+    drop_residuals(model, 0.0)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    assert torch.equal(model(input_ids=ids).logits, model(input_ids=ids).logits)
+
+
+def test_dropout_in_an_unknown_architecture_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'bloom' are; .*llama"):
+        drop_residuals(architecture("bloom"), 0.2)
+
+
+def test_a_gguf_file_is_a_model_to_begin_from(tmp_path: Path) -> None:
+    skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
+    import torch
+
+    from gradeschool.models.gguf_file import write_gguf
+
+    words = tokenizer_of(sums(8))
+    for part in (trainee(words), words):
+        part.save_pretrained(tmp_path / "model")
+    write_gguf(tmp_path / "model", tmp_path / "model.gguf")
+    folder = load_folder(tmp_path / "model")
+    file = load_base(str(tmp_path / "model.gguf"), list, 0, 0)
+    ids = torch.tensor([words("Tom has 3+4.\n")["input_ids"]])
+    with torch.no_grad():
+        both = [base.model.eval()(input_ids=ids).logits for base in (folder, file)]
+    assert both[0].allclose(both[1], atol=1e-2)
+    assert file.tokenizer("Tom has 3+4.\n")["input_ids"] == ids[0].tolist()
+    file.model.save_pretrained(tmp_path / "again")
