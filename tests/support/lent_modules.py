@@ -73,6 +73,7 @@ def lend_inspect(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[..., Any
 
     Samples, messages, tasks and scores keep what they are given.
     """
+    pytest.importorskip("anyio", reason="inspect_ai brings it")
     registered: dict[str, Callable[..., Any]] = {}
 
     def scorer(metrics: object, name: str = "") -> Callable[[Any], Any]:
