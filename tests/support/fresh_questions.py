@@ -38,23 +38,43 @@ ASIDES = re.compile(
 
 
 class Reckoning(NamedTuple):
-    """How many questions the rules understood, and those whose gold is another number."""
+    """How many questions the rules understood, and those whose gold is another number.
+
+    unread: the rules that read no sentence: a kind of sentence that is never written.
+    """
 
     understood: int
     wrong: list[str]
+    unread: list[str]
+
+
+class _Rule(NamedTuple):
+    pattern: re.Pattern[str]
+    then: Callable[..., object]
+
+
+class _Reading(NamedTuple):
+    """The rule for a sentence, and the values in it."""
+
+    rule: _Rule
+    values: list[Any]
 
 
 def reckon(family: str, rules: Rules, steps: tuple[int, int] = (2, 4)) -> Reckoning:
-    """Work out 400 problems of a family; a question with a sentence of no rule is left out."""
-    compiled = [(_pattern(words), then) for words, then in rules.items()]
+    """Work out 600 problems of a family; a question with a sentence of no rule is left out."""
+    compiled = [_Rule(_pattern(words), then) for words, then in rules.items()]
     understood, wrong = 0, []
+    read = set[re.Pattern[str]]()
     for split in SPLITS:
-        for problem in fresh_problems(11, 200, split=split, steps=steps, families=(family,)):
-            answer = _answer(problem.question, compiled)
+        for problem in fresh_problems(5, 300, split=split, steps=steps, families=(family,)):
+            answer = _answer(problem.question, compiled, read)
             understood += answer is not None
             if answer not in (None, Fraction(problem.gold)):
                 wrong.append(f"{answer}, not {problem.gold}: {problem.question}")
-    return Reckoning(understood, wrong)
+    unread = [
+        words for words, rule in zip(rules, compiled, strict=True) if rule.pattern not in read
+    ]
+    return Reckoning(understood, wrong, unread)
 
 
 def relate(
@@ -81,11 +101,14 @@ def _forms(verb: str) -> str:
     return f"(?:{'|'.join(VERBS.get(verb, ('is', 'are', 'was', 'were')))})"
 
 
-def _answer(question: str, rules: list[tuple[re.Pattern[str], Callable[..., object]]]) -> Any:
-    """Return the answer; a sentence that needs what is not known yet is read again later."""
+def _answer(question: str, rules: list[_Rule], read: set[re.Pattern[str]]) -> Any:
+    """Return the answer; a sentence that needs what is not known yet is read again later.
+
+    The patterns of the sentences are added to `read` if there is an answer.
+    """
     text = WORD.sub(lambda word: WRITTEN[word[0].lower()], question).replace("$", "")
     text = re.sub(r"(\d+)%", r"\1/100", text)
-    waiting = []
+    waiting: list[_Reading] = []
     for sentence in re.split(r"[.?] ", text[:-1]):
         parts = [sentence] if _reads(rules, sentence) else sentence.split(", and ")
         for part in parts:
@@ -93,32 +116,33 @@ def _answer(question: str, rules: list[tuple[re.Pattern[str], Callable[..., obje
             if match is None and not ASIDES.fullmatch(part):
                 return None
             waiting += [match] if match else []
+    patterns = {reading.rule.pattern for reading in waiting}
     facts: Facts = {}
     *waiting, asked = waiting
     while waiting:
-        later = [match for match in waiting if not _holds(facts, *match)]
+        later = [reading for reading in waiting if not _holds(facts, reading)]
         if len(later) == len(waiting):
             return None
         waiting = later
-    asked[0](facts, *asked[1])
+    asked.rule.then(facts, *asked.values)
+    if "answer" in facts:
+        read |= patterns
     return facts.get("answer")
 
 
-def _reads(
-    rules: list[tuple[re.Pattern[str], Callable[..., object]]], sentence: str
-) -> tuple[Callable[..., object], list[Any]] | None:
-    """Return what the first rule for a sentence does, and the values in it."""
-    for pattern, then in rules:
-        if match := pattern.fullmatch(sentence):
-            return then, [Fraction(value) if value and NUMBER.fullmatch(value) else value
-                          for value in match.groups()]  # fmt: skip
+def _reads(rules: list[_Rule], sentence: str) -> _Reading | None:
+    """Return the first rule for a sentence, and the values in it."""
+    for rule in rules:
+        if match := rule.pattern.fullmatch(sentence):
+            return _Reading(rule, [Fraction(value) if value and NUMBER.fullmatch(value) else value
+                                   for value in match.groups()])  # fmt: skip
     return None
 
 
-def _holds(facts: Facts, then: Callable[..., object], values: list[Any]) -> bool:
+def _holds(facts: Facts, reading: _Reading) -> bool:
     """Apply a rule; False if it needs a fact that is not there."""
     try:
-        then(facts, *values)
+        reading.rule.then(facts, *reading.values)
     except KeyError:
         return False
     return True

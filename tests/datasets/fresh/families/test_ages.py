@@ -78,4 +78,4 @@ RULES: Rules = {
 
 def test_the_ages_of_a_question_lead_to_its_gold() -> None:
     reckoning = reckon("ages", RULES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -76,4 +76,4 @@ RULES: Rules = {
 
 def test_the_results_of_a_question_lead_to_its_gold() -> None:
     reckoning = reckon("averages", RULES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -85,4 +85,4 @@ RULES: Rules = {
 
 def test_the_gold_changed_as_the_question_says_is_the_end() -> None:
     reckoning = reckon("backward", RULES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -202,10 +202,10 @@ TICKETS: Rules = {
 
 
 def test_a_bill_leads_to_the_gold() -> None:
-    reckoning = reckon("shopping", SHOPPING)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    reckoning = reckon("shopping", SHOPPING, (2, 6))
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_tickets_lead_to_the_gold() -> None:
     reckoning = reckon("tickets", TICKETS, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -126,4 +126,4 @@ RULES: Rules = {
 
 def test_what_happens_to_a_collection_leads_to_the_gold() -> None:
     reckoning = reckon("collection", RULES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

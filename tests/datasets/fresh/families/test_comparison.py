@@ -171,5 +171,5 @@ DAYS = ENDS | {
 def test_the_comparisons_of_a_question_lead_to_its_gold() -> None:
     """Of people, of colors in a shop, and of days."""
     reckonings = [reckon("comparison", rules) for rules in (PEOPLE, COLORS, DAYS)]
-    assert [reckoning.wrong for reckoning in reckonings] == [[]] * 3
-    assert sum(reckoning.understood for reckoning in reckonings) == 400
+    assert [(reckoning.wrong, reckoning.unread) for reckoning in reckonings] == [([], [])] * 3
+    assert sum(reckoning.understood for reckoning in reckonings) == 600

@@ -159,9 +159,9 @@ SAVINGS: Rules = {
 
 def test_wages_and_what_is_spent_of_them_lead_to_the_gold() -> None:
     reckoning = reckon("wages", WAGES, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_savings_lead_to_the_gold() -> None:
     reckoning = reckon("savings", SAVINGS, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -108,4 +108,4 @@ RULES: Rules = {
 
 def test_the_parts_of_a_group_lead_to_the_gold() -> None:
     reckoning = reckon("groups", RULES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

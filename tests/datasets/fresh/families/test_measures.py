@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+import pytest
+
+from gradeschool.datasets.fresh import fresh_problems
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 SMALL = {"meters": 100, "feet": 12, "kilograms": 1000, "liters": 1000, "hours": 60}
@@ -90,12 +94,8 @@ def asked_room(facts: Facts) -> None:
     answer(facts, facts["room"] - facts["left"])
 
 
-def rate_in(facts: Facts, rate: Fraction) -> None:
+def rate_out(facts: Facts, rate: Fraction) -> None:
     facts["rate"] = rate
-
-
-def asked_full(facts: Facts, rate: Any = None) -> None:
-    answer(facts, (facts["room"] - facts["left"]) / (rate or facts["rate"]))
 
 
 def asked_empty(facts: Facts, rate: Any = None) -> None:
@@ -139,10 +139,7 @@ TANKS: Rules = {
     "Find how many liters of water are in the _ in the end": asked,
     "How many more liters fit into the _": asked_room,
     "How many (?:more )?liters (?:of water )?are needed to fill the _": asked_room,
-    "# liters flow (?:in|out) each minute": rate_in,
-    f"{MINUTES} full": asked_full,
-    f"If # liters flow in each minute after that, {MINUTES} full": asked_full,
-    f"{MINUTES} full if # liters flow in each minute after that": asked_full,
+    "# liters flow out each minute": rate_out,
     f"{MINUTES} empty": asked_empty,
     f"If # liters flow out each minute after that, {MINUTES} empty": asked_empty,
     f"{MINUTES} empty if # liters flow out each minute after that": asked_empty,
@@ -151,9 +148,17 @@ TANKS: Rules = {
 
 def test_measures_in_two_units_lead_to_the_gold() -> None:
     reckoning = reckon("measures", MEASURES, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
+
+
+@pytest.mark.parametrize("split", ["train", "test-numbers"])
+def test_the_small_units_beside_large_ones_are_less_than_one_large_one(split: str) -> None:
+    problems = fresh_problems(5, 300, split=split, families=("measures",))
+    found = re.findall(rf"{LARGE} and (\d+) {UNIT} of", "".join(p.question for p in problems))
+    assert len(found) > 50
+    assert [amount for amount in found if not 0 < int(amount[1]) < SMALL[amount[0]]] == []
 
 
 def test_the_water_in_a_tank_leads_to_the_gold() -> None:
     reckoning = reckon("tanks", TANKS, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

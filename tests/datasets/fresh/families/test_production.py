@@ -81,7 +81,6 @@ PRODUCTION: Rules = {
     "For # days, it {work} like this": days,
     "# of the _ {be} broken and thrown away": less,
     "Of (?:all )?the _, # {be} (?:broken and )?thrown away": less,
-    "The workers keep # of them": less,
     f"The {PLACE} {{give}} (?:a school )?# _(?: to a school)?": less,
     "A school {get} # _ for free": less,
     "There {be} also # (?:older _|_ left from the week before)": more,
@@ -169,9 +168,9 @@ HARVEST: Rules = {
 
 def test_what_is_made_and_sold_leads_to_the_gold() -> None:
     reckoning = reckon("production", PRODUCTION, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_what_is_grown_and_sold_leads_to_the_gold() -> None:
     reckoning = reckon("harvest", HARVEST, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -139,9 +139,9 @@ RECIPES: Rules = {
 
 def test_a_ratio_leads_to_the_gold() -> None:
     reckoning = reckon("ratios", RATIOS, (2, 5))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_a_recipe_leads_to_the_gold() -> None:
     reckoning = reckon("recipes", RECIPES, (3, 6))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
+import pytest
+
+from gradeschool.datasets.fresh import fresh_problems
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 LEGS = {"cows": 4, "sheep": 4, "goats": 4, "ducks": 2, "hens": 2}
@@ -155,19 +159,35 @@ PURCHASES: Rules = {
 
 def test_the_gold_is_the_only_number_of_animals_with_as_many_legs() -> None:
     reckoning = reckon("legs", ANIMALS, (5, 6))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_the_gold_is_the_only_number_with_that_product_and_difference() -> None:
     reckoning = reckon("product", PRODUCTS)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_the_gold_is_the_only_number_of_friends_that_divides_what_is_shared() -> None:
     reckoning = reckon("sharing", SHARES)
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
 def test_the_gold_is_the_only_purchase_at_that_price() -> None:
     reckoning = reckon("two_kinds", PURCHASES, (5, 6))
-    assert (reckoning.understood, reckoning.wrong) == (400, [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
+
+
+@pytest.mark.parametrize(
+    ("family", "stated"),
+    [
+        ("two_kinds", r"(\d+) things|total of (\d+)"),
+        ("legs", r"(\d+) animals"),
+        ("product", r"(\d+) (?:meters longer|years (?:older|younger))"),
+    ],
+)
+def test_the_check_of_the_right_guess_ends_in_the_stated_number(family: str, stated: str) -> None:
+    for problem in fresh_problems(5, 150, families=(family,)):
+        match = re.search(stated, problem.question)
+        assert match, problem.question
+        *_, result = re.findall(r"=(\d+)>>", problem.solution)
+        assert result in match.groups(), problem
