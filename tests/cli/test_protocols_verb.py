@@ -131,7 +131,6 @@ def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
 
 
 BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
-GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split
 
 
 @pytest.mark.official

@@ -284,6 +284,3 @@ def test_a_limit_takes_rows_from_the_whole_file() -> None:
     rows = [row(0, 3, str(index)) for index in range(10)]
     assert [each.problem for each in spread_evenly(rows, 3)] == ["0", "3", "6"]
     assert spread_evenly(rows, None) is rows
-
-
-# The command
