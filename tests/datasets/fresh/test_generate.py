@@ -2,9 +2,12 @@
 
 import ast
 import hashlib
+import importlib
 import json
 import operator
+import pkgutil
 import re
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -15,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool import Problem, judge, load_dataset
-from gradeschool.datasets.fresh import SPLITS, VERSION, fresh_problems
+from gradeschool.datasets.fresh import SPLITS, VERSION, families, fresh_problems
 from gradeschool.datasets.fresh.generate import FAMILIES, FORWARD, SEARCH, row, rows_digest
+from gradeschool.datasets.fresh.story import Story
 from gradeschool.datasets.fresh.wording import (
     BAKED,
     CLOTHES,
@@ -58,7 +62,7 @@ OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mu
              ast.Div: operator.truediv}  # fmt: skip
 THINGS = [*SMALL, *SCHOOL, *FRUIT, *BAKED, *CLOTHES, *HOME, *TOYS]
 # Of the first 30 problems of every split at seed 1. Another text is another generator VERSION.
-DIGEST = "d2e5681eba882de378046e550720faed7cc0a6230893671172f4b9db4fd365d3"
+DIGEST = "ad785ba7e266a3f67c87232e9bee695c2a07f29adf15e08cf0c91c6f4fb41763"
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +209,33 @@ def test_held_out_numbers_are_larger(by_split: dict[str, tuple[Problem, ...]]) -
         return sum(max(numbers(problem)) for problem in by_split[split]) / COUNT
 
     assert mean("test-numbers") > 1.5 * mean("train")
+
+
+def test_held_out_wordings_are_in_no_other_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {
+        wordings
+        for module in pkgutil.iter_modules(families.__path__, f"{families.__name__}.")
+        for wordings in vars(importlib.import_module(module.name)).values()
+        if isinstance(wordings, tuple)
+        and len(wordings) > 2
+        and all(isinstance(wording, str) for wording in wordings)
+    }
+    held_out = {wordings[-1] for wordings in known}
+    chosen: Counter[str] = Counter()
+    choose = Story.word
+
+    def remembered(story: Story, wordings: tuple[str, ...]) -> str:
+        word = choose(story, wordings)
+        chosen[word] += 1
+        return word
+
+    monkeypatch.setattr(Story, "word", remembered)
+    for family in FAMILIES:
+        for _ in fresh_problems(3, 100, families=(family,)):
+            pass
+    assert held_out & set(chosen) == set()
+    assert len(held_out) > 200
+    assert len(chosen) > 2 * len(held_out) - 20  # nearly all others are used
 
 
 def test_held_out_wordings_use_known_words(by_split: dict[str, tuple[Problem, ...]]) -> None:

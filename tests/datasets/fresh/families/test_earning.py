@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+from gradeschool.datasets.fresh import fresh_problems
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 
@@ -45,12 +47,12 @@ def asked_ahead(facts: Facts, dollars: Any = None) -> None:
     answer(facts, facts["money"] - (dollars or facts["other"]))
 
 
-def shared(facts: Facts, children: Fraction) -> None:
-    facts["money"] /= children
+def shared(facts: Facts, friends: Fraction) -> None:
+    facts["money"] /= friends
 
 
-def asked_share(facts: Facts, children: Fraction) -> None:
-    answer(facts, facts["money"] / children)
+def asked_share(facts: Facts, friends: Fraction) -> None:
+    answer(facts, facts["money"] / friends)
 
 
 def weekly(facts: Facts, dollars: Fraction, weeks: Fraction) -> None:
@@ -65,9 +67,9 @@ def asked_weeks(facts: Facts, goal: Any = None, saved: Any = None) -> None:
     answer(facts, ((goal or facts["goal"]) - facts["money"]) / (saved or facts["saved"]))
 
 
-AMONG = r"(?:the rest of the money|this money) equally among (?:~ )?# children"
+AMONG = r"(?:the rest of the money|this money) equally among # friends"
 SHARED = f"@ {{share}} {AMONG}"
-EACH_CHILD = "[Hh]ow many dollars {do} each child get"
+EACH_FRIEND = "[Hh]ow many dollars {do} each friend get"
 WAGES: Rules = {
     "@ {earn} # an hour at a _": rate,
     "@ {have} a job at a _ that {pay} # an hour": rate,
@@ -105,14 +107,15 @@ WAGES: Rules = {
     "@ {want} to buy a _ (?:that {cost}|for) #": goal,
     "How many more dollars {do} @ need": asked_missing,
     "How many more dollars {do} @ need to buy a _ for #": asked_missing,
+    "To buy a _ for #, how many more dollars {do} @ need": asked_missing,
     "@ {earn} # in the same time": lambda facts, k: facts.update(other=k),
     "In the same time, @ {earn} #": lambda facts, k: facts.update(other=k),
     "How many more dollars {do} @ earn than @": asked_ahead,
     "How many dollars more than @ {do} @ earn if @ {earn} #": asked_ahead,
     SHARED: shared,
-    EACH_CHILD: asked,
-    f"If {SHARED}, {EACH_CHILD}": asked_share,
-    f"{EACH_CHILD} if {SHARED}": asked_share,
+    EACH_FRIEND: asked,
+    f"If {SHARED}, {EACH_FRIEND}": asked_share,
+    f"{EACH_FRIEND} if {SHARED}": asked_share,
 }  # fmt: skip
 SAVINGS: Rules = {
     "(?:At the start, )?@ {have} #(?: at the start)?": lambda facts, n: facts.update(money=n),
@@ -165,3 +168,10 @@ def test_wages_and_what_is_spent_of_them_lead_to_the_gold() -> None:
 def test_savings_lead_to_the_gold() -> None:
     reckoning = reckon("savings", SAVINGS, (2, 5))
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
+
+
+def test_a_week_of_work_has_no_more_than_seven_days() -> None:
+    problems = fresh_problems(5, 600, split="test-numbers", families=("wages",))
+    days = [int(n) for p in problems for n in re.findall(r"(\d+) days a week", p.question)]
+    assert days
+    assert max(days) <= 7

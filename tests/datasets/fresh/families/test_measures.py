@@ -94,8 +94,12 @@ def asked_room(facts: Facts) -> None:
     answer(facts, facts["room"] - facts["left"])
 
 
-def rate_out(facts: Facts, rate: Fraction) -> None:
+def rate_after(facts: Facts, rate: Fraction) -> None:
     facts["rate"] = rate
+
+
+def asked_full(facts: Facts, rate: Any = None) -> None:
+    answer(facts, (facts["room"] - facts["left"]) / (rate or facts["rate"]))
 
 
 def asked_empty(facts: Facts, rate: Any = None) -> None:
@@ -139,7 +143,10 @@ TANKS: Rules = {
     "Find how many liters of water are in the _ in the end": asked,
     "How many more liters fit into the _": asked_room,
     "How many (?:more )?liters (?:of water )?are needed to fill the _": asked_room,
-    "# liters flow out each minute": rate_out,
+    "# liters flow (?:in|out) each minute": rate_after,
+    f"{MINUTES} full": asked_full,
+    f"If # liters flow in each minute after that, {MINUTES} full": asked_full,
+    f"{MINUTES} full if # liters flow in each minute after that": asked_full,
     f"{MINUTES} empty": asked_empty,
     f"If # liters flow out each minute after that, {MINUTES} empty": asked_empty,
     f"{MINUTES} empty if # liters flow out each minute after that": asked_empty,
@@ -160,5 +167,5 @@ def test_the_small_units_beside_large_ones_are_less_than_one_large_one(split: st
 
 
 def test_the_water_in_a_tank_leads_to_the_gold() -> None:
-    reckoning = reckon("tanks", TANKS, (2, 5))
+    reckoning = reckon("tanks", TANKS, (3, 6))
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -81,6 +81,7 @@ PRODUCTION: Rules = {
     "For # days, it {work} like this": days,
     "# of the _ {be} broken and thrown away": less,
     "Of (?:all )?the _, # {be} (?:broken and )?thrown away": less,
+    "There {be} # broken _, which {be} thrown away": less,
     f"The {PLACE} {{give}} (?:a school )?# _(?: to a school)?": less,
     "A school {get} # _ for free": less,
     "There {be} also # (?:older _|_ left from the week before)": more,
@@ -95,8 +96,8 @@ PRODUCTION: Rules = {
     f"For everything it {{need}}, the {PLACE} {{pay}} #": costs,
     f"How many _ {{do}} the {PLACE} have in the end": asked,
     "(?:In the end, )?[Hh]ow many _ {be} there(?: in the end)?": asked,
-    "How many _ {be} (?:filled|needed for all the _)": asked_boxes,
-    f"How many _ {{do}} the {PLACE} need for all the _": asked_boxes,
+    "How many _ {be} (?:filled|needed for all the (?:other )?_)": asked_boxes,
+    f"How many _ {{do}} the {PLACE} need for all the (?:other )?_": asked_boxes,
     f"How many dollars (?:of profit )?{{do}} the {PLACE} (?:get|have left|make) if"
     " all the (?:other )?_ {be} sold": asked_money,
     f"If all the (?:other )?_ {{be}} sold, how many dollars {{do}} the {PLACE} (?:get|have left)": (
@@ -132,9 +133,8 @@ HARVEST: Rules = {
     "A farmer {have} # _ trees": trees,
     "On a farm, there {be} # _ trees": trees,
     "There {be} # _ trees on a farm": trees,
-    "(?:# of the trees|Of (?:all )?the trees, #) {be} too (?:old|young) and {have} no fruit": (
-        lambda facts, first, other: dead(facts, first or other)
-    ),
+    "Of (?:all )?the trees, # {be} too (?:old|young) and {have} no fruit": dead,
+    "There {be} no fruit on # of the trees": dead,
     "Each tree(?: with fruit)? {have} # _": fruit,
     "There {be} # _ on each tree(?: with fruit)?": fruit,
     "On each tree(?: with fruit)?, there {be} # _": fruit,
@@ -158,7 +158,8 @@ HARVEST: Rules = {
     "Each _ {be} sold for #": price,
     "(?:For each _, t|T)he farmer {get} #(?: for each _)?": price,
     "(?:How many|Find the number of) (?:of the )?_ (?:that )?{be} left": asked,
-    "How many _ (?:{be} filled|{be} needed|{do} this take)": asked_boxes,
+    "How many _ {be} (?:filled|that)": asked_boxes,
+    "How many _ {do} this take": asked_boxes,
     "(?:In all, )?[Hh]ow many dollars {do} the farmer get(?: in all)?": asked_money,
     "How many dollars {be} that for the farmer in all": asked_money,
     "How many _ {be} (?:that in the 2 years|there in both years) together": asked_years,
@@ -167,7 +168,7 @@ HARVEST: Rules = {
 
 
 def test_what_is_made_and_sold_leads_to_the_gold() -> None:
-    reckoning = reckon("production", PRODUCTION, (2, 5))
+    reckoning = reckon("production", PRODUCTION, (2, 7))
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+import pytest
+
+from gradeschool.datasets.fresh import fresh_problems
+from gradeschool.datasets.fresh.wording import WORDS
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 
@@ -165,3 +170,24 @@ def test_pages_a_day_lead_to_the_gold() -> None:
 def test_the_stages_of_a_trip_lead_to_the_gold() -> None:
     reckoning = reckon("trips", TRIPS, (2, 5))
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
+
+
+def numbers(pattern: str, question: str) -> list[int]:
+    return [
+        WORDS.index(word) if word in WORDS else int(word) for word in re.findall(pattern, question)
+    ]
+
+
+@pytest.mark.parametrize("split", ["train", "test-numbers"])
+def test_a_trip_has_possible_speeds_and_takes_no_less_than_its_stages(split: str) -> None:
+    averages = 0
+    for problem in fresh_problems(5, 600, split=split, families=("trips",)):
+        question = problem.question.lower()
+        stated = numbers(r"at (\w+) miles an hour", question)
+        assert max(stated) <= (5 if "walk" in question else 70), question
+        told = sum(numbers(r"(?:for|another|next) (\w+) hours", question))
+        for hours in numbers(r"whole trip (?:takes?|took) (\w+) hours", question):
+            averages += 1
+            assert hours >= told, question
+            assert "days" not in question
+    assert averages > 20

@@ -150,8 +150,9 @@ def _next(story: Story, person: Person, others: list[Person], values: list[Quant
         k = story.draw(2, 20, kind, words=True, most=30)
         story.fact(OLDER if kind != "younger" else YOUNGER, B=person, A=other, k=k)
         age = base - k if kind == "younger" else base + k
-    if not 2 <= age.value <= OLDEST:
+    if age.value < 2:
         raise Unfit
+    _living(age)
     return story.step("{B} is {=} years old.", age, B=person)
 
 
@@ -163,6 +164,7 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         story.numbers.pop()
         story.ask(HOW_OLD, age, B=last)
     elif kind == "then":
+        _living(age + k)
         story.ask(THEN, story.step("Then {B} will be {=} years old.", age + k, B=last), B=last, k=k)
     elif kind == "before":
         story.ask(BEFORE, story.step("Then {B} was {=} years old.", age - k, B=last), B=last, k=k)
@@ -176,6 +178,7 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         )
     elif kind == "sum then":
         other = values[0]
+        _living(other + k, age + k)
         a = story.step("Then {A} will be {=} years old.", other + k, A=people[0])
         b = story.step("Then {B} will be {=} years old.", age + k, B=last)
         total = story.step("The sum of the ages will be {=}.", a + b)
@@ -189,3 +192,8 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         line = "{B} is {=} years older than {A}."
         answer = story.step(line, more - less, B=elder, A=younger)
         story.ask(GAP, story.unstated(answer), B=elder, A=younger)
+
+
+def _living(*ages: Quantity) -> None:
+    if max(age.value for age in ages) > OLDEST:
+        raise Unfit

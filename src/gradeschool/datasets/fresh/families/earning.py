@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.story import Story, Unfit, some, times
+from gradeschool.datasets.fresh.story import WIDE, Story, Unfit, some, times
 from gradeschool.datasets.fresh.wording import wordings
 
 PLACES = ("a shop", "a bakery", "a library", "a farm", "a museum", "a school")
@@ -110,7 +110,7 @@ GOAL = wordings(
     """
     {A} {~want} to buy {thing} that {~cost} {k}. How many more dollars {~do} {A.he} need?
     How many more dollars {~do} {A} need to buy {thing} for {k}?
-    {A} {~want} to buy {thing} for {k}. How many more dollars {~do} {A.he} need?
+    To buy {thing} for {k}, how many more dollars {~do} {A} need?
     """
 )
 OTHER = wordings(
@@ -122,10 +122,10 @@ OTHER = wordings(
 )
 SHARED = wordings(
     """
-    {A.he} {~share} {what} equally among {A.his} {k} children.
-        How many dollars {~do} each child get?
-    If {A.he} {~share} {what} equally among {k} children, how many dollars {~do} each child get?
-    How many dollars {~do} each child get if {A.he} {~share} {what} equally among {k} children?
+    {A.he} {~share} {what} equally among {k} friends.
+        How many dollars {~do} each friend get?
+    If {A.he} {~share} {what} equally among {k} friends, how many dollars {~do} each friend get?
+    How many dollars {~do} each friend get if {A.he} {~share} {what} equally among {k} friends?
     """
 )
 
@@ -156,7 +156,7 @@ def _hours(story: Story) -> Quantity:
     kind = story.chance.below(4) if story.size > 2 else 0
     h = story.draw(3, 8, "hours", most=12, words=True)
     if kind <= 1:
-        d = story.draw(3, 6, "days", most=30, words=True)
+        d = story.draw(3, 6, "days", most=7 if kind else 30, words=True)
         if kind == 0:
             story.open(DAILY, h=h, d=d)
             return story.step("{A} {~work} {=} hours.", d * h)
@@ -225,7 +225,7 @@ def _remainder(story: Story, money: Quantity, spent: bool) -> None:
 def _goal(story: Story, money: Quantity, spent: bool) -> None:
     thing, low, high = story.chance.pick(WAGES_GOALS)
     k = story.state(money.value + story.chance.between(5, 120), "goal", money=True)
-    if story.style.wide or low <= k.value <= high:
+    if low <= k.value <= (WIDE * high if story.style.wide else high):
         story.ask(GOAL, story.step("{A} {~need} {=} more.", k - money), thing=thing, k=k)
     else:
         story.ask(LEFT if spent else EARNED, money)
@@ -238,9 +238,9 @@ def _other(story: Story, money: Quantity, spent: bool) -> None:
 
 
 def _shared(story: Story, money: Quantity, spent: bool) -> None:
-    k = story.divisor(money, 2, 6, "children", words=True)
+    k = story.divisor(money, 2, 6, "friends", words=True)
     what = "the rest of the money" if spent else "this money"
-    story.ask(SHARED, story.step("Each child {~get} {=}.", money / k), k=k, what=what)
+    story.ask(SHARED, story.step("Each friend {~get} {=}.", money / k), k=k, what=what)
 
 
 SAVINGS_GOALS = ("a bike", "a phone", "a guitar", "a tent", "a camera", "a watch")

@@ -84,13 +84,6 @@ ACT = wordings(
     Of all the {group}, {part} {act}.
     """
 )
-JOIN = wordings(
-    """
-    {k} more {group} join them.
-    Then {k} more {group} come.
-    {k} other {group} join them.
-    """
-)
 HOW_MANY = wordings(
     """
     How many {group} {act}?

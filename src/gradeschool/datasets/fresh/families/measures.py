@@ -374,7 +374,7 @@ def _end_tanks(story: Story, water: Quantity, room: Quantity | None, low: int) -
         story.ask(HOW_MUCH, water)
     elif room and kind <= 2:
         rest = story.step("There is room for {=} more liters.", room - water)
-        if kind == 1 or story.steps_left < 1:
+        if kind == 1:
             story.ask(ROOM, rest)
             return
         r = story.divisor(rest, low, 40, "rate")

@@ -66,9 +66,15 @@ GONE = wordings(
     Of all the {item}, {k} {~~be} thrown away.
     """
 )
+GONE_NUMBER = wordings(  # no sentence begins with a number in digits
+    """
+    Of the {item}, {k} {~~be} broken and thrown away.
+    There {~~be} {k} broken {item}, which {~~be} thrown away.
+    Of all the {item}, {k} {~~be} thrown away.
+    """
+)
 USED = wordings(
     """
-    The workers keep {k} of them.
     The {place} {~give} {k item} to a school.
     A school {~get} {k item} for free.
     The {place} {~give} a school {k item}.
@@ -112,8 +118,8 @@ PRODUCTION_HOW_MANY = wordings(
 PRODUCTION_HOW_MANY_BOXES = wordings(
     """
     How many {crate} {~~be} filled?
-    How many {crate} {~do} the {place} need for all the {item}?
-    How many {crate} {~~be} needed for all the {item}?
+    How many {crate} {~do} the {place} need for {rest} {item}?
+    How many {crate} {~~be} needed for {rest} {item}?
     """
 )
 PRODUCTION_HOW_MUCH = wordings(
@@ -173,7 +179,7 @@ def _production(story: Story) -> Quantity:
 
 
 def _thrown_away(story: Story, output: Quantity) -> Quantity:
-    story.cast["gone"] = True
+    story.cast["rest"] = "all the other"
     part = some(story, output)
     story.event(GONE, k=part.wording)
     removed = story.step("Of them, {=} {~~be} thrown away.", part.taken)
@@ -181,16 +187,16 @@ def _thrown_away(story: Story, output: Quantity) -> Quantity:
 
 
 def _given_away(story: Story, output: Quantity) -> Quantity:
-    story.cast["gone"] = True
+    story.cast["rest"] = "all the other"
     k = story.draw(5, 40, "gone")
-    story.event(GONE[1:], k=k)
+    story.event(GONE_NUMBER, k=k)
     return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
 def _used(story: Story, output: Quantity) -> Quantity:
-    story.cast["gone"] = True
+    story.cast["rest"] = "all the other"
     k = story.draw(5, 60, "given")
-    story.event(USED[1:], k=k)
+    story.event(USED, k=k)
     return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
@@ -218,9 +224,9 @@ def _sold(story: Story, output: Quantity) -> None:
     if story.steps_left > 1 and story.chance.hit(0.7):
         units = _boxed(story, output)
         unit, p = story.cast["crate"], story.draw(5, 30, "price", money=True)
+        story.cast["rest"] = "all the"
     else:
         units, unit = output, story.cast["item"]
-        story.cast["rest"] = "all the other" if "gone" in story.cast else "all the"
         p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
     story.late(PRODUCTION_PRICE, unit=unit, p=p)
     money = story.step("The {unit} {~~bring} in {=}.", units * p, unit=unit)
@@ -254,7 +260,7 @@ TREES = wordings(
 )
 DEAD = wordings(
     """
-    {k} of the trees {~~be} too old and {~~have} no fruit.
+    There {~be} no fruit on {k} of the trees.
     Of the trees, {k} {~~be} too young and {~~have} no fruit.
     Of all the trees, {k} {~~be} too old and {~~have} no fruit.
     """
@@ -326,7 +332,7 @@ HARVEST_HOW_MANY_BOXES = wordings(
     """
     How many {crate} {~~be} filled?
     How many {crate} {~do} this take?
-    How many {crate} {~~be} needed?
+    How many {crate} {~be} that?
     """
 )
 HARVEST_HOW_MUCH = wordings(
@@ -379,7 +385,7 @@ def _fruit(story: Story) -> Quantity:
     m = story.draw(10, 60, "each", by=chance.pick((1, 2, 5)))
     if story.steps_left > 2 and chance.hit(0.4):
         k = story.draw(2, 9, "dead", words=True)
-        story.open(DEAD[1:], k=k)
+        story.open(DEAD, k=k)
         trees = story.step("There {~~be} {=} trees with fruit.", trees - k)
         story.open(EACH, m=m)
     else:

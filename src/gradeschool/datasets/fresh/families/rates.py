@@ -7,6 +7,7 @@ Ways and speeds: stages of a trip, what is left of it, the fuel, the average spe
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from gradeschool.datasets.fresh.quantity import Quantity
@@ -249,17 +250,19 @@ def trips(story: Story) -> None:
     story.cast.update(A=story.person(), act=way.verb)
     if chance.hit(0.25):
         story.open(START)
-    h, s = story.draw(2, 6, "hours", words=True, most=12), story.draw(
-        way.low, way.high, "speed", by=5 if way.fuel else 1, most=2 * way.high)  # fmt: skip
+    h = story.draw(2, 6, "hours", words=True, most=12)
+    s = story.draw(way.low, way.high, "speed", by=5 if way.fuel else 1, most=way.high)
     story.event(STAGE, h=h, s=s)
     distance = story.step("{A} first {~act} {=} miles.", h * s)
-    speed = s
+    hours, takes_days = h.value, False
     for turn in range(4):
         if story.steps_left < 2:
             break
         kind = chance.below(4) if turn == 0 else chance.between(1, 3)
         if kind == 0:  # right away, so that it is clear what "before" means
-            distance, speed = _changed(story, way, distance, speed)
+            h = story.draw(2, 5, "hours", words=True, most=10)
+            distance = _changed(story, way, distance, s, h)
+            hours += h.value
         elif kind == 1:
             k = story.draw(way.low, 2 * way.high, "miles")
             story.event(MILES, k=k)
@@ -271,27 +274,27 @@ def trips(story: Story) -> None:
                 story.draw(way.low, 4 * way.high, "miles"),
                 story.draw(2, 6, "days", words=True),
             )
+            takes_days = True
             story.event(TRIPS_DAILY, k=k, d=d)
             more = story.step("In those days, {A} {~act} {=} miles.", k * d)
             distance = story.step("Then {A} {~have} gone {=} miles.", distance + more)
     if not way.fuel and distance.value > 12 * way.high:
         raise Unfit
-    _end(story, way, distance)
+    _end(story, way, distance, None if takes_days else hours)
 
 
 def _changed(
-    story: Story, way: Transport, distance: Quantity, speed: Quantity
-) -> tuple[Quantity, Quantity]:
+    story: Story, way: Transport, distance: Quantity, speed: Quantity, h: Quantity
+) -> Quantity:
     faster = story.chance.hit(0.5)
     low, role = 2 if way.high < 20 else 5, "faster" if faster else "slower"
     k = story.draw(low, max(3, way.low // 2), role, most=way.high)
-    h = story.draw(2, 5, "hours", words=True, most=10)
     story.event(FASTER if faster else SLOWER, k=k, h=h)
     speed = story.step("The new speed {~be} {=} miles an hour.", speed + k if faster else speed - k)
     if not way.low <= speed.value <= 1.3 * way.high:
         raise Unfit
     more = story.step("At that speed, {A} {~act} {=} miles.", h * speed)
-    return story.step("Then {A} {~have} gone {=} miles.", distance + more), speed
+    return story.step("Then {A} {~have} gone {=} miles.", distance + more)
 
 
 def _again(story: Story, way: Transport, distance: Quantity) -> Quantity:
@@ -308,7 +311,8 @@ def _again(story: Story, way: Transport, distance: Quantity) -> Quantity:
     return story.step("Then {A} {~have} gone {=} miles.", distance + new)
 
 
-def _end(story: Story, way: Transport, distance: Quantity) -> None:
+def _end(story: Story, way: Transport, distance: Quantity, told: Fraction | None) -> None:
+    """Ask the question. told: hours that the text gives already; None if the trip takes days."""
     kind = story.chance.below(7) if way.fuel else story.chance.below(5)
     if story.steps_left < 1 or kind == 0:
         story.ask(TOTAL, distance)
@@ -319,6 +323,8 @@ def _end(story: Story, way: Transport, distance: Quantity) -> None:
         story.ask(BACK, story.step("That {~be} {=} miles in all.", distance + distance))
     elif kind == 4:
         hours = story.divisor(distance, 3, 12, "hours")
+        if told is None or hours.value < told:
+            raise Unfit
         if not way.low / 2 <= distance.value / hours.value <= 1.2 * way.high:
             raise Unfit
         line = "The average speed {~be} {=} miles an hour."
