@@ -36,7 +36,7 @@ def test_the_recipe_runs_from_a_pretrained_model_to_its_report(
     problems = fresh_problems(9, 150, steps=(1, 1), families=("comparison",))
     (tmp_path / "base.jsonl").write_text("".join(map(row, problems)))
     base = Finetuning(
-        "new:0.05M", str(tmp_path / "base.jsonl"), epochs=8.0, vocabulary=400, lr=1e-2, batch=8
+        "new:0.05M", str(tmp_path / "base.jsonl"), epochs=16.0, vocabulary=400, lr=1e-2, batch=8
     )
     finetune(base, Session(tmp_path / "base"))
     preset = replace(
