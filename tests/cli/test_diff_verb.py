@@ -70,7 +70,7 @@ def test_our_run_and_samples_of_lm_eval(run: Path, gradeschool: Command, tmp_pat
         "float16",
         "hf add_bos_token=True dtype=float16",
     )
-    assert delta["prompts_part"][0]["b"] == " "
+    assert delta["prompt_differences"][0]["b"] == " "
     assert delta["b"]["kind"] == "lm-eval samples"
     assert sum(entry["points"] for entry in delta["steps"]) == pytest.approx(delta["points"])
     assert {entry["name"]: entry["texts"] for entry in delta["steps"]}[
@@ -118,7 +118,7 @@ def test_our_run_and_a_log_of_inspect(
     assert by_name["prompt form"]["state"] == "differs"
     assert by_name["max tokens"]["b"] == 100
     assert delta.json()["points"] == pytest.approx(12.5)
-    assert "temperature" in delta.json()["texts_may_differ_because_of"]
+    assert "temperature" in delta.json()["possible_causes"]
 
 
 def test_a_prompt_counts_where_the_key_of_the_completion_proves_it(
@@ -159,4 +159,4 @@ def test_real_completions_of_one_model_under_two_prompts(data: Path, gradeschool
     assert (delta["judged_pairs"], delta["pairs"]["equal_texts"]) == (1319, 0)
     assert delta["points"] == pytest.approx(100 * (delta["b"]["accuracy"] - delta["a"]["accuracy"]))
     assert delta["unexplained_points"] == pytest.approx(delta["points"])
-    assert "temperature" in delta["not_recorded_and_might"]
+    assert "temperature" in delta["unrecorded_settings"]

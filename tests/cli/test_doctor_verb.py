@@ -1,12 +1,9 @@
 """Check what `gradeschool doctor` finds of servers, and its exit status."""
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradeschool.cli.doctor_verb import command
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good, status
@@ -14,10 +11,10 @@ from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 
 
 @pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
-def test_the_real_server(llama_url: str, protocol: str) -> None:
-    result = CliRunner().invoke(command, [llama_url, "-p", protocol, "--json"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
+def test_the_real_server(gradeschool: Command, llama_url: str, protocol: str) -> None:
+    result = gradeschool("doctor", llama_url, "-p", protocol, "--json")
+    assert result.status == 0, result
+    report = result.json()
     deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
     assert not deviates
     fine = {finding["name"] for finding in report["findings"] if finding["state"] == "fine"}
@@ -27,11 +24,11 @@ def test_the_real_server(llama_url: str, protocol: str) -> None:
 
 
 @pytest.mark.parametrize("settings", [DEFAULTS, SINGLE])
-def test_a_real_chat_model(smollm: Path, settings: str) -> None:
+def test_a_real_chat_model(gradeschool: Command, smollm: Path, settings: str) -> None:
     with llama_server(smollm, slots=2, context=4096, settings=settings) as url:
-        result = CliRunner().invoke(command, [url, "-p", "olmes/gsm8k-tulu", "--json"])
-    assert result.exit_code == 0, result.output
-    findings = {finding["name"]: finding for finding in json.loads(result.stdout)["findings"]}
+        result = gradeschool("doctor", url, "-p", "olmes/gsm8k-tulu", "--json")
+    assert result.status == 0, result
+    findings = {finding["name"]: finding for finding in result.json()["findings"]}
     assert {finding["state"] for finding in findings.values()} == {"fine"}
     assert "max_tokens is obeyed" in findings["max_tokens"]["says"]
 

@@ -136,7 +136,7 @@ BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.
 @pytest.mark.official
 def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
     results = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
-    fields = {item["field"]: (item["one"], item["other"]) for item in results["fields"]}
+    fields = {item["field"]: (item["first"], item["second"]) for item in results["fields"]}
     assert set(fields) == {
         *("scorers", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
     }
@@ -175,7 +175,7 @@ def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
 
 def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
     results = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
-    says = {(item["completion"], item["gold"]): item["says"] for item in results["quirks"]}
+    says = {(item["completion"], item["gold"]): item["outcomes"] for item in results["quirks"]}
     assert says["ANSWER: 711", "11"] == ["correct", "wrong"]
     shown = gradeschool("protocols", "diff", BEFORE, AFTER).out
     assert "ANSWER: 711         11     correct" in shown

@@ -18,13 +18,11 @@ from tests.support.processbench_rows import own_rows as own_rows  # a fixture
 
 
 def test_the_command_scores_files_and_critics(
-    own_rows: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_rows: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gradeschool: Command,
 ) -> None:
-    from click.testing import CliRunner
-
-    from gradeschool.cli import VERBS  # noqa: F401
-    from gradeschool.cli.verifier_verb import command
-
     monkeypatch.chdir(tmp_path)
     scores = Path("scores.jsonl")
     lines = [
@@ -35,32 +33,26 @@ def test_the_command_scores_files_and_critics(
     run = Path("critic")
     run.mkdir()
     (run / "run.json").write_text(json.dumps({"schema": 1, "dataset": {"name": "processbench"}}))
-    ended = CliRunner().invoke(
-        command,
-        ["bench", "processbench", "--predictions", str(scores), "-o", "out.jsonl", "--json"],
-    )
-    assert ended.exit_code == 0, ended.output
-    result = json.loads(ended.stdout)
+    bench = ["verifier", "bench", "processbench"]
+    ended = gradeschool(*bench, "--predictions", scores, "-o", "out.jsonl", "--json")
+    assert ended.status == 0, ended
+    result = ended.json()
     assert (result["solutions"], result["problems"]) == (12, 12)
     [scorer] = result["scorers"]
     assert scorer["f1"] == 1.0
     assert set(scorer["generators"]) == {"model-a", "model-b"}
     assert len(Path("out.jsonl").read_text().splitlines()) == 12
-    with pytest.raises(InputError, match="exists"):
-        CliRunner().invoke(
-            command,
-            ["bench", "processbench", "--predictions", str(scores), "-o", "out.jsonl"],
-            catch_exceptions=False,
-        )
-    with pytest.raises(InputError, match="no scorer is given"):
-        CliRunner().invoke(command, ["bench", "processbench"], catch_exceptions=False)
+    again = gradeschool(*bench, "--predictions", scores, "-o", "out.jsonl")
+    assert (again.status, "exists" in again.err) == (2, True)
+    without = gradeschool(*bench)
+    assert (without.status, "no scorer is given" in without.err) == (2, True)
     with pytest.raises(InputError, match="contains no critique"):
         critic_predictions(run, load_step_labels())
     with pytest.raises(InputError, match="not a run on the dataset 'processbench'"):
         critic_predictions(tmp_path, load_step_labels())
-    shown = CliRunner().invoke(command, ["bench", "processbench", "--predictions", str(scores)])
-    assert "100.00 %" in shown.stdout
-    assert "SHA-256 of the problem" in shown.stdout
+    shown = gradeschool(*bench, "--predictions", scores).out
+    assert "100.00 %" in shown
+    assert "SHA-256 of the problem" in shown
 
 
 def test_the_built_in_verifier_is_measured(

@@ -260,7 +260,7 @@ def test_suspects_of_files_with_equal_names_and_of_other_problems_by_the_same_id
         (tmp_path / folder / "run.jsonl").write_text(text, "utf-8")
     files = [tmp_path / folder / "run.jsonl" for folder in "xyzw"]
     listed = gradeschool("data", "suspects", *files, "--json").json()["suspects"]
-    assert [(suspect["gold"], suspect["value"], len(suspect["sayers"]), suspect["runs"])
+    assert [(suspect["gold"], suspect["value"], len(suspect["agreeing"]), suspect["runs"])
             for suspect in listed] == [("2009", "5", 2, 2)]  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def test_a_problem_that_strong_runs_miss_alike_is_a_suspect() -> None:
         }
     )
     [suspect] = suspects(runs, {"9": None})
-    assert (suspect.problem.id, suspect.value, suspect.sayers) == ("9", "77", ("a", "b", "c"))
+    assert (suspect.problem.id, suspect.value, suspect.agreeing) == ("9", "77", ("a", "b", "c"))
     assert (suspect.right, suspect.runs, suspect.platinum) == (0, 3, "removed it")
     assert suspect.strongest == 0.9
     assert suspects(runs, {}, strong=0.95) == []
@@ -48,7 +48,7 @@ def test_an_answer_that_runs_write_differently_is_one_answer() -> None:
     first, last = list(range(9)), [[*range(9), text] for text in ("37/2", "18.5", "18.50")]
     runs = runs_that_say({**dict(zip("abc", last, strict=True)), "d": [*first, 9]})
     [suspect] = suspects(runs, {})
-    assert (suspect.value, suspect.sayers, suspect.right) == ("37/2", ("a", "b", "c"), 1)
+    assert (suspect.value, suspect.agreeing, suspect.right) == ("37/2", ("a", "b", "c"), 1)
 
 
 def test_the_sample_of_the_lowest_number_counts_for_a_suspect() -> None:

@@ -358,7 +358,7 @@ def _print(listed: list[Suspect], limit: int) -> None:
         "give the gold"
     )
     for suspect in listed[:limit]:
-        runs, problem = suspect.sayers, suspect.problem
+        runs, problem = suspect.agreeing, suspect.problem
         answers = (
             f"gold {problem.gold}, given by {suspect.right} of {suspect.runs}; {suspect.value}, "
             f"given by {len(runs)}, the best {percent(suspect.strongest, 1)} correct; "

@@ -24,7 +24,7 @@ class FieldDifference(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {"field": self.field, "one": self.first, "other": self.second}
+        return {"field": self.field, "first": self.first, "second": self.second}
 
 
 class QuirkSplit(NamedTuple):
@@ -40,7 +40,7 @@ class QuirkSplit(NamedTuple):
         return {
             "completion": self.quirk.completion,
             "gold": self.quirk.gold,
-            "says": outcomes,
+            "outcomes": outcomes,
         }
 
 

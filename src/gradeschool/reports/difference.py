@@ -114,15 +114,17 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
     table.add_row("B - A", f"{difference.points:+z.2f}", "", "", "")
     console.print(table)
     texts = {step.name: step.texts for step in difference.account.steps}
-    if texts[PROMPTS] and difference.because:
-        _print_names("these settings may explain part of that step", difference.because, console)
+    if texts[PROMPTS] and difference.possible_causes:
+        _print_names(
+            "these settings may explain part of that step", difference.possible_causes, console
+        )
     if texts[TEXTS] or texts[UNPROMPTED]:
         console.print(
             f"unexplained: {difference.unexplained:+z.2f} points, of texts that differ under equal "
             "or unrecorded prompts",
             soft_wrap=True,
         )
-        _print_names("  may come from differing settings", difference.because, console)
+        _print_names("  may come from differing settings", difference.possible_causes, console)
         _print_names("  or from unrecorded settings", difference.unrecorded, console)
 
 

@@ -192,7 +192,7 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     """Return a ranking as JSON values."""
     return {
         **_part_json(ranking.whole),
-        "most": ranking.most,
+        "most_completions": ranking.most,
         "voters": ranking.settings.voters,
         "share_weight": ranking.settings.share_weight,
         "draws": ranking.settings.draws,

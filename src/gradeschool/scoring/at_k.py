@@ -53,8 +53,8 @@ class AtK:
 
     maj: share of votes of k won by a right answer; each problem's samples are split into groups of
     k, in order, and each group votes; maj@1 is the accuracy. pass_any: probability that one of k
-    samples is right, a mean over problems. ties, silent: shares of the votes that were tied, and of
-    those without any answer. Intervals are clustered by problem.
+    samples is right, a mean over problems. ties, no_answer: shares of the votes that were tied, and
+    of those without any answer. Intervals are clustered by problem.
     """
 
     k: int
@@ -64,7 +64,7 @@ class AtK:
     pass_any: float
     pass_ci95: Interval
     ties: float
-    silent: float
+    no_answer: float
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -76,7 +76,7 @@ class AtK:
             "pass": self.pass_any,
             "pass_ci95": list(self.pass_ci95),
             "ties": self.ties,
-            "silent": self.silent,
+            "no_answer": self.no_answer,
         }
 
 
@@ -160,7 +160,7 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
         pass_any=float(sum(chances) / len(chances)),
         pass_ci95=wilson_of_mean(chances, count),
         ties=sum(majority.tied for votes in elections for majority in votes) / count,
-        silent=sum(majority.answer is None for votes in elections for majority in votes) / count,
+        no_answer=sum(majority.answer is None for votes in elections for majority in votes) / count,
     )
 
 

@@ -17,14 +17,14 @@ from gradeschool.scoring.samples import Run
 class Suspect(NamedTuple):
     """A problem to which strong runs give the same answer, other than its gold.
 
-    value: the answer of most of them, as the first of these runs writes it. sayers: the runs that
+    value: the answer of most of them, as the first of these runs writes it. agreeing: the runs that
     give it, the most accurate first; strongest: the first one's accuracy. right: how many give the
     gold, of how many runs. platinum: the change of GSM8K-Platinum to the problem.
     """
 
     problem: Problem
     value: str
-    sayers: tuple[str, ...]
+    agreeing: tuple[str, ...]
     strongest: float
     right: int
     runs: int
@@ -32,7 +32,7 @@ class Suspect(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        fields = self._asdict() | {"sayers": list(self.sayers), "problem": self.problem.id}
+        fields = self._asdict() | {"agreeing": list(self.agreeing), "problem": self.problem.id}
         return fields | {"gold": self.problem.gold, "question": self.problem.question}
 
 
@@ -58,7 +58,9 @@ def suspects(
         suspect = _suspect(problem, read, accuracy, changes)
         if suspect is not None:
             listed.append(suspect)
-    return sorted(listed, key=lambda suspect: (suspect.right - len(suspect.sayers)) / suspect.runs)
+    return sorted(
+        listed, key=lambda suspect: (suspect.right - len(suspect.agreeing)) / suspect.runs
+    )
 
 
 def _votes(runs: Sequence[Run]) -> tuple[list[_Votes], dict[str, float]]:
@@ -98,14 +100,16 @@ def _suspect(
             saying[exact_form(value)].append(run)
     if not saying:
         return None
-    sayers = max(saying.values(), key=len)
-    value = str(read[sayers[0]])
+    agreeing = max(saying.values(), key=len)
+    value = str(read[agreeing[0]])
     right = sum(value is not None and same_answer(value, gold) for value in read.values())
-    if len(sayers) < 2 or len(sayers) <= right or 3 * len(sayers) < len(read):
+    if len(agreeing) < 2 or len(agreeing) <= right or 3 * len(agreeing) < len(read):
         return None
-    sayers.sort(key=lambda run: -accuracy[run])
+    agreeing.sort(key=lambda run: -accuracy[run])
     relabelled = _platinum(problem, value, changes)
-    return Suspect(problem, value, tuple(sayers), accuracy[sayers[0]], right, len(read), relabelled)
+    return Suspect(
+        problem, value, tuple(agreeing), accuracy[agreeing[0]], right, len(read), relabelled
+    )
 
 
 def _platinum(problem: Problem, value: str, changes: Mapping[str, Problem | None]) -> str:

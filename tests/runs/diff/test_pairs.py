@@ -26,7 +26,7 @@ def test_token_counts_of_prompts_that_are_not_equal_are_not_compared(
     )  # fmt: skip
 
 
-def test_where_prompts_part_is_shown_by_kinds() -> None:
+def test_the_places_where_prompts_differ_are_shown_by_kinds() -> None:
     ours = [RecordedRequest(Prompt(text=f"Für Q: {i}\nA:")) for i in range(4)]
     theirs = [RecordedRequest(Prompt(text=f"Für Q: {i}\nAnswer:")) for i in range(3)] + [ours[3]]
     delta = diff(side(["a"] * 4, requests=ours), side(["b"] * 4, requests=theirs))

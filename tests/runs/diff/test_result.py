@@ -125,7 +125,7 @@ def test_a_token_more_under_equal_prompts_is_named() -> None:
     delta = diff(ours, theirs)
     assert field(delta, "prompt tokens").explains == 4
     assert "+1 tokens on 4; a BOS token" in field(delta, "prompt tokens").words
-    assert delta.because == ("prompt tokens",)
+    assert delta.possible_causes == ("prompt tokens",)
 
 
 def test_results_without_a_common_problem_are_refused() -> None:

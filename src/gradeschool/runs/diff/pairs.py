@@ -299,7 +299,7 @@ class PromptDifference(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
         fields = self._asdict()
-        return {"at": fields.pop("shared"), **fields}
+        return {"shared_bytes": fields.pop("shared"), **fields}
 
 
 def prompt_differences(pairs: Sequence[SamplePair]) -> list[PromptDifference]:

@@ -265,9 +265,9 @@ def special_tokens(pairs: Sequence[SamplePair]) -> tuple[int, int]:
 class RunDifference:
     """Two results, each under its own scorer, and the causes of their difference.
 
-    special: completions of A and of B that contain a special token as text. because: the settings
-    that differ and may have changed the remaining different texts; unrecorded: settings that may
-    have changed them but that one side does not record.
+    special: completions of A and of B that contain a special token as text. possible_causes: the
+    settings that differ and may have changed the remaining different texts; unrecorded: settings
+    that may have changed them but that one side does not record.
     """
 
     a: DiffSide
@@ -278,7 +278,7 @@ class RunDifference:
     counts: PairCounts
     prompts: tuple[PromptDifference, ...]
     special: tuple[int, int]
-    because: tuple[str, ...]
+    possible_causes: tuple[str, ...]
     unrecorded: tuple[str, ...]
 
     @property
@@ -309,12 +309,12 @@ class RunDifference:
             "points": self.points,
             "judged_pairs": self.account.judged,
             "steps": [step.as_json() for step in self.account.steps],
-            "texts_may_differ_because_of": list(self.because),
-            "not_recorded_and_might": list(self.unrecorded),
+            "possible_causes": list(self.possible_causes),
+            "unrecorded_settings": list(self.unrecorded),
             "unexplained_points": self.unexplained,
             "fields": [field.as_json() for field in self.fields],
             "pairs": self.counts.as_json(),
-            "prompts_part": [kind.as_json() for kind in self.prompts],
+            "prompt_differences": [kind.as_json() for kind in self.prompts],
             "special_tokens_in_texts": list(self.special),
         }
 
@@ -337,12 +337,12 @@ def run_difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> 
         counts=pair_counts(samples.pairs),
         prompts=tuple(prompt_differences(samples.pairs)[:MOST_KINDS]),
         special=special_tokens(samples.pairs),
-        because=_because(fields),
+        possible_causes=_possible_causes(fields),
         unrecorded=tuple(_unrecorded(fields)),
     )
 
 
-def _because(fields: Sequence[SettingDifference]) -> tuple[str, ...]:
+def _possible_causes(fields: Sequence[SettingDifference]) -> tuple[str, ...]:
     """Return the differing settings that affect every text; a seed only with sampling."""
     by_name = {field.name: field for field in fields}
     temperature = by_name.get(names.TEMPERATURE)
