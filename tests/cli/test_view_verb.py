@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import struct
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -200,6 +201,7 @@ def test_a_run_is_followed_while_it_goes(chromium: Any, view: View) -> None:
     page.get_by_text("10 of 10").wait_for(timeout=1000 * SECONDS)
     assert page.locator("tr.going", has_text="going").count() == 0
     assert faults + more_faults == []
+    shutil.rmtree(view.folder / "going")  # the other tests share the server
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
