@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import http.client
 import json
+import shutil
 import signal
 import socket
 import struct
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
