@@ -185,9 +185,9 @@ def test_a_trip_has_possible_speeds_and_takes_no_less_than_its_stages(split: str
         question = problem.question.lower()
         stated = numbers(r"at (\w+) miles an hour", question)
         assert max(stated) <= (5 if "walk" in question else 70), question
-        told = sum(numbers(r"(?:for|another|next) (\w+) hours", question))
+        least = sum(numbers(r"(?:for|another|next) (\w+) hours", question))
         for hours in numbers(r"whole trip (?:takes?|took) (\w+) hours", question):
             averages += 1
-            assert hours >= told, question
+            assert hours >= least, question
             assert "days" not in question
     assert averages > 20

@@ -311,8 +311,8 @@ def _again(story: Story, way: Transport, distance: Quantity) -> Quantity:
     return story.step("Then {A} {~have} gone {=} miles.", distance + new)
 
 
-def _end(story: Story, way: Transport, distance: Quantity, told: Fraction | None) -> None:
-    """Ask the question. told: hours that the text gives already; None if the trip takes days."""
+def _end(story: Story, way: Transport, distance: Quantity, least: Fraction | None) -> None:
+    """Ask the question. least: the hours of the timed stages; None if the trip takes days."""
     kind = story.chance.below(7) if way.fuel else story.chance.below(5)
     if story.steps_left < 1 or kind == 0:
         story.ask(TOTAL, distance)
@@ -323,7 +323,7 @@ def _end(story: Story, way: Transport, distance: Quantity, told: Fraction | None
         story.ask(BACK, story.step("That {~be} {=} miles in all.", distance + distance))
     elif kind == 4:
         hours = story.divisor(distance, 3, 12, "hours")
-        if told is None or hours.value < told:
+        if least is None or hours.value < least:
             raise Unfit
         if not way.low / 2 <= distance.value / hours.value <= 1.2 * way.high:
             raise Unfit
