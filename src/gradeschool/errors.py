@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradeschool.completion import NO_USAGE
-
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them
 LISTED_BY = {
     "scorer": "gradeschool protocols list",
@@ -120,6 +118,8 @@ class ModelError(GradeschoolError):
     """
 
     def __init__(self, cause: str, message: str) -> None:
+        from gradeschool.completion import NO_USAGE  # not needed by most commands
+
         super().__init__(message)
         self.cause = cause
         self.usage = NO_USAGE
