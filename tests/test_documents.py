@@ -1,7 +1,7 @@
 """Every function, snippet, constant and pitfall of document 1, under its own name.
 
 Document 1 describes the evaluation protocol of GSM8K. Document 2 describes a benchmark class:
-tests/integrations/test_benchmark.py. What the data contradicts in them is in test_claims.py.
+tests/integrations/test_benchmark.py.
 """
 
 import re

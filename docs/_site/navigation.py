@@ -47,7 +47,7 @@ INTEGRATIONS = (
     ("verl", "verl.md"),
     ("OpenRLHF", "openrlhf.md"),
 )
-PLACED = {"index.md", "changelog.md", "log.md", "votes.md"}
+PLACED = {"index.md", "changelog.md", "experiments.md", "votes.md"}
 
 
 def nav(written: set[str], docs: Path) -> list[Any]:
@@ -67,7 +67,7 @@ def nav(written: set[str], docs: Path) -> list[Any]:
         {"Integrations": [*({how_tos[file]: file} for file in ours), *more]},
         {"Protocols": _protocols()},
         {"Reference": _reference()},
-        {"About": [{"Changelog": "changelog.md"}, {"Log of experiments": "log.md"}]},
+        {"About": [{"Changelog": "changelog.md"}, {"Experiments": "experiments.md"}]},
     ]
 
 

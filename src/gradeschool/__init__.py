@@ -72,9 +72,6 @@ _HOMES = {
     "score": "integrations.scores",
 }
 
-# Old names, which work until 0.2.0.
-_RENAMED = {"Rule": "Scorer", "all_rules": "all_scorers", "get_rule": "get_scorer"}
-
 __all__ = [
     "Answer",
     "AuditReport",
@@ -115,12 +112,6 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import the module that defines a public name, the first time the name is used."""
-    if new := _RENAMED.get(name):
-        import warnings  # no other code in this module needs it
-
-        text = f"gradeschool.{name} is now gradeschool.{new}"
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        name = new
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

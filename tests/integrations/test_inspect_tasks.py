@@ -85,9 +85,6 @@ def test_scorers_are_named_in_a_list_or_with_commas(
 ) -> None:
     chosen = {"scorers": scorers} if scorers else {}
     assert tasks.aime2025(dataset=aime, **chosen).scorer == names
-    if scorers:
-        with pytest.warns(DeprecationWarning, match="rules= is now scorers="):
-            assert tasks.aime2025(dataset=aime, rules=scorers).scorer == names
 
 
 def test_aime2025_takes_a_file(tasks: Any, aime: str) -> None:

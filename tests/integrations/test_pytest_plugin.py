@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-import gradeschool as package
 from gradeschool import Scores
 from gradeschool.errors import InputError
-from gradeschool.integrations import pytest_plugin
 from tests.integrations.test_scores import GOLDS, TEXTS
 
 
@@ -29,11 +27,3 @@ def test_assert_accuracy_fails_with_figures_and_reasons(
         assert_accuracy(TEXTS, GOLDS, at_least=0.3, confident=True)
     with pytest.raises(InputError, match="at_least is 90"):
         assert_accuracy(TEXTS, GOLDS, at_least=90)
-
-
-def test_the_old_keyword_names_the_scorer() -> None:
-    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
-        scores = package.score(["#### 18"], [18], rule="openai/2021")
-    assert [item.scorer for item in scores.run.scorers] == ["openai/2021"]
-    with pytest.warns(DeprecationWarning):
-        pytest_plugin.check(["#### 18"], [18], at_least=1, rule="openai/2021")

@@ -266,13 +266,3 @@ def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     assert text_of(later) == "first"
     assert text_of([]) == ""
     assert text_of([3]) is None
-
-
-def test_the_old_keyword_names_the_scorer() -> None:
-    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
-        grader = Grader(rule="openai/2021")
-    assert grader == Grader("openai/2021")
-    assert pickle.loads(pickle.dumps(grader)) == grader
-    with pytest.warns(DeprecationWarning):
-        row = verl.compute_score("gsm8k", "The answer is 18.", "18", rule="openai/2021")
-    assert row["outcome"] == "no_answer"

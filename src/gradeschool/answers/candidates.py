@@ -2,7 +2,7 @@
 
 Each number of a sentence gets the features that apply to it (`features`). The candidate with the
 highest sum of `WEIGHTS` is the result. The weights were set by hand; `benchmarks/extractor.py`
-compares them with fitted ones (docs/log.md).
+compares them with fitted ones (docs/experiments.md).
 """
 
 from __future__ import annotations

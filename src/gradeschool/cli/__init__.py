@@ -39,7 +39,6 @@ VERBS = {
     "runs": "List, show, verify and merge run folders; print maj@k and pass@k.",
     "protocols": "List, show and compare protocols and scorers; print prompts.",
     "data": "List, fetch, verify and generate datasets.",
-    "integrations": "Print the paths and names to give to other tools.",
 }
 
 

@@ -22,7 +22,6 @@ from inspect_ai.solver import generate
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.integrations import renamed
 from gradeschool.integrations.inspect_scorers import NUMERIC_EQUALITY, SCORERS
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -41,15 +40,13 @@ def gsm8k(
     protocol: str = "inspect/gsm8k",
     dataset: str = "gsm8k",
     scorers: str | list[str] = "",
-    rules: str | list[str] = "",
 ) -> Task:
     """GSM8K under a named protocol.
 
     protocol: a chat protocol from `gradeschool protocols list`. dataset: a name or file as for `-d`
-    ("sample" needs no download). scorers: names; by default those of the protocol. rules: the old
-    name of `scorers`.
+    ("sample" needs no download). scorers: names; by default those of the protocol.
     """
-    return _task(protocol, load_dataset(dataset).problems, renamed(scorers, rules, "rules"))
+    return _task(protocol, load_dataset(dataset).problems, scorers)
 
 
 @task
@@ -57,16 +54,14 @@ def aime2025(
     protocol: str = "inspect/aime2025",
     dataset: str = "",
     scorers: str | list[str] = NUMERIC_EQUALITY,
-    rules: str | list[str] = "",
 ) -> Task:
     """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
 
     Replaces inspect_evals/aime2025. dataset: a file with the columns id, problem and answer; by
-    default math-ai/aime25 at the revision that inspect_evals uses. rules: the old name of
-    `scorers`.
+    default math-ai/aime25 at the revision that inspect_evals uses.
     """
     problems = load_dataset(dataset).problems if dataset else _aime()
-    return _task(protocol, problems, renamed(scorers, rules, "rules"))
+    return _task(protocol, problems, scorers)
 
 
 def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) -> Task:

@@ -28,22 +28,20 @@ def check(
     at_least: float,
     scorer: str = "",
     confident: bool = False,
-    rule: str = "",
 ) -> Scores:
     """Return the scores, or fail the test with the accuracy, its interval and the first misses.
 
     at_least: the required accuracy, from 0 to 1. scorer: a name; by default gradeschool/reader.
-    confident: compare the lower end of the 95 % interval instead. rule: the old name of `scorer`.
+    confident: compare the lower end of the 95 % interval instead.
     """
     from gradeschool.errors import InputError
-    from gradeschool.integrations import renamed
     from gradeschool.integrations.scores import score
     from gradeschool.percentages import percent
     from gradeschool.scorer import DEFAULT_SCORER
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
-    scores = score(texts, golds, renamed(scorer, rule) or DEFAULT_SCORER)
+    scores = score(texts, golds, scorer or DEFAULT_SCORER)
     accuracy = scores.ci95[0] if confident else scores.accuracy
     if accuracy < at_least:
         __tracebackhide__ = True

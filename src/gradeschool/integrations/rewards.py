@@ -6,7 +6,7 @@ The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.regions import CLOSING, OPENING
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import renamed
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -60,20 +59,16 @@ class Grader:
     scorer: a name from `gradeschool protocols list`. format_credit: added if the text ends in the
     form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
     partial_credit: for a wrong answer of the scorer that lost its sign or is off by a factor of 100
-    or 1,000, whatever working the text shows; a bare 1 is no such answer. rule: the old name of
-    `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
-    same settings compare equal, and can be pickled.
+    or 1,000; an answer of 1 never counts as near. Raises UnknownNameError, MissingExtraError or
+    InputError. Graders with the same settings compare equal, and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
     partial_credit: float = 0.0
-    rule: InitVar[str] = ""
 
-    def __post_init__(self, rule: str) -> None:
-        if rule:
-            object.__setattr__(self, "scorer", renamed(self.scorer, rule))
+    def __post_init__(self) -> None:
         if not isinstance(self.scorer, str):
             raise InputError(f"the scorer is {self.scorer!r}; give its name")
         get_usable_scorer(self.scorer)

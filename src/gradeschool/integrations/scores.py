@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations import renamed
 from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -171,7 +170,6 @@ def score(
     scorer: str | Sequence[str] = DEFAULT_SCORER,
     *,
     dataset: str | None = None,
-    rule: str | Sequence[str] = "",
 ) -> Scores:
     """Return the scores of completions against their golds.
 
@@ -179,10 +177,9 @@ def score(
     "question", "id", "sample"), or the path of a run folder or sample file with one run. golds: one
     for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. scorer: one or
     several names; the first is the headline. dataset: of a file, as for `gradeschool score -d`.
-    rule: the old name of `scorer`. Raises InputError if texts and golds differ in number or a gold
+    Raises InputError if texts and golds differ in number or a gold
     cannot be read, UnknownNameError and MissingExtraError for a scorer.
     """
-    scorer = renamed(scorer, rule)
     names = [scorer] if isinstance(scorer, str) else list(scorer)
     if golds is None and isinstance(texts, str | Path):
         return scores_of(choose_run(str(texts), dataset, lambda message: None).run, names)

@@ -23,22 +23,15 @@ def judge(
     text: str,
     gold: str | float | Number | Problem | Mapping[str, Any] | None = None,
     scorer: str = DEFAULT_SCORER,
-    *,
-    rule: str = "",
 ) -> Verdict:
     """Return a scorer's verdict on one completion.
 
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row,
     whose question helps to tell units apart, or a Problem. scorer: a name from `gradeschool
-    protocols list`; rule: its old name, until 0.2.0. Raises UnknownNameError for another scorer,
+    protocols list`. Raises UnknownNameError for another scorer,
     MissingExtraError if its library is not installed, and InputError for an unusable gold or a text
     that is not a str; never raises because of the content of a text.
     """
-    if rule:
-        import warnings  # no other code here needs it
-
-        warnings.warn("rule= is now scorer=", DeprecationWarning, stacklevel=2)
-        scorer = rule
     if not isinstance(text, str):
         raise InputError(
             f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"
