@@ -153,7 +153,7 @@ def _profile(
     as_json: bool,
 ) -> int:
     """Print the profile of runs and write its page or figure; return the number of faulty rows."""
-    from gradeschool.reports.page.write import save_page
+    from gradeschool.reports.pages import save_page
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.misses import with_misses

@@ -132,7 +132,7 @@ def _write(
         ]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
-        from gradeschool.reports.page.write import save_page
+        from gradeschool.reports.pages import save_page
 
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}

@@ -26,7 +26,8 @@ from gradeschool.reports.page.verdicts import (
     rates_of,
     share_of,
 )
-from gradeschool.reports.page.write import page, save_page
+from gradeschool.reports.page.write import page
+from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import csv_cell, markdown_table, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison

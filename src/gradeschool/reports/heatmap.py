@@ -23,7 +23,6 @@ from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
 EACH = 4  # solutions of each kind, of different problems if possible
-SCRIPTS = ("tokens.js",)
 
 
 class ValuedSolution(NamedTuple):
@@ -64,7 +63,7 @@ def heatmap(runs: Sequence[Judged]) -> str:
     )
     body = el("div", lead, how, _scale(), *sections, class_="heat")
     kicker = "A verifier’s value, token by token"
-    return document(title, body, kicker=kicker, scripts=SCRIPTS)
+    return document(title, body, kicker=kicker)
 
 
 def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:

@@ -103,7 +103,7 @@ def profile_page(
     lines = [el("li", f"{sentence(entry, original.run)}.") for entry in entries if not entry.group]
     spreads = [el("li", text) for entry in entries if (text := _spread_in_words(entry))]
     main = el("section", *words, lead, scrolled(table, "Sets"), note, el("ul", *lines, *spreads))
-    return document(model, main, kicker="Profile", scripts=())
+    return document(model, main, kicker="Profile")
 
 
 def _page_row(entry: ProfileEntry, axis: Axis) -> Html:

@@ -26,14 +26,13 @@ from gradeschool.reports.measured import measured
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.markup import el, join
 from gradeschool.reports.page.verdicts import judge_run
-from gradeschool.reports.page.write import VIEWER, document, page
+from gradeschool.reports.page.write import document, page
 from gradeschool.runs.summary import RunSummary, find_runs, summary_of
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.sources import choose_runs, headline_scorer
 from gradeschool.scoring.table import scored_table
 
 HOST = "127.0.0.1"
-SCRIPTS = ("data.js", "view.js", VIEWER)
 MOST_RUNS = 12  # maximum number of runs on one page
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -82,7 +81,7 @@ class RunViewer:
             el("p", "Loading", id="status", role="status", class_="tally"),
         )
         title = f"All runs in {self.folder.resolve().name}/"
-        return document(title, main, kicker="gradeschool view", scripts=SCRIPTS, live=True)
+        return document(title, main, kicker="gradeschool view", live=True)
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for unknown or too many."""

@@ -19,12 +19,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import resources
-from pathlib import Path
 from sys import byteorder
 from typing import Any, NamedTuple
 
 from gradeschool import __version__
-from gradeschool.atomic import replacing, writing_output
 from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
 from gradeschool.reports.measured import dataset_title
@@ -46,9 +44,7 @@ from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.verdict import Answer
 
-STYLES = ("page.css", "tokens.css")
-SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
-VIEWER, EXPLORER = "viewer.js", "explorer.html"
+STYLES, SCRIPTS, EXPLORER = ("page.css",), ("page.js",), "explorer.html"
 LIVE, NOBODY = "'self'", "'none'"  # sources that a page may connect to
 CHUNK = 1000
 PROMPT_CHUNK = 200  # number of problems per block; all of them share the few-shot examples
@@ -91,8 +87,7 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) 
         )
     )
     skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
-    main, scripts = join(*parts, explorer), (*SCRIPTS, VIEWER) if live else SCRIPTS
-    return document(_title(runs), main, skip, data, scripts=scripts, live=live)
+    return document(_title(runs), join(*parts, explorer), skip, data, live=live)
 
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
@@ -137,15 +132,14 @@ def document(
     before: Html | None = None,
     data: Html | None = None,
     kicker: str = "Evaluation report",
-    scripts: Sequence[str] = SCRIPTS,
     live: bool = False,
 ) -> str:
-    """Return a whole page that runs only `scripts` and makes no requests.
+    """Return a whole page that runs only its own script and makes no requests.
 
     before: the start of the body; data: its end. live: the page may connect to its own server only.
     """
     style = "\n".join(map(_shipped, STYLES))
-    script = "\n".join(map(_shipped, scripts))
+    script = "\n".join(map(_shipped, SCRIPTS))
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         f"base-uri 'none'; form-action 'none'; connect-src {LIVE if live else NOBODY}; "
@@ -174,7 +168,8 @@ def document(
     )
     footer = el("footer", el("p", written, alone))
     body = el("body", before, header, el("main", main), footer, data, el("script", Html(script)))
-    return f"<!doctype html>\n{el('html', el('head', head), body, lang='en')}\n"
+    whole = el("html", el("head", head), body, lang="en", data_live=live)
+    return f"<!doctype html>\n{whole}\n"
 
 
 def _hash(inline: str) -> str:
@@ -183,15 +178,7 @@ def _hash(inline: str) -> str:
 
 
 def _shipped(name: str) -> str:
-    return (resources.files("gradeschool.reports") / "html" / name).read_text(encoding="utf-8")
-
-
-def save_page(page: str, path: Path) -> int:
-    """Write a page atomically; return its size in bytes. Raises InputError if that fails."""
-    body = page.encode()
-    with writing_output(path), replacing(path) as part:
-        part.write_bytes(body)
-    return len(body)
+    return (resources.files("gradeschool.reports") / "templates" / name).read_text(encoding="utf-8")
 
 
 class Block(NamedTuple):
