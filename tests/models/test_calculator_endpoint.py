@@ -51,7 +51,8 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
     """What a model writes greedily to each prompt."""
     problem, decoding = Problem.from_gold("18"), Decoding(max_tokens=LIMIT)
     requests = [
-        Request(str(number), problem, prompt, decoding, 0) for number, prompt in enumerate(prompts)
+        Request(problem, prompt, decoding, (str(number),), (0,))
+        for number, prompt in enumerate(prompts)
     ]
 
     async def ask() -> list[Reply]:
@@ -62,8 +63,8 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
         """Ask again as a run does: a busy server closes connections that wait."""
         for _ in range(4):
             with suppress(TransientError):
-                return await model.answer(request)
-        return await model.answer(request)
+                return (await model.complete(request))[0]
+        return (await model.complete(request))[0]
 
     return asyncio.run(ask())
 
@@ -149,10 +150,10 @@ def test_an_error_has_the_tokens_of_all_requests(later: str, cause: str, tokens:
 
     async def scenario(url: str) -> None:
         async with CalculatorEndpoint(url, "m", "") as model:
-            await model.answer(request)
+            (await model.complete(request))[0]
 
     problem = Problem.from_row("0", "Q?", "#### 7")
-    request = Request("k", problem, Prompt(text="Q?"), Decoding(), 0)
+    request = Request(problem, Prompt(text="Q?"), Decoding(), ("k",), (0,))
     with fault_server(choose) as server, pytest.raises(ModelError) as caught:
         asyncio.run(scenario(server.url))
     assert caught.value.cause == cause

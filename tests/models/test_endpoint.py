@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -26,8 +27,12 @@ BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
 
 
+def four(request: Request) -> Request:
+    return replace(request, keys=request.keys * 4, samples=(0, 1, 2, 3))
+
+
 def asking(text: str) -> Request:
-    return Request(text[:10], PROBLEM, Prompt(text=text), Decoding(), 0)
+    return Request(PROBLEM, Prompt(text=text), Decoding(), (text[:10],), (0,))
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body")
@@ -36,7 +41,7 @@ def test_a_body_that_no_buffer_holds_arrives_whole() -> None:
 
     async def scenario(url: str) -> str:
         async with Endpoint(url, "faulty", "") as model:
-            return (await model.answer(asking(text))).text
+            return (await model.complete(asking(text)))[0].text
 
     with fault_server() as server:
         assert asyncio.run(scenario(server.url)) == "#### 0"
@@ -90,7 +95,7 @@ VLLM = (
 def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
     async def scenario() -> None:
         async with model:
-            await model.answer(Request("k", PROBLEM, CHAT, Decoding(max_tokens=256), 0))
+            await model.complete(Request(PROBLEM, CHAT, Decoding(max_tokens=256), ("k",), (0,)))
 
     model = Refusing(OPENAI)
     asyncio.run(scenario())
@@ -102,10 +107,10 @@ def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
 def test_a_prompt_that_is_too_long_renames_no_limit_of_later_requests(prompt: Prompt) -> None:
     async def scenario() -> None:
         async with model:
-            request = Request("k", PROBLEM, prompt, Decoding(max_tokens=256), 0)
+            request = Request(PROBLEM, prompt, Decoding(max_tokens=256), ("k",), (0,))
             with pytest.raises(ModelError, match="too large"):
-                await model.answer(request)
-            await model.answer(request)
+                await model.complete(request)
+            (await model.complete(request))[0]
 
     model = Refusing(VLLM)
     asyncio.run(scenario())
@@ -122,7 +127,7 @@ def answered(model: Endpoint, *requests: Request) -> list[Reply | ModelError]:
         async with model:
             for each in requests:
                 try:
-                    replies.append(await model.answer(each))
+                    replies.append((await model.complete(each))[0])
                 except ModelError as error:
                     replies.append(error)
         return replies
@@ -136,7 +141,9 @@ def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
         "Unsupported parameters: 'temperature', 'stop' are not supported with this model.",
         lambda body: "temperature" in body,
     )
-    replies = answered(model, *[Request(str(n), PROBLEM, CHAT, decoding, n) for n in range(2)])
+    replies = answered(
+        model, *[Request(PROBLEM, CHAT, decoding, (str(n),), (n,)) for n in range(2)]
+    )
     assert len(model.bodies) == 3
     assert [{"temperature", "stop"} & body.keys() for body in model.bodies[1:]] == [set(), set()]
     for reply in replies:
@@ -161,8 +168,8 @@ def test_a_long_prompt_does_not_end_several_choices() -> None:
     async def scenario() -> list[int]:
         async with model:
             with pytest.raises(ModelError):
-                await model.answer_many([asking(long)] * 4)
-            replies = await model.answer_many([asking("Q?")] * 4)
+                await model.complete(four(asking(long)))
+            replies = await model.complete(four(asking("Q?")))
             return [body.get("n", 1) for body in model.bodies] + [len(replies)]
 
     long = "word " * 99
@@ -184,7 +191,7 @@ def test_ids_that_repeat_cost_few_replies() -> None:
                 text = f"What is {number} + 0?"
                 while True:
                     try:
-                        reply = await model.answer(asking(text))
+                        reply = (await model.complete(asking(text)))[0]
                         break
                     except TransientError as error:
                         stale += error.cause == "stale reply"
@@ -256,7 +263,7 @@ def test_no_connection_in_time_is_not_called_a_slow_answer(monkeypatch: pytest.M
         async with Endpoint("http://127.0.0.1:9/v1", "m", "") as model:
             monkeypatch.setattr(model._session, "request", request)
             with pytest.raises(TransientError, match="no connection in time") as caught:
-                await model.answer(Request("k", PROBLEM, CHAT, Decoding(), 0))
+                await model.complete(Request(PROBLEM, CHAT, Decoding(), ("k",), (0,)))
             assert caught.value.cause == "cannot connect"
 
     asyncio.run(scenario())

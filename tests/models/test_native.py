@@ -34,7 +34,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def request(prefix: str | None = None, **decoding: Any) -> Request:
     messages = (Message("system", "Be brief."), Message("user", "2+2?"))
     prompt = Prompt(messages=messages, prefix=prefix)
-    return Request("key", Problem.from_gold("4"), prompt, Decoding(**decoding), 3)
+    return Request(Problem.from_gold("4"), prompt, Decoding(**decoding), ("key",), (3,))
 
 
 def options(model: NativeModel, sample: Request) -> tuple[dict[str, Any], list[str]]:
@@ -125,9 +125,9 @@ def test_a_wrong_key_of_gemini_ends_the_run() -> None:
 
 
 def test_a_completion_prompt_ends_the_run() -> None:
-    text = Request("key", Problem.from_gold("4"), Prompt(text="2+2="), Decoding(), 0)
+    text = Request(Problem.from_gold("4"), Prompt(text="2+2="), Decoding(), ("key",), (0,))
     with pytest.raises(FatalModelError, match="gemini answers only chats; give a chat protocol"):
-        asyncio.run(NativeModel("gemini", "g").answer(text))
+        asyncio.run(NativeModel("gemini", "g").complete(text))
 
 
 def test_endings_are_the_providers_own_words() -> None:
@@ -145,9 +145,9 @@ def test_endings_are_the_providers_own_words() -> None:
 def test_a_text_that_was_cut_before_its_first_word_is_truncated() -> None:
     usage = SimpleNamespace(prompt_tokens=21, completion_tokens=12)
     completion = SimpleNamespace(choices=[], usage=usage)
-    [reply] = replies_in(native._body(completion, Ending("MAX_TOKENS", "g-1")), [request()])
+    [reply] = replies_in(native._body(completion, Ending("MAX_TOKENS", "g-1")), request())
     assert (reply.text, reply.finish, reply.model) == ("", Finish.LENGTH, "g-1")
     assert reply.usage.completion_tokens == 12
     with pytest.raises(TransientError) as caught:
-        replies_in(native._body(completion, Ending("OTHER", "g-1")), [request()])
+        replies_in(native._body(completion, Ending("OTHER", "g-1")), request())
     assert caught.value.cause == "unknown ending"

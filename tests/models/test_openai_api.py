@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -26,7 +27,9 @@ PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
-    return Request(f"k{number}", PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), number)
+    return Request(
+        PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), (f"k{number}",), (number,)
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,15 +93,13 @@ BAD_BODIES = [
 @pytest.mark.parametrize("raw", BAD_BODIES)
 def test_a_body_that_is_no_completion_is_a_transient_failure(raw: bytes) -> None:
     with pytest.raises(TransientError):
-        replies_in(object_in(raw), (request(),))
+        replies_in(object_in(raw), request())
 
 
 def chat_reply(content: Any, **choice: Any) -> Reply:
     body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
     prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
-    return replies_in(object_in(json.dumps(body).encode()), (request(0, prompt, ("Question:",)),))[
-        0
-    ]
+    return replies_in(object_in(json.dumps(body).encode()), request(0, prompt, ("Question:",)))[0]
 
 
 @pytest.mark.parametrize(
@@ -210,13 +211,14 @@ def test_what_is_no_answer_is_a_failure_with_a_cause(name: str) -> None:
 
 def parse(choice: dict[str, Any], usage: dict[str, Any]) -> Reply:
     body = json.dumps({"choices": [choice], "usage": usage}).encode()
-    return replies_in(object_in(body), (request(0, Prompt(messages=(Message("user", "Q"),))),))[0]
+    return replies_in(object_in(body), request(0, Prompt(messages=(Message("user", "Q"),))))[0]
 
 
 def test_choices_before_the_first_failure_are_kept() -> None:
     choices = [{"text": "a"}, {"text": "b"}, {"text": 3}, {"text": "d"}]
     body = json.dumps({"choices": choices, "usage": TOKENS}).encode()
-    replies = replies_in(object_in(body), [request(number) for number in range(4)])
+    four = replace(request(), keys=("k0", "k1", "k2", "k3"), samples=(0, 1, 2, 3))
+    replies = replies_in(object_in(body), four)
     assert [reply.text for reply in replies] == ["a", "b"]
     assert [reply.usage.completion_tokens for reply in replies] == [4, None]
 
@@ -235,7 +237,7 @@ def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -
 
 def test_reasoning_is_kept_apart_from_the_answer() -> None:
     raw = b'{"choices": [{"message": {"content": "5", "reasoning_content": "because"}}]}'
-    (reply,) = replies_in(object_in(raw), (request(0, Prompt(messages=(Message("user", "Q"),))),))
+    (reply,) = replies_in(object_in(raw), request(0, Prompt(messages=(Message("user", "Q"),))))
     assert (reply.text, reply.reasoning) == ("5", "because")
 
 
@@ -243,7 +245,7 @@ def test_reasoning_is_kept_apart_from_the_answer() -> None:
 def test_usage_that_makes_no_sense_is_left_out(count: str) -> None:
     usage = f'{{"prompt_tokens": {count}, "completion_tokens": 4}}'
     raw = f'{{"choices": [{{"text": "x"}}], "usage": {usage}}}'.encode()
-    assert replies_in(object_in(raw), (request(),))[0].usage == (None, 4)
+    assert replies_in(object_in(raw), request())[0].usage == (None, 4)
 
 
 SENT = {

@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def answer(model: RecordedModel, problem: int, sample: int = 0) -> Reply:
-    request = Request("key", PROBLEMS[problem], Prompt(text="ignored"), Decoding(), sample)
+    request = Request(PROBLEMS[problem], Prompt(text="ignored"), Decoding(), ("key",), (sample,))
     return asyncio.run(model.answer(request))
 
 

@@ -11,7 +11,7 @@ import pytest
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import BulkModel, Model, Reply, Request
+from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.choose import choose_model
 from gradeschool.models.local import files_digest
 from gradeschool.models.transformers_model import TransformersModel
@@ -30,7 +30,8 @@ def requests(prompts: Sequence[Prompt], decoding: Decoding) -> list[Request]:
     """A request for each prompt."""
     problem = Problem.from_gold("18")
     return [
-        Request(str(number), problem, prompt, decoding, 0) for number, prompt in enumerate(prompts)
+        Request(problem, prompt, decoding, (str(number),), (0,))
+        for number, prompt in enumerate(prompts)
     ]
 
 
@@ -39,16 +40,8 @@ def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseExcep
 
     async def ask() -> list[Reply | BaseException]:
         async with model:
-            if not isinstance(model, BulkModel):
-                replies = await asyncio.gather(*map(model.answer, requests), return_exceptions=True)
-                return list(replies)
-            by_request = {
-                id(request): reply
-                async for results in model.answer_all(requests)
-                for request, reply in results
-            }
-            assert len(by_request) == len(requests)
-            return [by_request[id(request)] for request in requests]
+            ended = await asyncio.gather(*map(model.complete, requests), return_exceptions=True)
+        return [end if isinstance(end, BaseException) else end[0] for end in ended]
 
     return asyncio.run(ask())
 
@@ -94,7 +87,7 @@ def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) ->
     prompt = prompts("text")[0]
     drawn = Decoding(temperature=1.0, max_tokens=30, seed=7)
     repeated = [
-        Request(str(number), Problem.from_gold("18"), prompt, drawn, number % 2)
+        Request(Problem.from_gold("18"), prompt, drawn, (str(number),), (number % 2,))
         for number in range(4)
     ]
     first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), repeated))

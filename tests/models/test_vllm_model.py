@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Message, Prompt, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models import vllm_model
-from gradeschool.models.base import Reply, Request
+from gradeschool.models.base import Reply, Request, Take
 from gradeschool.models.vllm_model import VllmEngine, load, number_on, parameters
 from tests.support.lent_modules import lend_vllm
 
@@ -71,12 +72,18 @@ class Engine:
 
 def requests(texts: Sequence[str], decoding: Decoding) -> list[Request]:
     problem = Problem.from_gold("18")
-    return [Request(text, problem, Prompt(text=text), decoding, 0) for text in texts]
+    return [Request(problem, Prompt(text=text), decoding, (text,), (0,)) for text in texts]
+
+
+def taken(requests: Sequence[Request]) -> Take:
+    """Return what gives an engine these requests."""
+    waiting = iter(requests)
+    return lambda most: list(islice(waiting, most))
 
 
 def written(engine: Engine, requests: Sequence[Request]) -> dict[str, Reply | ModelError]:
     """The result of each request by its key, which comes once."""
-    pairs = [pair for results in VllmEngine(engine).write(requests) for pair in results]
+    pairs = [pair for results in VllmEngine(engine).write(taken(requests)) for pair in results]
     assert len(pairs) == len(requests)
     return {request.key: result for request, result in pairs}
 
@@ -114,7 +121,7 @@ def test_a_limit_is_cut_to_the_context_and_a_prompt_that_leaves_too_little_is_re
 def test_a_chat_without_a_template_fails_alone() -> None:
     plain = requests(["a bb", "ccc"], Decoding(max_tokens=8))
     prompt = Prompt(messages=(Message("user", "Hello"),))
-    chat = Request("chat", plain[0].problem, prompt, plain[0].decoding, 0)
+    chat = Request(plain[0].problem, prompt, plain[0].decoding, ("chat",), (0,))
     replies = written(Engine(), [plain[0], chat, plain[1]])
     assert {key for key, reply in replies.items() if isinstance(reply, Reply)} == {"a bb", "ccc"}
     assert "no chat template" in str(replies["chat"])
@@ -123,7 +130,7 @@ def test_a_chat_without_a_template_fails_alone() -> None:
 
 def test_what_still_runs_is_aborted_when_nobody_waits_for_it() -> None:
     engine = Engine()
-    results = VllmEngine(engine).write(requests(["a", "b", "c"], Decoding(max_tokens=8)))
+    results = VllmEngine(engine).write(taken(requests(["a", "b", "c"], Decoding(max_tokens=8))))
     next(results)
     results.close()
     assert engine.aborted == [name for name, _ in engine.running]

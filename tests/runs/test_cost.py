@@ -24,7 +24,7 @@ PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
 def request(problem: int = 0, sample: int = 0, **decoding: Any) -> Request:
     answered = Problem.from_row(str(problem), "Q?", "#### 1")
-    return Request(f"{problem}-{sample}", answered, PROMPT, Decoding(**decoding), sample)
+    return Request(answered, PROMPT, Decoding(**decoding), (f"{problem}-{sample}",), (sample,))
 
 
 def completion(
@@ -95,8 +95,10 @@ def test_an_estimate_learns_from_what_the_server_counted() -> None:
 def test_choices_pay_a_prompt_once() -> None:
     todo = [request(problem, sample) for problem in range(3) for sample in range(10)]
     assert estimate(todo, [], 4).requests == 9
-    assert [len(group) for group in groups(todo, 4)] == [4, 4, 2] * 3
-    assert [len(group) for group in groups([request(0, n, seed=1) for n in range(3)], 4)] == [1] * 3
+    assert [len(group.keys) for group in groups(todo, 4)] == [4, 4, 2] * 3
+    assert [len(group.keys) for group in groups([request(0, n, seed=1) for n in range(3)], 4)] == [
+        1
+    ] * 3
 
 
 def test_a_budget_counts_what_is_in_flight() -> None:

@@ -26,7 +26,9 @@ PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
-    return Request(f"k{number}", PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), number)
+    return Request(
+        PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), (f"k{number}",), (number,)
+    )
 
 
 class Scripted:
@@ -45,13 +47,13 @@ class Scripted:
     async def __aexit__(self, *exc: object) -> None:
         pass
 
-    async def answer(self, request: Request) -> Reply:
+    async def complete(self, request: Request) -> list[Reply]:
         self.tries[request.key] = self.tries.get(request.key, 0) + 1
         self.running += 1
         self.most = max(self.most, self.running)
         await asyncio.sleep(0.001)
         self.running -= 1
-        return self._answer(request, self.tries[request.key])
+        return [self._answer(request, self.tries[request.key])]
 
 
 def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], list[str]]:

@@ -15,7 +15,7 @@ def test_an_answers_file_numbers_the_problems(tmp_path: Path) -> None:
     """A problem with an id that is no number has its place in the run, whatever the samples."""
     problems = [Problem(id, f"{id}?", "1", "") for id in ("a", "b", "c")]
     requests = [
-        Request(f"{problem.id}{sample}", problem, Prompt(text="?"), Decoding(), sample)
+        Request(problem, Prompt(text="?"), Decoding(), (f"{problem.id}{sample}",), (sample,))
         for problem in problems
         for sample in range(2)
     ]
@@ -32,7 +32,7 @@ def test_an_answers_file_numbers_the_problems(tmp_path: Path) -> None:
 def test_an_answers_file_holds_the_first_sample_of_each_answered_problem() -> None:
     problems = [Problem(id, f"{id}?", "1", "") for id in ("7", "8", "9")]
     requests = [
-        Request(f"{problem.id}-{sample}", problem, Prompt(text="?"), Decoding(), sample)
+        Request(problem, Prompt(text="?"), Decoding(), (f"{problem.id}-{sample}",), (sample,))
         for problem in problems
         for sample in range(2)
     ]
@@ -51,7 +51,7 @@ def test_an_answers_file_holds_the_first_sample_of_each_answered_problem() -> No
 
 def test_requests_without_an_answer_are_no_samples_of_a_run() -> None:
     problem = Problem("7", "7?", "1", "")
-    requests = [Request(str(n), problem, Prompt(text="?"), Decoding(), n) for n in range(4)]
+    requests = [Request(problem, Prompt(text="?"), Decoding(), (str(n),), (n,)) for n in range(4)]
     completions = {
         "1": Completion("1", "7", 1, "#### 1", Finish.LENGTH),
         "3": Completion("3", "7", 3, "", Finish.STOP, error="timeout: x"),

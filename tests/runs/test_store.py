@@ -23,7 +23,7 @@ from gradeschool.problem import Problem
 from gradeschool.runs import store as store_module
 from gradeschool.runs.store import QUARANTINE_FILE, Answered, GroupWriter, RunStore
 
-REQUEST = Request("key", Problem.from_gold("7"), Prompt(text="?"), Decoding(), 0)
+REQUEST = Request(Problem.from_gold("7"), Prompt(text="?"), Decoding(), ("key",), (0,))
 SEVERAL = 10
 
 

@@ -103,9 +103,8 @@ def command(
         engine=engine,
         processes=processes,
         output=output,
-        servers=models[1:],
     )
-    work = prepare(job, warn=warn)
+    work = prepare(job)
     evaluation = run_plan(work, quiet, loggers)
     if evaluation.fatal is None:
         _labels(output, as_json)

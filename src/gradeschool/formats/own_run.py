@@ -34,7 +34,7 @@ SEAL, SEAL_LENGTH = b', "digest": "', 16
 OLD_SCORERS, SCORERS = "rules", "scorers"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 # The identity of a model on a server has an address; a local model is always the requested one.
-HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
+HAS_ADDRESS = re.compile(r" at https?://")
 # What servers append to the name of a model for the version that answered.
 SNAPSHOT = re.compile(r":.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
 FINISHES = {finish.value: finish for finish in Finish}
@@ -137,7 +137,7 @@ def other_models(identity: str, answered_by: Any) -> str:
     identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
     dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
     """
-    name = identity.partition(" at ")[0].partition(" on several servers ")[0]
+    name = identity.partition(" at ")[0]
     name = name.removesuffix(" with the calculator")
     if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
         return ""

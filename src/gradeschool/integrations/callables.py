@@ -27,7 +27,6 @@ from gradeschool.scoring.sources import load_runs
 
 FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
-CONNECTIONS = 16
 
 
 class CallableModel:
@@ -36,6 +35,8 @@ class CallableModel:
     An async function is awaited; other functions are called in threads. OSError (such as timeouts
     and broken connections) is retried; any other exception ends the run, which can be resumed.
     """
+
+    connections = 16
 
     def __init__(self, function: ModelFunction, name: str) -> None:
         self.function = function
@@ -49,7 +50,7 @@ class CallableModel:
     async def __aexit__(self, *exc: object) -> None:
         """Nothing to close."""
 
-    async def answer(self, request: Request) -> Reply:
+    async def complete(self, request: Request) -> list[Reply]:
         """Call the function. Raises TransientError, and InputError if it returns no text."""
         try:
             if inspect.iscoroutinefunction(self.function):
@@ -64,7 +65,7 @@ class CallableModel:
             raise InputError(
                 f"the model returned a {type(text).__name__}: {clip(repr(text))}; return a str"
             )
-        return Reply(text, model=self.name)
+        return [Reply(text, model=self.name)]
 
 
 def evaluate(
@@ -153,7 +154,6 @@ def _evaluate_in(
         function: CallableModel | None = CallableModel(model, called)
         job = replace(
             job,
-            connections=job.connections or CONNECTIONS,
             # The default protocol, even if the function is called "tiny".
             protocol=job.protocol or DEFAULT_PROTOCOL,
             calculator=job.calculator or False,

@@ -1,10 +1,13 @@
-"""The interface of a model: an identity, and a reply to each request."""
+"""The interface of a model: an identity, and replies to requests."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+import asyncio
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
@@ -13,13 +16,31 @@ from gradeschool.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One sample to request; `key` identifies it permanently (see `gradeschool.runs.plan`)."""
+    """One prompt, from which one or several samples are requested.
 
-    key: str
+    keys, samples: of the samples; a key identifies a sample permanently (see
+    `gradeschool.runs.plan`). Several samples have no seed.
+    """
+
     problem: Problem
     prompt: Prompt
     decoding: Decoding
-    sample: int
+    keys: tuple[str, ...]
+    samples: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """Return the key of the first sample."""
+        return self.keys[0]
+
+    @property
+    def sample(self) -> int:
+        """Return the number of the first sample."""
+        return self.samples[0]
+
+    def part(self, start: int, end: int | None = None) -> Request:
+        """Return the request for some of the samples."""
+        return replace(self, keys=self.keys[start:end], samples=self.samples[start:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +64,21 @@ class Reply:
 class Model(Protocol):
     """A source of completions, used as an async context manager around a run.
 
-    `identity`: everything that determines its answers (provider, model name, address); part of
-    every key, never contains a secret. `name`: for people and file names.
+    A model may have two more attributes: `connections`, the number of requests that it takes at a
+    time (without it the number is adapted to the server), and `stop()`, which gives up the requests
+    in flight because they cost nothing to repeat.
     """
 
     @property
-    def identity(self) -> str:
-        """Return what distinguishes this model's answers from those of others."""
+    def name(self) -> str:
+        """Return the model's name, for people and file names."""
 
     @property
-    def name(self) -> str:
-        """Return the model's name."""
+    def identity(self) -> str:
+        """Return everything that determines the answers: provider, model name, address.
+
+        It is part of every key, and never contains a secret.
+        """
 
     async def __aenter__(self) -> Model:
         """Open connections."""
@@ -61,31 +86,102 @@ class Model(Protocol):
     async def __aexit__(self, *exc: object) -> None:
         """Close connections."""
 
-    async def answer(self, request: Request) -> Reply:
-        """Return the reply to one request; raises ModelError."""
+    async def complete(self, request: Request) -> list[Reply]:
+        """Return the replies to the first samples of a request, at least one; raises ModelError."""
 
 
-@runtime_checkable
-class SeveralModel(Model, Protocol):
-    """A model that can return several samples of one prompt in one request."""
-
-    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
-        """Return the replies to the first of these requests, at least one; raises ModelError.
-
-        The requests differ only in their sample, and have no seed.
-        """
-
-
-# Finished requests, each with its reply or its error.
+# Ended requests of one sample, each with its reply or its error.
 Results = list[tuple[Request, Reply | ModelError]]
+# Returns up to this many collected requests without waiting; [] if there are none.
+Take = Callable[[int], list[Request]]
 
 
-@runtime_checkable
-class BulkModel(Model, Protocol):
-    """A model that takes all requests of a run in one batch and answers them in its own order."""
+class Engine(Protocol):
+    """A loaded model that writes many requests at a time."""
 
-    def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
-        """Yield results as they arrive, and from time to time an empty list if there are none.
+    def write(self, take: Take) -> Generator[Results, None, None]:
+        """Yield results in any order as they end; return when nothing is left to take or write.
 
-        Each request ends once. Close the iterator to stop early: unfinished samples are dropped.
+        Each request that was taken has one sample and ends once. The engine may take more requests
+        between two results, and should yield an empty list from time to time: this is where it is
+        closed if the run stops.
         """
+
+
+class Collector:
+    """Collects the requests in flight for an engine, which writes them in a thread.
+
+    load: returns the engine; called in the thread before the first request.
+    """
+
+    connections = 4096
+
+    def __init__(self, load: Callable[[], Engine]) -> None:
+        self._load = load
+        self._engine: Engine | None = None
+        self._waiting: list[Request] = []
+        self._ends: dict[int, asyncio.Future[Reply]] = {}
+        self._writing: asyncio.Task[None] | None = None
+        self._stopped = False
+        # One thread: an engine may be bound to the thread that loaded it.
+        self._thread = ThreadPoolExecutor(1)
+
+    async def complete(self, request: Request) -> list[Reply]:
+        """Return the reply to the first sample; raises ModelError."""
+        one = request.part(0, 1)
+        end = self._ends[id(one)] = asyncio.get_running_loop().create_future()
+        self._waiting.append(one)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        try:
+            return [await end]
+        finally:
+            self._ends.pop(id(one), None)
+
+    def stop(self) -> None:
+        """Give up all requests in flight: `complete` raises CancelledError."""
+        self._stopped = True
+        for end in list(self._ends.values()):
+            end.cancel()
+
+    async def close(self) -> None:
+        """Stop, wait for the thread, and release the engine."""
+        self.stop()
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        self._thread.shutdown()
+        self._engine = None
+
+    def _take(self, most: int) -> list[Request]:
+        taken, self._waiting = self._waiting[:most], self._waiting[most:]
+        return taken
+
+    async def _write(self) -> None:
+        """Write the waiting requests and those that arrive meanwhile."""
+        await asyncio.sleep(0.01)  # requests are sent one after the other
+        run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
+        try:
+            if self._engine is None:
+                self._engine = await run(self._load)
+            while self._waiting and not self._stopped:
+                results = self._engine.write(self._take)
+                while (ended := await run(next, results, None)) is not None:
+                    for request, reply in ended:
+                        self._finish(request, reply)
+                    if self._stopped:
+                        await run(results.close)
+                        break
+                    await asyncio.sleep(0)  # the next requests are sent
+        except Exception as error:  # noqa: BLE001  (every request in flight ends with it)
+            for end in list(self._ends.values()):
+                if not end.done():
+                    end.set_exception(error)
+
+    def _finish(self, request: Request, reply: Reply | ModelError) -> None:
+        end = self._ends.get(id(request))
+        if end is None or end.done():
+            return
+        if isinstance(reply, ModelError):
+            end.set_exception(reply)
+        else:
+            end.set_result(reply)

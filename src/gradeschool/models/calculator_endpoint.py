@@ -9,7 +9,6 @@ end of the text. An open annotation is certain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -46,14 +45,14 @@ class CalculatorEndpoint(Endpoint):
         """Return the model's name and "+calculator"."""
         return f"{super().name}+calculator"
 
-    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
-        """Return the reply to the first request, with the usage of all HTTP requests."""
-        request = requests[0]
+    async def complete(self, request: Request) -> list[Reply]:
+        """Return the reply to the first sample, with the usage of all HTTP requests."""
+        request = request.part(0, 1)
         text, closed, spent = "", 0, Usage(0, 0)
         for number in range(MOST_REQUESTS):
             part = _continuation(request, text, spent, number)
             try:
-                (reply,) = await super().answer_many((part,))
+                (reply,) = await super().complete(part)
             except ModelError as error:
                 error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
                 raise

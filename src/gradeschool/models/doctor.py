@@ -30,7 +30,6 @@ from gradeschool.models.probe import (
     ServerFinding,
     first_choice,
 )
-from gradeschool.models.spread import SpreadModel
 from gradeschool.protocol import Protocol
 
 NO_SUCH_MODEL = "gradeschool-no-such-model"
@@ -462,24 +461,19 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     finding by its name, {} for a model that is not a server. Raises FatalModelError if the server
     does not continue the answer. If a request fails, checking stops: the run will show the error.
     """
-    servers = model.models if isinstance(model, SpreadModel) else [model]
-    says = {}
-    for server in servers:
-        if not isinstance(server, Endpoint):
-            continue
-        try:
-            finding = await continues_prefix(server)
-        except TransientError as error:
-            says = {"prefix": f"not known: {error}"}
-            continue
-        if finding.refuses:
-            raise FatalModelError(
-                "no assistant prefix",
-                f"{protocol.name} begins the assistant's answer, and {server.identity} does not "
-                f"continue it: {finding.says}; use another server or protocol",
-            )
-        says = {finding.name: finding.says}
-    return says
+    if not isinstance(model, Endpoint):
+        return {}
+    try:
+        finding = await continues_prefix(model)
+    except TransientError as error:
+        return {"prefix": f"not known: {error}"}
+    if finding.refuses:
+        raise FatalModelError(
+            "no assistant prefix",
+            f"{protocol.name} begins the assistant's answer, and {model.identity} does not "
+            f"continue it: {finding.says}; use another server or protocol",
+        )
+    return {finding.name: finding.says}
 
 
 def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:

@@ -165,22 +165,18 @@ class Endpoint:
         if self._session is not None:
             await self._session.close()
 
-    async def answer(self, request: Request) -> Reply:
-        """Send one request and return the reply; raises ModelError (see `models/openai_api.py`)."""
-        return (await self.answer_many((request,)))[0]
-
-    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
-        """Send requests that differ only in their sample as one; return at least one reply.
+    async def complete(self, request: Request) -> list[Reply]:
+        """Request all samples in one HTTP request; return the replies to the first ones.
 
         A request that is refused is repeated without the fields that may be the reason. Only if it
         is then answered, later requests leave them out too. A server that refuses `n`, or returns
         fewer choices, gets one request per sample from then on. The usage of several samples is
-        that of the first; the usage of the others is unknown.
+        that of the first; the usage of the others is unknown. Raises ModelError.
         """
-        first, refused = requests[0], self._refused
+        refused = self._refused
         while True:
-            sent = requests[:1] if "n" in refused else requests
-            body = self.body_of(first, len(sent), refused)
+            sent = request.part(0, 1) if "n" in refused else request
+            body = self.body_of(sent, refused)
             path = "/chat/completions" if "messages" in body else "/completions"
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
@@ -195,7 +191,7 @@ class Endpoint:
         self._refused |= refused
         answer = self._checked(response)
         replies = replies_in(answer, sent)
-        if len(answer["choices"]) < len(sent):
+        if len(answer["choices"]) < len(sent.keys):
             self._refused |= {"n"}
         words = tuple(f"{name} refused" for name in sorted(refused.difference(NO_SETTING)))
         if not words:
@@ -249,10 +245,8 @@ class Endpoint:
             raise classify(response.status, response.headers, response.raw, self.base)
         return response
 
-    def body_of(
-        self, request: Request, n: int = 1, refused: frozenset[str] | None = None
-    ) -> dict[str, Any]:
-        """Return the body that requests n samples of a prompt, beginning with this request's.
+    def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
+        """Return the body of a request.
 
         refused: fields to leave out or to rename; by default those that the server has refused.
         """
@@ -271,7 +265,7 @@ class Endpoint:
             NEW_LENGTH if LENGTH in refused else LENGTH: decoding.max_tokens,
             "stop": list(decoding.stop) or None,
             "seed": None if decoding.seed is None else decoding.seed + request.sample,
-            "n": n if n > 1 else None,
+            "n": len(request.keys) if len(request.keys) > 1 else None,
         }
         options |= self._neutral
         return fields | {

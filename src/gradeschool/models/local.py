@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
-from gradeschool.models.base import Reply, Request, Results
+from gradeschool.models.base import Collector, Engine
 
 # The length of a long chain of thought, for protocols without a limit.
 DEFAULT_TOKENS = 2048
@@ -70,14 +68,7 @@ class GenerationSettings(NamedTuple):
         return 1.0 if self.decoding.top_p is None else self.decoding.top_p
 
 
-class Engine(Protocol):
-    """A loaded model that generates."""
-
-    def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
-        """Yield results in any order, and from time to time an empty list if there are none."""
-
-
-class LocalModel:
+class LocalModel(Collector):
     """A model from a folder, or from the Hugging Face cache by name; nothing is downloaded.
 
     library, needs, extra: the library that runs it, the modules that it imports, and the extra that
@@ -103,9 +94,7 @@ class LocalModel:
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"
-        self._load = load
-        self._engine: Engine | None = None
-        self._turn = asyncio.Lock()
+        super().__init__(lambda: load(self.folder))
 
     def check_chat(self, protocol: str) -> None:
         """Raise InputError if the protocol needs a chat template and the model has none."""
@@ -121,30 +110,7 @@ class LocalModel:
 
     async def __aexit__(self, *exc: object) -> None:
         """Release the model."""
-        self._engine = None
-
-    async def answer(self, request: Request) -> Reply:
-        """Return the reply to one request; raises ModelError. Concurrent requests take turns."""
-        async with aclosing(self.answer_all([request])) as batches:
-            async for results in batches:
-                for _, reply in results:
-                    if isinstance(reply, ModelError):
-                        raise reply
-                    return reply
-        raise ModelError("no answer", f"{self.name} wrote nothing")
-
-    async def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
-        """Yield the results as they arrive; see `BulkModel`."""
-        async with self._turn:
-            if self._engine is None:
-                self._engine = await asyncio.to_thread(self._load, self.folder)
-            written = self._engine.write(requests)
-            try:
-                while (results := await asyncio.to_thread(next, written, None)) is not None:
-                    yield results
-            finally:
-                with suppress(ValueError):  # cancelled while the thread waits for a result
-                    written.close()
+        await self.close()
 
 
 def precision_on(device: str, weights: int) -> str:

@@ -158,8 +158,8 @@ class NativeModel:
         client = self._llm.client
         await (client.aio.aclose() if hasattr(client, "aio") else client.close())
 
-    async def answer(self, request: Request) -> Reply:
-        """Send one request and return the reply; raises ModelError, as an endpoint does."""
+    async def complete(self, request: Request) -> list[Reply]:
+        """Request the first sample and return the reply; raises ModelError, as an endpoint does."""
         if not request.prompt.is_chat:
             raise FatalModelError(
                 "no completions",
@@ -185,8 +185,8 @@ class NativeModel:
                 raise TransientError("bad response", f"the reply is not valid: {words}") from error
         self._refused |= refused
         body = masked_values(_body(completion, ending))
-        [reply] = replies_in(body, [request])
-        return replace(reply, deviations=(*reply.deviations, *deviations))
+        [reply] = replies_in(body, request.part(0, 1))
+        return [replace(reply, deviations=(*reply.deviations, *deviations))]
 
     def _options(
         self, request: Request, refused: frozenset[str]

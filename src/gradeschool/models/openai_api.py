@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -162,8 +162,8 @@ def _bounded(digits: str) -> int:
     return int(digits) if len(digits) < 20 else -1
 
 
-def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Reply]:
-    """Return the completions in a parsed body: at least one, and at most one per request.
+def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
+    """Return the completions in a parsed body: at least one, and at most one per sample.
 
     Choices from the first failure on are left out, so that they are requested again. Raises
     TransientError or ModelError, with the usage, if the first choice is a failure. A stop string
@@ -189,7 +189,7 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
     model = body.get("model")
     model = model[:LONGEST_NAME] if isinstance(model, str) else ""
     replies: list[Reply] = []
-    for choice, request in zip(choices, requests, strict=False):
+    for choice in choices[: len(request.keys)]:
         try:
             reply = _reply(choice, request, model, usage)
         except ModelError as error:

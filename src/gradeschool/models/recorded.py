@@ -56,8 +56,8 @@ class RecordedModel:
     async def __aexit__(self, *exc: object) -> None:
         """Do nothing: there is nothing to close."""
 
-    async def answer(self, request: Request) -> Reply:
-        """Return the recorded completion; raises ModelError if there is none."""
+    async def complete(self, request: Request) -> list[Reply]:
+        """Return the recorded completion of the first sample; raises ModelError for none."""
         recorded = self._answers.get(request.problem.id, {}).get(request.sample)
         if recorded is None:
             raise ModelError(
@@ -67,7 +67,7 @@ class RecordedModel:
             )
         if recorded.error:
             raise ModelError("recorded error", recorded.error)
-        return Reply(recorded.text, recorded.finish, model=recorded.model)
+        return [Reply(recorded.text, recorded.finish, model=recorded.model)]
 
 
 def _choose(runs: Counter[str], run: str, path: str) -> str:

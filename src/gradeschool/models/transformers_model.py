@@ -10,7 +10,7 @@ from typing import Any
 
 from gradeschool.completion import Decoding, Finish, Usage
 from gradeschool.errors import ModelError
-from gradeschool.models.base import Reply, Request, Results
+from gradeschool.models.base import Reply, Request, Results, Take
 from gradeschool.models.generation import LoadedGenerator
 from gradeschool.models.local import (
     DEFAULT_TOKENS,
@@ -29,6 +29,9 @@ from gradeschool.models.local import (
 Workers = Callable[
     [GenerationSettings, int, Sequence[SampleTask]], Generator[list[WrittenText], None, None]
 ]
+
+
+MOST_REQUESTS = 4096  # that are written together
 
 
 class TransformersModel(LocalModel):
@@ -56,11 +59,12 @@ class TransformersEngine:
         self.context: int | None = getattr(config, "max_position_embeddings", None)
         self._write = LoadedGenerator(folder).write if workers is None else workers
 
-    def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
+    def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results in any order; see `Engine`."""
-        for decoding in dict.fromkeys(request.decoding for request in requests):
-            alike = [request for request in requests if request.decoding == decoding]
-            yield from self._write_alike(decoding, alike)
+        while requests := take(MOST_REQUESTS):
+            for decoding in dict.fromkeys(request.decoding for request in requests):
+                alike = [request for request in requests if request.decoding == decoding]
+                yield from self._write_alike(decoding, alike)
 
     def _write_alike(self, decoding: Decoding, requests: Sequence[Request]) -> Iterator[Results]:
         """Yield the results of requests with the same decoding."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Usage, finish_of
 from gradeschool.errors import ModelError
 from gradeschool.machine import best_device
-from gradeschool.models.base import Reply, Request, Results
+from gradeschool.models.base import Reply, Request, Results, Take
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
@@ -62,18 +61,19 @@ class VllmEngine:
         self.tokenizer = engine.get_tokenizer()
         self.positions = int(engine.llm_engine.model_config.max_model_len)
 
-    def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
+    def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results as requests end; the engine always has up to `AHEAD` requests."""
         engine = self.engine.llm_engine
-        ahead = iter(enumerate(requests))
+        number = 0
         running: dict[str, tuple[Request, int]] = {}  # with the number of tokens of the prompt
         try:
             while True:
                 refused: Results = []
-                for number, request in islice(ahead, AHEAD - len(running)):
-                    result = self._begin(f"{id(requests)}-{number}", request)
+                for request in take(AHEAD - len(running)):
+                    number += 1
+                    result = self._begin(f"{id(running)}-{number}", request)
                     if isinstance(result, int):
-                        running[f"{id(requests)}-{number}"] = (request, result)
+                        running[f"{id(running)}-{number}"] = (request, result)
                     else:
                         refused.append((request, result))
                 if refused:
@@ -81,8 +81,7 @@ class VllmEngine:
                 elif not running:
                     return
                 ended = [output for output in engine.step() if output.finished] if running else []
-                if ended:
-                    yield [_result(*running.pop(output.request_id), output) for output in ended]
+                yield [_result(*running.pop(output.request_id), output) for output in ended]
         finally:
             if running:
                 engine.abort_request(list(running))

@@ -144,7 +144,7 @@ class BatchRun:
         try:
             body = _body(fields, self.endpoint.base)
             if body is not None:
-                reply = replies_in(body, (request,))[0]
+                reply = replies_in(body, request)[0]
                 self.record(request, completed(request, reply, self.endpoint.name))
         except ModelError as error:
             self.record(request, failed(request, error, self.endpoint.name))

@@ -128,7 +128,7 @@ def estimate(
     # Tokens counted for several choices together belong to the first.
     answers = len(usages) if choices > 1 else len(written)
     likely = [sum(written) / answers] * len(todo) if written else typical
-    firsts = [group[0] for group in groups(todo, choices)]
+    firsts = groups(todo, choices)
     return Estimate(
         requests=len(firsts),
         samples=len(todo),

@@ -9,13 +9,13 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
-from gradeschool.runs.plan import RequestGroup, groups
+from gradeschool.models.base import Model, Reply, Request
+from gradeschool.runs.plan import groups
 
 # The first and the highest number of connections if the user sets none.
 FIRST_LIMIT = 16
@@ -181,13 +181,14 @@ class Dispatcher:
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
         self.in_flight = InFlight(limit=limiter.limit)
-        self._several = model if isinstance(model, SeveralModel) else None
         self._retries = RetryPolicy(0)
         self._workers = 0
 
     def stop(self) -> None:
-        """Send nothing more; requests in flight are still recorded."""
+        """Send nothing more; requests in flight are still recorded, unless they cost nothing."""
         self.stopping.set()
+        if give_up := getattr(self.model, "stop", None):
+            give_up()
 
     async def send_all(self, requests: Sequence[Request], choices: int = 1) -> None:
         """Send all requests; return when all results are recorded, or after `stop()`.
@@ -196,7 +197,7 @@ class Dispatcher:
         Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries = RetryPolicy(len(requests))
-        pending = iter(groups(requests, choices if self._several is not None else 1))
+        pending = iter(groups(requests, choices))
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._start_workers(tasks, pending, len(requests))
@@ -205,32 +206,8 @@ class Dispatcher:
         if self.fatal is not None:
             raise self.fatal
 
-    async def send_in_bulk(self, model: BulkModel, requests: Sequence[Request]) -> None:
-        """Give all requests to a model that answers them in its own order; record each result.
-
-        Return when all are recorded, or after `stop()`. Raises FatalModelError, and any error of
-        `record`.
-        """
-        self._retries = RetryPolicy(len(requests))
-        async with aclosing(model.answer_all(requests)) as batches:
-            async for results in batches:
-                for request, reply in results:
-                    if isinstance(reply, ModelError):
-                        completions = self._failed([request], reply)
-                    else:
-                        self._retries.succeeded()
-                        completions = [completed(request, reply, self.run)]
-                    for completion in completions:
-                        self.record(request, completion)
-                if self.affordable is not None and not self.affordable(0):
-                    self.stop()
-                if self.stopping.is_set():
-                    break
-        if self.fatal is not None:
-            raise self.fatal
-
     def _start_workers(
-        self, tasks: asyncio.TaskGroup, pending: Iterator[RequestGroup], most: int
+        self, tasks: asyncio.TaskGroup, pending: Iterator[Request], most: int
     ) -> None:
         """Start workers until there are as many as the limiter allows."""
         self.in_flight.limit = self.limiter.limit
@@ -238,9 +215,7 @@ class Dispatcher:
             self._workers += 1
             tasks.create_task(self._work(tasks, pending, most))
 
-    async def _work(
-        self, tasks: asyncio.TaskGroup, pending: Iterator[RequestGroup], most: int
-    ) -> None:
+    async def _work(self, tasks: asyncio.TaskGroup, pending: Iterator[Request], most: int) -> None:
         """Send one group after another until there are no more groups, or too many workers."""
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
             in_flight = self.in_flight.sent + self.in_flight.waiting
@@ -248,19 +223,19 @@ class Dispatcher:
                 if in_flight == 0:
                     self.stop()
                 break  # a request in flight starts workers when it ends, with newer counts
-            group = next(pending, ())  # one iterator, shared by all workers
-            if not group:
+            request = next(pending, None)  # one iterator, shared by all workers
+            if request is None:
                 break
-            while group and (completions := await self._complete(group)):
-                for request, completion in zip(group, completions, strict=False):
-                    self.record(request, completion)
-                group = group[len(completions) :]
+            while request.keys and (completions := await self._complete(request)):
+                for place, completion in enumerate(completions):
+                    self.record(request.part(place, place + 1), completion)
+                request = request.part(len(completions))
             if self._workers < self.limiter.limit:
                 self._start_workers(tasks, pending, most)
         self._workers -= 1
 
-    async def _complete(self, group: RequestGroup) -> list[Completion]:
-        """Return the completions of the first requests of a group; () if the run is stopped."""
+    async def _complete(self, request: Request) -> list[Completion]:
+        """Return the completions of the first samples of a request; [] if the run is stopped."""
         tries = 0
         while True:
             if self.stopping.is_set():
@@ -270,38 +245,39 @@ class Dispatcher:
             try:
                 self.in_flight.sent += 1
                 try:
-                    if self._several is not None:
-                        replies = await self._several.answer_many(group)
-                    else:
-                        replies = [await self.model.answer(group[0])]
+                    replies = await self.model.complete(request)
                 finally:
                     self.in_flight.sent -= 1
             except TransientError as error:
                 if is_overload(error) or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
                     self.limiter.overloaded(sent)
                 if not self._retries.again(error, tries):
-                    return self._failed(group, error)
+                    return self._failed(request, error)
                 self.retrying(error.usage)
                 await self._pause(wait_before(tries, error.retry_after))
             except FatalModelError as error:
                 self._give_up(error)
             except ModelError as error:
-                return self._failed(group, error)
+                return self._failed(request, error)
             else:
                 self._retries.succeeded()
                 self.limiter.succeeded()
-                pairs = zip(group, replies, strict=False)
-                return [completed(request, reply, self.run) for request, reply in pairs]
+                return [
+                    completed(request.part(place, place + 1), reply, self.run)
+                    for place, reply in enumerate(replies)
+                ]
 
-    def _failed(self, group: RequestGroup, error: ModelError) -> list[Completion]:
-        """Return the error as the completion of each request; [] if it ends the run."""
-        fatal = self._retries.fatal(group[0], error)
+    def _failed(self, request: Request, error: ModelError) -> list[Completion]:
+        """Return the error as the completion of each sample; [] if it ends the run."""
+        fatal = self._retries.fatal(request, error)
         if fatal is not None:
             self._give_up(fatal)
             if fatal.cause == UNREACHED:
                 return []  # no server was ever reached: the samples did not fail
-        group = group[:1] if error.is_of_choice else group
-        first, *others = (failed(request, error, self.run) for request in group)
+        samples = 1 if error.is_of_choice else len(request.keys)
+        first, *others = (
+            failed(request.part(place, place + 1), error, self.run) for place in range(samples)
+        )
         return [replace(first, usage=error.usage), *others]
 
     def _give_up(self, error: FatalModelError) -> None:

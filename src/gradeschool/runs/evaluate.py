@@ -20,7 +20,7 @@ from gradeschool.formats.own_run import (
     read_completions,
     read_json,
 )
-from gradeschool.models.base import BulkModel, Model, Request
+from gradeschool.models.base import Model, Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
@@ -183,7 +183,7 @@ class _Session:
         self.writer = GroupWriter(store, self._score)
         self.dispatcher = Dispatcher(
             model,
-            ConcurrencyLimiter(options.connections),
+            ConcurrencyLimiter(options.connections or getattr(model, "connections", None)),
             self._record,
             self._retry,
             model.name,
@@ -235,9 +235,6 @@ class _Session:
                     self.model, self.store, self.writer, record, self.progress, stopping
                 )
                 await batches.request_all(self.todo)
-            elif isinstance(self.model, BulkModel):
-                if self.todo:
-                    await self.dispatcher.send_in_bulk(self.model, self.todo)
             else:
                 await self.dispatcher.send_all(self.todo, self.options.choices)
 

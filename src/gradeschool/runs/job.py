@@ -7,7 +7,6 @@ checks it before anything is fetched or sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models.base import Model, SeveralModel
+from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.problem import Problem
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 DEFAULT_PROTOCOL = "zero-shot/chat"
 # The shipped model was trained only on questions and annotated solutions.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-HERE = "transformers/"
 RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *NATIVE, "transformers", "vllm", "llama.cpp", "recorded")
@@ -48,8 +46,7 @@ class EvalJob:
     temperature, max_tokens, seed: None selects the protocol's. calculator: None turns it on for
     `tiny` only. connections: maximum number of requests in flight, None to adapt it. choices:
     samples per request. timeout: seconds per request. price: dollars per million tokens, "2.50/10".
-    engine: "local" or "ray". output: the run folder, None for `default_folder`. servers: further
-    endpoints of the same model, which share the work.
+    engine: "local" or "ray". output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -70,7 +67,6 @@ class EvalJob:
     engine: str = "local"
     processes: int | None = None
     output: Path | None = None
-    servers: Sequence[str] = ()
 
     @property
     def protocol_name(self) -> str:
@@ -95,24 +91,21 @@ class PreparedJob:
     options: RequestOptions
 
 
-def prepare(
-    job: EvalJob, model: Model | None = None, warn: Callable[[str], None] = lambda message: None
-) -> PreparedJob:
+def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
     """Check a job, load its problems and create its model.
 
-    model: replaces the model named by `job.model`, for example by a Python function. warn: called
-    with a message if one of several servers fails. Raises InputError for contradictory or unknown
-    settings, before a dataset is fetched; DataError if the dataset is not available;
-    MissingExtraError for an engine.
+    model: replaces the model named by `job.model`, for example by a Python function. Raises
+    InputError for contradictory or unknown settings, before a dataset is fetched; DataError if the
+    dataset is not available; MissingExtraError for an engine.
     """
     protocol = get_protocol(job.protocol_name)
     _check(job, protocol)
     decoding = decoding_of(protocol, job.samples, job.temperature, job.max_tokens, job.seed)
     workers, name = workers_of(job.engine, job.processes), job.dataset or protocol.dataset
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        _price(job, model or _model(job, (), name, workers, warn))
+        _price(job, model or _model(job, (), name, workers))
     plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
-    answering = model or _model(job, plan.problems, plan.dataset.name, workers, warn)
+    answering = model or _model(job, plan.problems, plan.dataset.name, workers)
     _check_model(job, answering)
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
@@ -127,19 +120,8 @@ def _model(
     problems: tuple[Problem, ...],
     dataset: str,
     workers: Workers | None,
-    warn: Callable[[str], None],
 ) -> Model:
-    """Return the model of a job, or its servers as one model."""
-    names = list(dict.fromkeys((job.model, *job.servers)))
-    if len(names) > 1 and any(name.startswith(HERE) for name in names):
-        raise InputError("several local models are given; give one, which --processes can share")
-    settings = (problems, dataset, job.timeout, job.calculates, workers)
-    models = [choose_model(name, *settings) for name in names]
-    if len(models) == 1:
-        return models[0]
-    from gradeschool.models.spread import SpreadModel
-
-    return SpreadModel(models, warn)
+    return choose_model(job.model, problems, dataset, job.timeout, job.calculates, workers)
 
 
 def _price(job: EvalJob, model: Model) -> Price | None:
@@ -152,8 +134,6 @@ def _price(job: EvalJob, model: Model) -> Price | None:
 
 def _check_model(job: EvalJob, model: Model) -> None:
     """Raise InputError if the model cannot be asked in the requested way."""
-    if job.choices > 1 and not isinstance(model, SeveralModel):
-        raise InputError(f"{job.model!r} gives one sample per request; leave --choices out")
     if job.batch:
         from gradeschool.models.endpoint import Endpoint
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -24,7 +24,6 @@ from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
 
-RequestGroup = Sequence[Request]
 SCHEMA = 1
 # These never change in a run; the numbers of problems and samples may increase.
 FIXED = ("model", "protocol", "dataset", "shots", "decoding")
@@ -42,14 +41,14 @@ class RunPlan:
     samples: int
 
     def requests(self, identity: str) -> list[Request]:
-        """Return the requests to the model with this identity, problem by problem."""
+        """Return the requests of one sample each to the model with this identity, by problem."""
         return [
             Request(
-                key=request_key(identity, prompt, self.decoding, sample),
-                problem=problem,
-                prompt=prompt,
-                decoding=self.decoding,
-                sample=sample,
+                problem,
+                prompt,
+                self.decoding,
+                (request_key(identity, prompt, self.decoding, sample),),
+                (sample,),
             )
             for problem, prompt in zip(self.problems, self._prompts(), strict=True)
             for sample in range(self.samples)
@@ -101,22 +100,25 @@ def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
     return [request for request in requests if request.key not in answered]
 
 
-def groups(requests: Sequence[Request], most: int) -> list[RequestGroup]:
-    """Return the requests in order, in groups that one request with `n` can answer."""
-    grouped: list[list[Request]] = []
+def groups(requests: Sequence[Request], most: int) -> list[Request]:
+    """Return requests of one sample joined into requests of up to `most` samples, in order."""
+    if most == 1:
+        return list(requests)
+    joined: list[Request] = []
     for request in requests:
-        last = grouped[-1] if grouped else []
-        joins = (
-            0 < len(last) < most
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and len(last.keys) < most
             and request.decoding.seed is None
-            and request.problem.id == last[0].problem.id
-            and request.prompt == last[0].prompt
-        )
-        if joins:
-            last.append(request)
+            and (request.problem.id, request.prompt) == (last.problem.id, last.prompt)
+        ):
+            joined[-1] = replace(
+                last, keys=last.keys + request.keys, samples=last.samples + request.samples
+            )
         else:
-            grouped.append([request])
-    return [*grouped]
+            joined.append(request)
+    return joined
 
 
 def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
