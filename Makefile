@@ -12,7 +12,7 @@
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 PEERS = lm_eval lm_eval_math inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 opencompass \
-        functions inspect_ai_server lm_eval_api verifiers_0_4_0 every_eval_ever loggers \
+        functions inspect_ai_server lm_eval_api verifiers_0_4_0 loggers \
         providers
 HEAVY_PEERS = lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf openrlhf_prm ray transformers_serve vllm_cpu \
 	llama_cpp_server

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
-from gradeschool.formats.every_eval_ever import is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_settings
 from gradeschool.formats.layout import question_of, rows_in, texts_of
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
@@ -86,17 +85,6 @@ def batch_output(folder: Path) -> Path:
     return shapes.jsonl(folder / "a.jsonl", rows)
 
 
-def every_eval_ever(folder: Path) -> Path:
-    rows = [
-        {"evaluation_id": "e", "model_id": "m", "sample_id": str(index),
-         "metadata": {"sample": "0"}, "interaction_type": "single_turn",
-         "input": {"raw": "How?", "reference": ["3"]},
-         "output": {"raw": ["#### 3"]}} for index in range(6)
-    ]  # fmt: skip
-    assert is_every_eval_ever(rows[0])
-    return shapes.jsonl(folder / "a_samples.jsonl", rows)
-
-
 def openai_solutions(folder: Path) -> Path:
     rows = [
         {"question": problem.question, "ground_truth": problem.solution,
@@ -155,7 +143,7 @@ def arrow_stream(folder: Path) -> Path:
 
 
 FORMATS = (
-    plain, own_run, lm_eval, batch_output, every_eval_ever, openai_solutions, inspect_json,
+    plain, own_run, lm_eval, batch_output, openai_solutions, inspect_json,
     inspect_deflated, inspect_zstd, gzipped, parquet, arrow_stream, shapes.feather, shapes.excel,
     shapes.survey, shapes.tsv, shapes.semicolons, shapes.openai_messages, shapes.opencompass,
     shapes.helm, shapes.wandb_table, shapes.simple_evals, shapes.pandas_columns, shapes.vllm,

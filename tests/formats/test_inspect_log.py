@@ -1,4 +1,4 @@
-"""inspect's logs: what `gradeschool export` writes, and recorded logs."""
+"""Recorded logs of inspect."""
 
 import json
 import sys
@@ -11,50 +11,12 @@ import pytest
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import inspect_log
-from gradeschool.formats.inspect_log import inspect_scorer_name
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import FileSample, Reference
-from tests.formats.test_export import CHOSEN, members
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
-from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.exports import answers as answers  # fixtures
-from tests.support.exports import export
-from tests.support.hostile_report import HOSTILE
 
 Row = dict[str, Any]
-
-
-def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
-    """Epochs, targets, stops, scores, spans; a failed sample has its error and no score."""
-    fields = members(export(gradeschool, answers, "inspect", tmp_path, *CHOSEN))
-    good = fields["samples/0_epoch_1.json"]
-    assert (good["id"], good["epoch"], good["target"]) == (0, 1, "600")
-    assert good["output"]["choices"][0]["stop_reason"] == "stop"
-    score = good["scores"]["gradeschool/reader"]
-    assert (score["value"], score["answer"]) == ("C", "600")
-    start, end = score["metadata"]["span"]
-    assert good["output"]["completion"][start:end] == "600"
-    failed = fields["samples/0_epoch_2.json"]
-    assert failed["error"]["message"] == "timeout: the server said nothing"
-    assert failed["scores"] == {}
-    missed = fields["samples/29_epoch_1.json"]["scores"]["openai/2021"]
-    assert (missed["value"], missed["answer"]) == ("N", None)
-    header = fields["header.json"]
-    assert header["eval"]["config"]["epochs"] == len(HOSTILE) + 1
-    assert header["eval"]["task_args"] == {"dataset": "sample"}
-    assert header["eval"]["metadata"]["protocol"] is None
-    assert header["results"]["total_samples"] == len(HOSTILE) + 3
-    assert header["results"]["completed_samples"] == len(HOSTILE) + 2
-    assert len(fields["summaries.json"]) == len(HOSTILE) + 3
-    assert [score["name"] for score in header["results"]["scores"]] == list(CHOSEN[1::2])
-
-
-def test_inspect_scorers_are_named_as_they_are_registered() -> None:
-    """As `gradeschool.integrations.inspect_scorers` says, which needs inspect to be imported."""
-    assert inspect_scorer_name("gradeschool/reader") == "gradeschool/reader"
-    named = inspect_scorer_name("inspect/match-numeric@<=0.3.220")
-    assert named == "gradeschool/inspect/match-numeric:<=0_3_220"
 
 
 def inspect_sample(number: int, epoch: int = 1, **fields: object) -> Row:

@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool import all_scorers
 from gradeschool.errors import InputError
-from gradeschool.formats.inspect_log import inspect_scorer_name
+from gradeschool.reports.export_inspect import inspect_scorer_name
 from tests.support.inspect_scores import ROWS
 from tests.support.lent_modules import Score, imported_anew, lend_inspect
 

@@ -12,9 +12,6 @@ from tests.support.hostile_report import HOSTILE
 TARGETS = {
     "lm-eval": "lm_eval",
     "inspect": "log.eval",
-    "eval-results": "gsm8k.yaml",
-    "model-index": "card.md",
-    "every-eval-ever": "datastore",
     "parquet": "rows.parquet",
 }
 
@@ -28,7 +25,6 @@ def _only(folder: Path, pattern: str) -> Path:
 samples_of: dict[str, Callable[[Path], Path]] = {
     "lm-eval": lambda folder: _only(folder, "*/samples_*.jsonl"),
     "inspect": lambda file: file,
-    "every-eval-ever": lambda folder: _only(folder, "data/*/*/*/*_samples.jsonl"),
     "parquet": lambda file: file,
 }
 

@@ -25,18 +25,19 @@ from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
-    from gradeschool.formats.export import ExportedFile, ExportedRun
-    from gradeschool.reports.hub_upload import HubTarget
+    from gradeschool.reports.export import ExportedRun
     from gradeschool.scorer import Scorer
 
-NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
+ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": files in a folder
 
 
 @click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
-@click.option("--to", "name", type=click.Choice(NAMES), required=True, help="Format to write.")
+@click.option(
+    "--to", "name", type=click.Choice(list(ENDINGS)), required=True, help="Format to write."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
-              help="File to write; for lm-eval and every-eval-ever a folder.")  # fmt: skip
+              help="File to write; for lm-eval a folder.")  # fmt: skip
 @scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--push", "repo", metavar="OWNER/NAME",
@@ -63,40 +64,39 @@ def command(
     RUN is a run folder or a sample file with one run; FILE#NAME selects one run of several.
 
     \b
-    lm-eval          results_*.json and samples_*.jsonl, in a folder
-    inspect          an .eval log, for inspect view, inspect log and inspect score
-    eval-results     a .yaml file for .eval_results/ on the Hugging Face hub
-    model-index      its older form: the front matter of a model card (.md)
-    every-eval-ever  data/... of the datastore, schema 0.3
-    parquet          a row for each sample: completion, verdicts, tokens
+    lm-eval   results_*.json and samples_*.jsonl, in a folder
+    inspect   an .eval log, for inspect view, inspect log and inspect score
+    parquet   a row for each sample: completion, verdicts, tokens
 
     Writes lone surrogates, which these formats cannot store, as U+FFFD. Dates are those of the run,
     so the same run gives the same bytes.
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
-    from gradeschool.formats.export import require_all_free, save_files
-    from gradeschool.reports.exported_run import FORMATS
-    from gradeschool.reports.hub_upload import check_push, hub_target
+    from gradeschool.reports.export import parquet_files, require_all_free, save_files, size_of
+    from gradeschool.reports.export_inspect import inspect_files
+    from gradeschool.reports.export_lm_eval import lm_eval_files
+    from gradeschool.reports.hub import check_push
 
-    form = FORMATS[name]
-    if form.ending and output.suffix.lower() != form.ending:
+    if ENDINGS[name] and output.suffix.lower() != ENDINGS[name]:
         raise InputError(
-            f"a file for {name} must end in {form.ending}, and {output.name!r} does not; "
-            f"give -o {output.with_suffix(form.ending)}"
+            f"a file for {name} must end in {ENDINGS[name]}, and {output.name!r} does not; "
+            f"give -o {output.with_suffix(ENDINGS[name])}"
         )
     if repo is not None:
-        check_push(repo, name)
+        check_push(repo)
     run = _chosen_run(arguments, scorers, dataset)
-    files = form.files(run)
+    writers = {"lm-eval": lm_eval_files, "inspect": inspect_files, "parquet": parquet_files}
+    files = writers[name](run)
     require_all_free(output, files, force)
-    target = None if repo is None else hub_target(repo, name, output, files)
+    paths = {file.path or output.name: output / file.path for file in files}
     if dry_run:
-        _print_plan(output, files, target, as_json)
+        sizes = [size_of(file) for file in files]
+        _print_plan(paths, sizes, repo, as_json)
         return
     size = save_files(output, files)
-    address = None if target is None else _pushed(target, run, output, force)
-    _print_written(run, [str(output / file.path) for file in files], size, address, as_json)
+    address = None if repo is None else _pushed(repo, paths, run, output, force)
+    _print_written(run, list(map(str, paths.values())), size, address, as_json)
     failed = len(run.samples) - len(run.answered())
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
@@ -108,7 +108,7 @@ def _chosen_run(
     arguments: Sequence[str], scorers: Sequence[str], dataset: str | None
 ) -> ExportedRun:
     """Return the run of a command line with its verdicts; raises InputError for several."""
-    from gradeschool.reports.exported_run import exported_run, one_run
+    from gradeschool.reports.export import exported_run, one_run
     from gradeschool.scoring.sources import choose_scorers
 
     runs, names = files_and_scorers(arguments, scorers)
@@ -119,14 +119,16 @@ def _chosen_run(
     return exported_run(run, chosen or _own_scorers(run.manifest), warn)
 
 
-def _pushed(target: HubTarget, run: ExportedRun, output: Path, force: bool) -> str:
+def _pushed(
+    repo: str, paths: Mapping[str, Path], run: ExportedRun, output: Path, force: bool
+) -> str:
     """Upload an export and return the address of the commit; exits with 3 without a connection."""
     from gradeschool.errors import TransientError
-    from gradeschool.reports.hub_upload import push
+    from gradeschool.reports.hub import push
 
     kept = f"nothing was uploaded, the export is in {str(output)!r}"
     try:
-        return push(target, run, force)
+        return push(repo, paths, run, force)
     except InputError as error:
         raise InputError(f"{error}; {kept}") from error
     except TransientError as error:
@@ -135,24 +137,20 @@ def _pushed(target: HubTarget, run: ExportedRun, output: Path, force: bool) -> s
 
 
 def _print_plan(
-    output: Path, files: Sequence[ExportedFile], target: HubTarget | None, as_json: bool
+    paths: Mapping[str, Path], sizes: Sequence[int], repo: str | None, as_json: bool
 ) -> None:
     """Print the files of an export with their sizes, and where they would be uploaded."""
-    from gradeschool.formats.export import size_of
-
-    sizes = {str(output / file.path): size_of(file) for file in files}
-    uploads = {name: sizes[str(path)] for name, path in target.files.items()} if target else {}
     if as_json:
-        repo = target and {"name": target.repo, "kind": target.kind, "files": uploads,
-                           "card": target.card}  # fmt: skip
-        print_json({"files": sizes, "repository": repo})
+        written = dict(zip(map(str, paths.values()), sizes, strict=True))
+        uploads = repo and {"name": repo, "files": dict(zip(paths, sizes, strict=True))}
+        print_json({"files": written, "repository": uploads})
         return
-    say("\n".join(f"would write {name}, {size_in_words(size)}" for name, size in sizes.items()))
-    if target is not None:
-        for name, size in uploads.items():
-            say(f"would upload {name}, {size_in_words(size)}")
-        card = ", with a README.md unless it has one" if target.card else ""
-        say(f"to the {target.kind} repository {target.repo}{card}")
+    for path, size in zip(paths.values(), sizes, strict=True):
+        say(f"would write {path}, {size_in_words(size)}")
+    for name, size in zip(paths, sizes, strict=True) if repo else ():
+        say(f"would upload {name}, {size_in_words(size)}")
+    if repo:
+        say(f"to the dataset repository {repo}, with a README.md unless it has one")
 
 
 def _print_written(

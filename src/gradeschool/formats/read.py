@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.layout import (
     HEAD,
@@ -116,7 +115,6 @@ class SampleReader:
         self.path = path
         self.default_run = default_run
         self.samples = LmEvalSamples(path, default_run)
-        self.instances = EveryEvalEverSamples(path)
         self.layout: Layout | None = None
         self.naming = AS_NAMED
         self.is_as_named = True
@@ -139,8 +137,6 @@ class SampleReader:
         self.first = first.number
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
-        elif is_every_eval_ever(first.fields):
-            list(self.instances.read(first))  # which of the results
         elif options.columns or not any(
             is_plain(row.fields) or self._is_known(row) for row in head
         ):
@@ -214,8 +210,6 @@ class SampleReader:
             return [stored]
         if is_lm_eval(fields):
             return self.samples.read(row)
-        if is_every_eval_ever(fields):
-            return self.instances.read(row)
         if is_openai_solutions(fields):
             return openai_solutions(row)
         if is_batch(fields):
@@ -277,7 +271,7 @@ def read_samples(
     `sample_batches`.
 
     Formats: a run folder, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
-    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
+    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), OpenAI batch
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
     Raises InputError if the file as a whole cannot be read or is empty.
     """

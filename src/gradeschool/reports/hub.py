@@ -1,64 +1,32 @@
 """`export --push`: upload an export to the Hugging Face hub, in one commit, with a card.
 
-Samples go to a dataset repository, which is created (private) if it does not exist; results for
-`.eval_results/` go to the repository of the model, which must exist.
+The files go to a dataset repository, which is created (private) if it does not exist.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradeschool import __version__
 from gradeschool.errors import InputError, TransientError, require_packages
-from gradeschool.formats.export import ExportedFile, ExportedRun, storable
 from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import bounds, percent
+from gradeschool.reports.export import ExportedRun, storable
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import markdown_table
 
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-
 CARD = "README.md"
-RESULTS_FOLDER = ".eval_results"  # of a model repository: hub-docs, docs/hub/eval-results.md
 LOGIN = "run `hf auth login`, or set HF_TOKEN to a token that may write"
 
 
-@dataclass(frozen=True, slots=True)
-class HubTarget:
-    """A repository and the files to upload: the path in the repository, and the local path."""
-
-    repo: str
-    kind: str
-    files: Mapping[str, Path]
-
-    @property
-    def card(self) -> bool:
-        """Return whether a card is written: a model's own card is not changed."""
-        return self.kind == "dataset"
-
-
-def hub_target(repo: str, form: str, output: Path, files: Sequence[ExportedFile]) -> HubTarget:
-    """Return the repository and paths for the files of an export."""
-    if form == "eval-results":
-        return HubTarget(repo, "model", {f"{RESULTS_FOLDER}/{output.name}": output})
-    paths = {file.path or output.name: output / file.path for file in files}
-    return HubTarget(repo, "dataset", paths)
-
-
-def check_push(repo: str, form: str) -> None:
+def check_push(repo: str) -> None:
     """Raise MissingExtraError or InputError if an upload cannot begin.
 
     The token is that of huggingface_hub (HF_TOKEN, or from `hf auth login`).
     """
-    if form == "model-index":
-        raise InputError(
-            "--push cannot merge model-index into the README of a model; export eval-results"
-        )
     require_packages("--push", "hub", "huggingface_hub")
     from huggingface_hub import get_token
     from huggingface_hub.errors import HFValidationError
@@ -77,8 +45,8 @@ def check_push(repo: str, form: str) -> None:
     register_secret(token)
 
 
-def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
-    """Upload the files in one commit and return its address.
+def push(repo: str, files: Mapping[str, Path], run: ExportedRun, replace_card: bool) -> str:
+    """Upload files, by their path in the repository, in one commit; return its address.
 
     An existing card is kept, unless `replace_card` is set. Raises InputError if the hub refuses,
     TransientError if it cannot be reached or has a server error; in both cases nothing is
@@ -91,20 +59,15 @@ def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
     if not sys.stderr.isatty():
         disable_progress_bars()
     api = HfApi(library_name="gradeschool", library_version=__version__)
-    additions = [CommitOperationAdd(name, path) for name, path in target.files.items()]
+    additions = [CommitOperationAdd(name, path) for name, path in files.items()]
+    message = f"{storable(run.model)} under {run.task}, by gradeschool {__version__}"
     try:
-        if target.card:
-            api.create_repo(target.repo, repo_type=target.kind, private=True, exist_ok=True)
-            if replace_card or not api.file_exists(target.repo, CARD, repo_type=target.kind):
-                additions.append(CommitOperationAdd(CARD, card(run, tuple(target.files))))
-        commit = api.create_commit(
-            target.repo,
-            additions,
-            repo_type=target.kind,
-            commit_message=f"{storable(run.model)} under {run.task}, by gradeschool {__version__}",
-        )
+        api.create_repo(repo, repo_type="dataset", private=True, exist_ok=True)
+        if replace_card or not api.file_exists(repo, CARD, repo_type="dataset"):
+            additions.append(CommitOperationAdd(CARD, card(run, tuple(files))))
+        commit = api.create_commit(repo, additions, repo_type="dataset", commit_message=message)
     except hub.HfHubHTTPError as error:
-        raise _refusal(target, api, error) from error
+        raise _refusal(repo, api.endpoint, error) from error
     except (hub.HTTPError, OSError) as error:  # type: ignore[attr-defined]
         raise TransientError(
             "cannot connect", f"cannot reach {api.endpoint}: {_first_line(error)}; try again later"
@@ -116,12 +79,12 @@ def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
     return str(commit.commit_url)
 
 
-def _refusal(target: HubTarget, api: HfApi, error: Any) -> InputError | TransientError:
+def _refusal(repo: str, host: str, error: Any) -> InputError | TransientError:
     """Return the error for an HTTP status of the hub."""
     status = error.response.status_code
-    where = f"{target.kind} repository {target.repo!r}"
+    where = f"dataset repository {repo!r}"
     if status == 401:
-        return InputError(f"{api.endpoint} refuses the token (HTTP 401); {LOGIN}")
+        return InputError(f"{host} refuses the token (HTTP 401); {LOGIN}")
     if status == 403:
         return InputError(
             f"the token may not write to the {where} (HTTP 403); give one that may, or another "
@@ -129,7 +92,7 @@ def _refusal(target: HubTarget, api: HfApi, error: Any) -> InputError | Transien
         )
     if status == 404:
         return InputError(f"there is no {where} (HTTP 404); create it, or correct the name")
-    words = f"{api.endpoint} answers HTTP {status}: {_first_line(error)}"
+    words = f"{host} answers HTTP {status}: {_first_line(error)}"
     if status == 429 or status >= 500:
         return TransientError(f"http {status}", f"{words}; try again later")
     return InputError(f"{words}; correct what it names")
