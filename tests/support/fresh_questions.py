@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.fresh import fresh_problems
-from gradeschool.datasets.fresh.wording import VERBS, WORDS
+from gradeschool.datasets.fresh.story import VERBS, WORDS
 
 Facts = dict[str, Any]
 Rules = Mapping[str, Callable[..., object]]

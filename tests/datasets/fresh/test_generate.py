@@ -2,10 +2,8 @@
 
 import ast
 import hashlib
-import importlib
 import json
 import operator
-import pkgutil
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool import Problem, judge, load_dataset
-from gradeschool.datasets.fresh import SPLITS, VERSION, families, fresh_problems
+from gradeschool.datasets.fresh import SPLITS, VERSION, fresh_problems
 from gradeschool.datasets.fresh.generate import FAMILIES, FORWARD, SEARCH, row, rows_digest
-from gradeschool.datasets.fresh.story import Story
-from gradeschool.datasets.fresh.wording import (
+from gradeschool.datasets.fresh.story import (
     BAKED,
     CLOTHES,
     FRUIT,
@@ -29,26 +26,17 @@ from gradeschool.datasets.fresh.wording import (
     SCHOOL,
     SMALL,
     TOYS,
-)
+    Story,
+    Wordings,
+    sentences,
+)  # fmt: skip
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 COUNT = 250  # problems of each split
-WORDS = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+         "twelve")  # fmt: skip
 SAID = {word: {number} for number, word in enumerate(WORDS, start=1)} | {
     "twice": {2}, "half": {2}, "third": {3}, "thirds": {3}, "quarter": {4}, "quarters": {4},
     "fifth": {5}, "fifths": {5}, "dozen": {12, 24, 36},
@@ -56,6 +44,7 @@ SAID = {word: {number} for number, word in enumerate(WORDS, start=1)} | {
 # Sums of one more; percent; units; legs; a doubled amount; how many results an average is of.
 KNOWN = {1, 2, 4, 12, 60, 100, 1000}
 COUNTED = {3, 4, 5}
+KINDS = ("people", "colors", "days")  # of comparisons; their step is used as it is
 ANNOTATION = re.compile(r"<<([^<>=]+)=([^<>=]+)>>")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -212,30 +201,27 @@ def test_held_out_numbers_are_larger(by_split: dict[str, tuple[Problem, ...]]) -
 
 
 def test_held_out_wordings_are_in_no_other_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {
-        wordings
-        for module in pkgutil.iter_modules(families.__path__, f"{families.__name__}.")
-        for wordings in vars(importlib.import_module(module.name)).values()
-        if isinstance(wordings, tuple)
-        and len(wordings) > 2
-        and all(isinstance(wording, str) for wording in wordings)
-    }
-    held_out = {wordings[-1] for wordings in known}
+    known = {(f, n): w for f, named in sentences().items() for n, w in named.items()}
+    held_out = {wordings[-1] for wordings in known.values() if len(wordings) > 2}
     chosen: Counter[str] = Counter()
+    asked = set[tuple[str, str | Wordings]]()
     choose = Story.word
 
-    def remembered(story: Story, wordings: tuple[str, ...]) -> str:
-        word = choose(story, wordings)
+    def recorded(story: Story, name: str | Wordings) -> str:
+        word = choose(story, name)
         chosen[word] += 1
+        asked.update((family, name) for family in known_of(story))
         return word
 
-    monkeypatch.setattr(Story, "word", remembered)
+    def known_of(story: Story) -> list[str]:
+        return [family for family, named in sentences().items() if named is story.wordings]
+
+    monkeypatch.setattr(Story, "word", recorded)
     for family in FAMILIES:
         for _ in fresh_problems(3, 100, families=(family,)):
             pass
     assert held_out & set(chosen) == set()
-    assert len(held_out) > 200
-    assert len(chosen) > 2 * len(held_out) - 20  # nearly all others are used
+    assert set(known) - asked == {("comparison", f"{kind} step") for kind in KINDS}
 
 
 def test_held_out_wordings_use_known_words(by_split: dict[str, tuple[Problem, ...]]) -> None:

@@ -11,58 +11,39 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from gradeschool.datasets.fresh.chance import Chance
-from gradeschool.datasets.fresh.families.ages import ages
-from gradeschool.datasets.fresh.families.averages import averages
-from gradeschool.datasets.fresh.families.backward import backward
-from gradeschool.datasets.fresh.families.buying import shopping, tickets
-from gradeschool.datasets.fresh.families.collection import collection
-from gradeschool.datasets.fresh.families.comparison import comparison
-from gradeschool.datasets.fresh.families.earning import savings, wages
-from gradeschool.datasets.fresh.families.groups import groups
-from gradeschool.datasets.fresh.families.measures import measures, tanks
-from gradeschool.datasets.fresh.families.production import harvest, production
-from gradeschool.datasets.fresh.families.rates import reading, trips
-from gradeschool.datasets.fresh.families.ratios import ratios, recipes
-from gradeschool.datasets.fresh.families.search import legs, product, sharing, two_kinds
-from gradeschool.datasets.fresh.story import Story, StoryStyle, Unfit, aside
+from gradeschool.datasets.fresh.counts import (
+    ages,
+    averages,
+    backward,
+    collection,
+    comparison,
+    groups,
+    ratios,
+    recipes,
+)
+from gradeschool.datasets.fresh.rates import measures, reading, tanks, trips
+from gradeschool.datasets.fresh.search import legs, product, sharing, two_kinds
+from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
+from gradeschool.datasets.fresh.trade import harvest, production, savings, shopping, tickets, wages
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 
-Teller = Callable[[Story], None]
-FORWARD: dict[str, Teller] = {
-    name.__name__: name
-    for name in (
-        ages,
-        tickets,
-        tanks,
-        savings,
-        harvest,
-        backward,
-        averages,
-        collection,
-        comparison,
-        groups,
-        measures,
-        production,
-        ratios,
-        reading,
-        recipes,
-        shopping,
-        trips,
-        wages,
+Family = Callable[[Story], None]
+# The order decides which family a seed draws.
+FORWARD: dict[str, Family] = {
+    family.__name__: family
+    for family in (
+        ages, tickets, tanks, savings, harvest, backward, averages, collection, comparison, groups,
+        measures, production, ratios, reading, recipes, shopping, trips, wages,
     )
-}
-SEARCH: dict[str, Teller] = {name.__name__: name for name in (legs, product, sharing, two_kinds)}
+}  # fmt: skip
+SEARCH: dict[str, Family] = {f.__name__: f for f in (legs, product, sharing, two_kinds)}
 FAMILIES = FORWARD | SEARCH
 # Families about a person {A} where a stray fact about that person cannot be misread.
-WITH_ASIDES = frozenset(
-    name.__name__
-    for name in (
-        *(averages, backward, collection, reading, recipes, savings, sharing, shopping, tanks),
-        *(two_kinds, wages),
-    )
-)
+WITH_ASIDES = frozenset((
+    "averages", "backward", "collection", "reading", "recipes", "savings", "sharing", "shopping",
+    "tanks", "two_kinds", "wages",
+))  # fmt: skip
 
 VERSION = "2"  # a change of any template or range needs a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
@@ -130,7 +111,7 @@ def _problem(
         chance = Chance(VERSION, seed, split, number, attempt)
         if attempt % PATIENCE == 0:
             family = chance.pick(families)
-        story = Story(chance, style)
+        story = Story(chance, style, sentences()[family])
         try:
             FAMILIES[family](story)
             if family not in SEARCH:

@@ -1,30 +1,354 @@
-"""A story: the sentences of a question and the steps of its solution, built side by side.
+"""Stories: the sentences of a question and the steps of its solution, built side by side.
 
-A family of problems calls `draw` for every number of the question, `fact`, `event` and `ask` for
-its sentences, and `step` for every line of the solution. A value that makes no sense (negative,
-a fraction of a person, too large) raises Unfit, and the problem is drawn again. `times`, `share`
-and `percent` are relations that many families use.
+A family of problems is a function of a `Story`. It calls `draw` for every number of the question,
+`fact`, `event` and `ask` for its sentences, and `step` for every line of the solution. A value that
+makes no sense (negative, a fraction of a person, too large) raises Unfit, and the problem is drawn
+again. `times`, `share` and `percent` are relations that many families use.
+
+The sentences are in sentences.txt: under "[family]" a name, and indented the wordings with the same
+meaning. The last of three or more is held out: only the split `test-templates` uses it. A wording
+is a template with fields in braces:
+
+    {A}         a person's name           {A.he} {A.him} {A.his}  the pronoun where it is clear who
+    {n}         a number, "$" before money, a word where the number was drawn as a word
+    {n item}    a number and what it counts, in agreement: "1 apple", "three apples"
+    {item}      the plural                {item.one} {item.a}     the singular, with "a" or "an"
+    {~give}     a verb of a singular subject in the tense of the story: "gives", "gave"
+    {~~give}    the same of a plural subject: "give", "gave"
+    {~act}      the same of the verb that is the value of "act"
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import hashlib
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from gradeschool import calculator
-from gradeschool.datasets.fresh.chance import Chance
-from gradeschool.datasets.fresh.quantity import Quantity, Tree, evaluate, leaf, nodes, signature
-from gradeschool.datasets.fresh.wording import (
-    PEOPLE,
-    PLACES,
-    WEEK,
-    WORDS,
-    Person,
-    Speaker,
-    Wordings,
+
+T = TypeVar("T")
+
+
+class Chance:
+    """A stream of choices that depends only on its key: the same on every machine and Python.
+
+    Python promises the sequence of `random.Random.random()` for a seed, but not that of its other
+    methods, so all choices are made with `random()`. The seed is the SHA-256 of the key, so that
+    similar keys give unrelated streams.
+    """
+
+    __slots__ = ("_random",)
+
+    def __init__(self, *key: str | int) -> None:
+        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+        self._random = random.Random(int.from_bytes(digest, "big")).random  # noqa: S311
+
+    def below(self, bound: int) -> int:
+        """Return a whole number from 0 to bound - 1."""
+        return int(self._random() * bound)
+
+    def between(self, low: int, high: int) -> int:
+        """Return a whole number from low to high, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """Return one of the options, all equally likely."""
+        return options[int(self._random() * len(options))]
+
+    def hit(self, probability: float) -> bool:
+        """Return whether an event of that probability happens."""
+        return self._random() < probability
+
+    def sample(self, options: Sequence[T], count: int) -> list[T]:
+        """Return `count` different options in random order (Fisher and Yates)."""
+        pool = list(options)
+        for index in range(count):
+            other = index + int(self._random() * (len(pool) - index))
+            pool[index], pool[other] = pool[other], pool[index]
+        return pool[:count]
+
+    def shuffled(self, options: Sequence[T]) -> list[T]:
+        """Return the options in random order."""
+        return self.sample(options, len(options))
+
+
+SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the operators of a written expression bind
+# A leaf is (role, value); an inner node is (operator, left, right).
+Tree = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a problem. Arithmetic builds an expression; `Story.step` turns it into a result.
+
+    money: in dollars; cents are allowed, and "$" is written before it.
+    spoken: how the question writes it if not in digits ("three", "a dozen").
+    """
+
+    value: Fraction
+    written: str
+    tree: Tree
+    money: bool = False
+    rank: int = ATOM
+    spoken: str = ""
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return _join("+", self, other, self.value + other.value, self.money or other.money)
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        return _join("-", self, other, self.value - other.value, self.money or other.money)
+
+    def __mul__(self, other: Quantity) -> Quantity:
+        return _join("*", self, other, self.value * other.value, self.money or other.money)
+
+    def __truediv__(self, other: Quantity) -> Quantity:
+        money = self.money and not other.money
+        return _join("/", self, other, self.value / other.value, money)
+
+    def as_result(self) -> Quantity:
+        """Return the quantity as later expressions write it: as its value."""
+        return replace(self, written=number(self.value), rank=ATOM)
+
+    @property
+    def shown(self) -> str:
+        """The number in running text: 1250, or 2.50 for money."""
+        return amount(self.value) if self.money else number(self.value)
+
+
+def _join(operator: str, a: Quantity, b: Quantity, value: Fraction, money: bool) -> Quantity:
+    rank = SUM if operator in "+-" else PRODUCT
+    first = a.written if a.rank >= rank else f"({a.written})"
+    closed = b.rank > rank or (b.rank == rank and operator in "+*")
+    second = b.written if closed else f"({b.written})"
+    return Quantity(value, f"{first}{operator}{second}", (operator, a.tree, b.tree), money, rank)
+
+
+def leaf(value: int | Fraction, role: str, money: bool = False, spoken: str = "") -> Quantity:
+    """Return a number that is not computed: one from the question, or a constant such as 60."""
+    exact = Fraction(value)
+    return Quantity(exact, number(exact), (role, exact), money, spoken=spoken)
+
+
+def number(value: Fraction) -> str:
+    """Write a number that has at most two decimals: 12, 7.5, 0.25."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    whole, cents = divmod(int(abs(value) * 100), 100)
+    return f"{'-' if value < 0 else ''}{whole}.{cents:02d}".rstrip("0")
+
+
+def amount(value: Fraction) -> str:
+    """Write dollars: 12, 7.50."""
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.2f}"
+
+
+def evaluate(tree: Tree) -> Fraction:
+    """Return the value of a graph, computed from its leaves alone, independent of the steps."""
+    if len(tree) == 2:
+        return Fraction(tree[1])
+    operator, first, second = tree[0], evaluate(tree[1]), evaluate(tree[2])
+    if operator == "+":
+        return first + second
+    if operator == "-":
+        return first - second
+    return first * second if operator == "*" else first / second
+
+
+def nodes(tree: Tree) -> Iterator[int]:
+    """Yield the identity of every inner node of a graph."""
+    if len(tree) == 3:
+        yield id(tree)
+        yield from nodes(tree[1])
+        yield from nodes(tree[2])
+
+
+def signature(tree: Tree) -> str:
+    """Return the structure of a graph: operators and the roles of its leaves, no numbers."""
+    if len(tree) == 2:
+        return str(tree[0])
+    return f"({signature(tree[1])}{tree[0]}{signature(tree[2])})"
+
+
+class Person(NamedTuple):
+    """A person with a name."""
+
+    name: str
+    he: str
+    him: str
+    his: str
+
+
+class Noun(NamedTuple):
+    """A thing that is counted; low and high: its price in whole dollars."""
+
+    singular: str
+    plural: str
+    low: int = 2
+    high: int = 9
+
+    @property
+    def article(self) -> str:
+        """The singular with "a" or "an"."""
+        vowel = self.singular[0] in "aeiou" or self.singular == "hour"
+        return f"{'an' if vowel else 'a'} {self.singular}"
+
+
+WOMEN = ("Mia", "Anna", "Sara", "Lucy", "Emma", "Nora", "Zoe", "Amina", "Rosa", "Priya", "Julia",
+         "Grace", "Hana", "Leila", "Eva", "Maya")  # fmt: skip
+MEN = ("Ben", "Tom", "Omar", "Luis", "Jack", "Noah", "Ravi", "Sam", "Peter", "Ivan", "Kofi",
+       "David", "Hugo", "Marco", "Adam", "Felix")  # fmt: skip
+PEOPLE = tuple(Person(name, "she", "her", "her") for name in WOMEN) + tuple(
+    Person(name, "he", "him", "his") for name in MEN
 )
+
+
+def _nouns(text: str, low: int, high: int) -> tuple[Noun, ...]:
+    """Parse "pencil box/boxes"; without a plural, an s is added."""
+    pairs = (word.partition("/") for word in text.split())
+    return tuple(Noun(word, plural or f"{word}s", low, high) for word, _, plural in pairs)
+
+
+SMALL = _nouns("sticker marble card shell stamp button bead coin", 1, 1)
+SCHOOL = _nouns("pencil pen notebook eraser marker folder", 2, 6)
+FRUIT = _nouns("apple orange pear peach/peaches lemon plum", 1, 3)
+BAKED = _nouns("cookie muffin cupcake roll pie cake", 2, 9)
+CLOTHES = _nouns("shirt hat scarf/scarves jacket sweater", 9, 40)
+HOME = _nouns("cup plate bowl lamp candle blanket", 4, 30)
+TOYS = _nouns("doll kite puzzle balloon book ball", 3, 15)
+KEPT = SMALL + SCHOOL[:4] + FRUIT + BAKED[:4] + TOYS
+SOLD = SCHOOL + BAKED + CLOTHES + HOME + TOYS
+MADE = BAKED + CLOTHES[:3] + HOME + TOYS[:4]
+HOLDERS = _nouns("box/boxes bag pack", 1, 1)
+PACKING = _nouns("box/boxes bag crate", 1, 1)
+CRATES = _nouns("tray basket jar crate", 1, 1)
+PLACES = ("school", "library", "park", "market", "beach", "museum", "station")
+COLOR_WORDS = ("red", "blue", "green", "yellow", "white", "black")
+WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+START = re.compile(r"(^|[.?] )([a-z]|[0-9]+ )")
+Wordings = tuple[str, ...]
+FIELD = re.compile(r"\{([^{}]+)\}")
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+         "eleven", "twelve")  # fmt: skip
+# Plural present, singular present, past; "be" has forms of its own.
+FORMS = """
+    bring brings brought, buy buys bought, collect collects collected, come comes came,
+    cost costs cost, count counts counted, cycle cycles cycled, do does did, drive drives drove,
+    earn earns earned, eat eats ate, fill fills filled, find finds found, get gets got,
+    give gives gave, go goes went, have has had, hold holds held, keep keeps kept,
+    last lasts lasted, learn learns learned, leave leaves left, live lives lived,
+    lose loses lost, make makes made, need needs needed, own owns owned, pack packs packed,
+    pay pays paid, pick picks picked, plant plants planted, play plays played, put puts put,
+    read reads read, ride rides rode, run runs ran, save saves saved, sell sells sold,
+    share shares shared, spend spends spent, start starts started, take takes took,
+    use uses used, walk walks walked, want wants wanted, work works worked, write writes wrote
+"""
+VERBS = {forms.split()[0]: forms.split() for forms in FORMS.split(",")}
+
+
+@cache
+def sentences() -> dict[str, dict[str, Wordings]]:
+    """Return the wordings of sentences.txt by family and name."""
+    families: dict[str, dict[str, Wordings]] = {}
+    text = (Path(__file__).parent / "sentences.txt").read_text("ascii")
+    for section in re.split(r"^\[", text, flags=re.M)[1:]:
+        family, _, rest = section.partition("]\n")
+        blocks = re.findall(r"^(\S.*)\n((?: .*\n)+)", rest, flags=re.M)
+        families[family] = {
+            name: tuple(line.strip() for line in lines.splitlines()) for name, lines in blocks
+        }
+    return families
+
+
+@lru_cache(4096)
+def parts(template: str) -> tuple[tuple[str, str, str], ...]:
+    """Split a template into (text, key, form): text precedes the field."""
+    pieces = FIELD.split(template)
+    fields = []
+    for place in range(1, len(pieces), 2):
+        key, _, form = pieces[place].partition("." if "." in pieces[place] else " ")
+        fields.append((pieces[place - 1], key, form))
+    return (*fields, (pieces[-1], "", ""))
+
+
+def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
+    """Return the form of "~give" (singular) or "~~give" (plural)."""
+    plural, word = field.startswith("~~"), field.lstrip("~")
+    word = values.get(word, word)
+    if word == "be":
+        return ("were" if past else "are") if plural else ("was" if past else "is")
+    base, present, before = VERBS[word]
+    return before if past else base if plural else present
+
+
+class Speaker:
+    """Writes the sentences of a text in order and tracks the person mentioned last."""
+
+    __slots__ = ("_before", "_chance", "_now", "_past")
+
+    def __init__(self, chance: Chance, past: bool) -> None:
+        self._chance, self._past = chance, past
+        self._before: list[Person] = []
+        self._now: list[Person] = []
+
+    def say(self, template: str, values: Mapping[str, Any], words: bool = True) -> str:
+        """Return a sentence; pronouns refer to the person named in it or in the one before."""
+        self._before, self._now = self._now, []
+        spoken = []
+        for text, key, form in parts(template):
+            spoken.append(text)
+            if key.startswith("~"):
+                spoken.append(verb(key, values, self._past))
+            elif key:
+                spoken.append(self._field(values[key], form, values, words))
+        return START.sub(_capital, "".join(spoken))
+
+    def _field(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
+        if isinstance(value, Person):
+            return self._person(value, form)
+        if isinstance(value, Noun):
+            if form == "a":
+                return value.article
+            return value.singular if form == "one" else value.plural
+        if isinstance(value, Quantity):
+            return _counted(value, values[form] if form else None, words)
+        return str(value)
+
+    def _person(self, person: Person, form: str) -> str:
+        new = person not in self._now
+        people = {*self._before, *self._now} if new else set(self._now)
+        clear = person in people and not any(
+            other.he == person.he and other != person for other in people
+        )
+        if new:
+            self._now.append(person)
+            clear = clear and self._chance.hit(0.75)
+        if not form or not clear:
+            return f"{person.name}'s" if form == "his" else person.name
+        return str(getattr(person, form))
+
+
+def _capital(match: re.Match[str]) -> str:
+    """Begin a sentence: with a capital letter, a small number in words."""
+    first = match[2].rstrip()
+    if first.isdigit() and int(first) < len(WORDS):
+        return f"{match[1]}{WORDS[int(first)].capitalize()} "
+    return f"{match[1]}{match[2].upper()}"
+
+
+def _counted(quantity: Quantity, noun: Noun | None, words: bool) -> str:
+    digits = f"${quantity.shown}" if quantity.money else quantity.shown
+    written = quantity.spoken if words and quantity.spoken else digits
+    if noun is None:
+        return written
+    return f"{written} {noun.singular if quantity.value == 1 else noun.plural}"
 
 
 def check_annotations(line: str) -> None:
@@ -78,11 +402,12 @@ class StoryStyle(NamedTuple):
 class Story:
     """One problem under construction.
 
-    cast: values that every template may use. size: how many steps the family should aim at.
+    wordings: the sentences of its family by name. cast: values that every template may use. size:
+    the number of steps that the family should aim at.
     """
 
-    def __init__(self, chance: Chance, style: StoryStyle) -> None:
-        self.chance, self.style = chance, style
+    def __init__(self, chance: Chance, style: StoryStyle, wordings: Mapping[str, Wordings]) -> None:
+        self.chance, self.style, self.wordings = chance, style, wordings
         self.size = chance.between(style.low, style.high)
         self.past = chance.hit(0.5)
         self.cast: dict[str, Any] = {}
@@ -163,8 +488,9 @@ class Story:
 
     # Sentences
 
-    def word(self, wordings: Wordings) -> str:
+    def word(self, name: str | Wordings) -> str:
         """Choose a wording: the last of three or more if they are held out, else another."""
+        wordings = self.wordings[name] if isinstance(name, str) else name
         if len(wordings) < 3:
             return self.chance.pick(wordings)
         if self.style.held_out:
@@ -172,35 +498,44 @@ class Story:
             return wordings[-1]
         return self.chance.pick(wordings[:-1])
 
-    def open(self, wordings: Wordings, **values: Any) -> None:
+    def open(self, name: str | Wordings, **values: Any) -> None:
         """Add a sentence before all others."""
-        self._opening.append(StoryLine(self.word(wordings), values))
+        self._opening.append(StoryLine(self.word(name), values))
 
-    def fact(self, wordings: Wordings, **values: Any) -> None:
+    def fact(self, name: str | Wordings, **values: Any) -> None:
         """Add a sentence that may be anywhere among the facts."""
-        self._facts.append(StoryLine(self.word(wordings), values))
+        self._facts.append(StoryLine(self.word(name), values))
 
-    def event(self, wordings: Wordings, **values: Any) -> None:
+    def event(self, name: str | Wordings, **values: Any) -> None:
         """Add something that happens after the events before."""
-        self._events.append(StoryLine(self.word(wordings), values))
+        self._events.append(StoryLine(self.word(name), values))
 
-    def late(self, wordings: Wordings, **values: Any) -> None:
+    def late(self, name: str | Wordings, **values: Any) -> None:
         """Add a fact that usually follows the events."""
-        self._late.append(StoryLine(self.word(wordings), values))
+        self._late.append(StoryLine(self.word(name), values))
 
-    def close(self, wordings: Wordings, **values: Any) -> None:
+    def close(self, name: str | Wordings, **values: Any) -> None:
         """Set the sentence right before the question."""
-        self._closing.append(StoryLine(self.word(wordings), values))
+        self._closing.append(StoryLine(self.word(name), values))
 
-    def ask(self, wordings: Wordings, answer: Quantity, **values: Any) -> None:
+    def ask(self, name: str | Wordings, answer: Quantity, **values: Any) -> None:
         """Set the question and the quantity that it asks for."""
-        self._question = StoryLine(self.word(wordings), values)
+        self._question = StoryLine(self.word(name), values)
         self.answer = answer
 
-    def distract(self, wordings: Wordings, **values: Any) -> None:
+    def turn(self, name: str, template: str, expression: Quantity, **values: Any) -> Quantity:
+        """Add an event and the step that follows from it; return the step's result."""
+        self.event(name, **values)
+        return self.step(template, expression, **values)
+
+    def solve(self, name: str, template: str, expression: Quantity, **values: Any) -> None:
+        """Add the last step, and ask for its result."""
+        self.ask(name, self.step(template, expression, **values), **values)
+
+    def distract(self, name: str | Wordings, **values: Any) -> None:
         """Add a fact that does not affect the answer."""
         self.distractors += 1
-        self._facts.append(StoryLine(self.word(wordings), values, alone=True))
+        self._facts.append(StoryLine(self.word(name), values, alone=True))
 
     # Steps
 

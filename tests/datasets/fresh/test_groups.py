@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradeschool.datasets.fresh.families.groups import GROUPS
+from gradeschool.datasets.fresh.counts import GROUPS
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 PLACE = "(?:[Ii]n a (?:school|camp|company)|[Aa]t a party)"

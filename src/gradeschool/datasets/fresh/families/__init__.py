@@ -1,1 +1,0 @@
-"""The families of problems, one function for each."""
