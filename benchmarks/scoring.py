@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradeschool.datasets.files import DATA_VARIABLE
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.sources import load_runs
 from tests.peers.install import missing, python_of
 
@@ -82,7 +83,7 @@ def write_rows(folder: Path, limit: int | None) -> list[dict[str, Any]]:
     runs = [
         run
         for file in sorted(Path(data, "completions").glob("*.jsonl"))
-        for run in load_runs(file, "gsm8k", lambda message: None)
+        for run in load_runs(file, ReadOptions(dataset="gsm8k"), lambda message: None)
     ]
     rows = [
         {

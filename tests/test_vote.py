@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Sample
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 from gradeschool.scoring.at_k import elections, score_vote
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Outcome
 from tests.formats.test_read import jsonl
 from tests.support.command import Command
@@ -70,15 +71,15 @@ def test_a_vote_is_the_most_common_ballot(numbers: list[str]) -> None:
 def test_a_run_is_scored_by_problem_in_the_order_of_samples() -> None:
     five = Problem("5", "?", "5", "#### 5")
     samples = [
-        Sample(EIGHTEEN, index, text, "", index)
+        Sample(index, problem=EIGHTEEN, sample=index, text=text)
         for index, text in enumerate(completions(*["18"] * 8))
     ]
     samples += [
-        Sample(five, index, text, "", index)
+        Sample(index, problem=five, sample=index, text=text)
         for index, text in enumerate(completions(*["5"] * 4, "6"))
     ]
-    samples.append(Sample(five, 8, "The answer is 6.", "", 99))
-    samples.append(Sample(None, 0, "", "no such problem", 100))
+    samples.append(Sample(99, problem=five, sample=8, text="The answer is 6."))
+    samples.append(Sample(100, sample=0, text="", error="no such problem"))
     random.Random(1).shuffle(samples)
     run = Run("run", samples)
     assert {id: verdict.outcome for id, verdict in elections(run, MAJ_8).items()} == {

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, all_protocols, get_scorer, load_dataset
+from gradeschool.formats.samples import Sample
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.registry import all_votes
 from gradeschool.scoring.compare import score_delta
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
@@ -222,11 +223,11 @@ def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, record
 def test_a_move_counts_what_both_scorers_judge() -> None:
     problem = Problem.from_gold(18)
     samples = [
-        Sample(problem, 0, "#### 18.", "", 1),
-        Sample(problem, 1, "#### 18", "", 2),
-        Sample(problem, 2, "", "timeout", 3),
-        Sample(None, 0, "", "no such problem", 4),
-        Sample(problem, 3, "9" * 10_000, "", 5),  # one of the scorers fails on it
+        Sample(1, problem=problem, sample=0, text="#### 18."),
+        Sample(2, problem=problem, sample=1, text="#### 18"),
+        Sample(3, problem=problem, sample=2, text="", error="timeout"),
+        Sample(4, sample=0, text="", error="no such problem"),
+        Sample(5, problem=problem, sample=3, text="9" * 10_000),  # one of the scorers fails on it
     ]
     item, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
     moved = score_delta(scored_table(Run("run", samples), [item, other]))

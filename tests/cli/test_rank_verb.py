@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.verifier.scores import ScoreRow, append_scores
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -19,7 +20,8 @@ def test_rank_reads_the_published_solutions(
 
     source = data / "completions" / "openai_example.jsonl"
     by_run = {
-        candidate.run: candidate for candidate in candidates_of(str(source), None, lambda _: None)
+        candidate.run: candidate
+        for candidate in candidates_of(str(source), ReadOptions(), lambda _: None)
     }
     picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
     scores = tmp_path / "scores.jsonl"

@@ -27,7 +27,7 @@ from gradeschool.formats.layout import question_of, rows_in, texts_of
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions, gold_in, read_options
+from gradeschool.formats.samples import ReadOptions, gold_in
 from gradeschool.scoring.shards import read_table
 from gradeschool.scoring.sources import load_runs
 from tests.formats import test_layout as shapes
@@ -213,7 +213,7 @@ def with_values(content: bytes, rng: random.Random) -> bytes:
 def read_everything(path: Path) -> None:
     """Read a file in every way that a command does."""
     read_samples(path)
-    load_runs(path, "sample", lambda _: None)
+    load_runs(path, ReadOptions(dataset="sample"), lambda _: None)
 
 
 def assert_read_or_refused(read: Callable[[], object]) -> None:
@@ -242,19 +242,18 @@ def test_a_damaged_file_is_a_message_or_faulty_rows(
     path = write(tmp_path)
     whole = path.read_bytes()
     rng = random.Random(zlib.crc32(write.__name__.encode()))
-    with read_options(ReadOptions(note=lambda _: None)):
-        read_everything(path)
-        for case in range(CASES):
-            is_text = path.suffix not in BINARY
-            values = is_text and case % 2
-            content = with_values(whole, rng) if values else mutated(whole, rng, other_contents)
-            path.write_bytes(content)
-            try:
-                assert_read_or_refused(lambda: read_everything(path))
-                assert_settings_are_read_or_refused(path)
-            except Exception as error:
-                error.add_note(f"case {case} of {write.__name__}: {content[:300]!r}")
-                raise
+    read_everything(path)
+    for case in range(CASES):
+        is_text = path.suffix not in BINARY
+        values = is_text and case % 2
+        content = with_values(whole, rng) if values else mutated(whole, rng, other_contents)
+        path.write_bytes(content)
+        try:
+            assert_read_or_refused(lambda: read_everything(path))
+            assert_settings_are_read_or_refused(path)
+        except Exception as error:
+            error.add_note(f"case {case} of {write.__name__}: {content[:300]!r}")
+            raise
 
 
 def assert_settings_are_read_or_refused(path: Path) -> None:

@@ -12,7 +12,7 @@ from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import inspect_log
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.samples import Reference, Sample
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -59,7 +59,7 @@ def inspect_samples() -> list[Row]:
 HEADER = {"version": 2, "status": "success", "eval": {"task": "gsm8k", "model": "openai/gpt-4o"}}
 
 
-def check_inspect(file_samples: Sequence[FileSample]) -> None:
+def check_inspect(file_samples: Sequence[Sample]) -> None:
     """Check what `inspect_samples` holds."""
     assert {item.run for item in file_samples} == {"openai/gpt-4o"}
     assert [(item.text, item.sample, item.finish) for item in file_samples[:3]] == [

@@ -653,10 +653,10 @@ def test_a_hint_that_is_wrong(score: Score, tmp_path: Path, columns: str, messag
 
 def test_columns_are_parsed() -> None:
     """Several options are one; the words of rows are aliases of the roles."""
-    assert parse_columns(["question=a b , completion=c", "index=d"]) == {
+    assert parse_columns("question=a b , completion=c,index=d") == {
         "question": "a b", "response": "c", "id": "d"}  # fmt: skip
     with pytest.raises(InputError):
-        parse_columns([""])
+        parse_columns("")
 
 
 @pytest.mark.parametrize(

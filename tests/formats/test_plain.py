@@ -8,15 +8,15 @@ import pytest
 
 from gradeschool.completion import Finish
 from gradeschool.formats.plain import columns_of, plain, plain_name, run_name
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.samples import Reference, Sample
 from gradeschool.formats.tables import Row
 
 
-def read(prompts: bool = False, **fields: Any) -> list[FileSample]:
+def read(prompts: bool = False, **fields: Any) -> list[Sample]:
     return plain(Row(7, fields), "default", prompts)
 
 
-def only(**fields: Any) -> FileSample:
+def only(**fields: Any) -> Sample:
     [sample] = read(**fields)
     return sample
 
@@ -25,9 +25,7 @@ def test_a_whole_row() -> None:
     sample = only(
         index=3, sample=2, run="mine", completion="#### 5", finish_reason="length", model="m"
     )
-    assert sample == FileSample(
-        7, "mine", Reference(position=3), "#### 5", 2, Finish.LENGTH, model="m"
-    )
+    assert sample == Sample(7, "mine", "#### 5", Reference(position=3), 2, Finish.LENGTH, model="m")
 
 
 @pytest.mark.parametrize(

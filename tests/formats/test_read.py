@@ -11,7 +11,7 @@ from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, to_line
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.samples import Reference, Sample
 
 Row = dict[str, Any]
 
@@ -21,12 +21,12 @@ def jsonl(path: Path, rows: Sequence[object]) -> Path:
     return path
 
 
-def read(path: Path, *rows: object) -> list[FileSample]:
+def read(path: Path, *rows: object) -> list[Sample]:
     """Read rows back from `answers.jsonl` of a folder."""
     return read_samples(jsonl(path / "answers.jsonl", rows))
 
 
-def texts(recordings: Sequence[FileSample]) -> list[str]:
+def texts(recordings: Sequence[Sample]) -> list[str]:
     return [sample.text for sample in recordings]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.heatmap import ValuedSolution, _clearest, _told, bin_of
 from gradeschool.reports.page.gather import TokenValues
-from gradeschool.scoring.samples import Sample
 from gradeschool.verifier.candidates import text_key
 from tests.reports.test_page_in_browser import rows_of, shown_text, until
 from tests.support.browser import Open
@@ -42,7 +42,9 @@ def test_a_line_break_is_no_space(token: str, words: str) -> None:
 
 def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
     shown = [
-        ValuedSolution("run", problem, Sample(problem, sample, text, "", sample), True, valued)
+        ValuedSolution(
+            "run", problem, Sample(sample, problem=problem, sample=sample, text=text), True, valued
+        )
         for sample, (id, text, score) in enumerate(
             [("a", "5", 0.9), ("a", "5", 0.9), ("a", "five", 0.8), ("b", "5", 0.1)]
         )

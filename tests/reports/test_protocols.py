@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 
 from gradeschool import Problem, get_scorer
+from gradeschool.formats.samples import Sample
 from gradeschool.reports.protocols import print_moves
 from gradeschool.scoring.compare import score_delta
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -35,7 +36,7 @@ def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
     for row in range(40):
         problem = Problem.from_row(str(row), f"Q{row}?", "#### 18")
         text, count = ("The answer is 18", 1) if row < 30 else ("#### 7", 20)
-        samples += [Sample(problem, k, text, "", row) for k in range(count)]
+        samples += [Sample(row, problem=problem, sample=k, text=text) for k in range(count)]
     scorers = [get_scorer("openai/2021"), get_scorer("gradeschool/reader")]
     moved = score_delta(scored_table(Run("run", samples), scorers))
     assert (moved.n, moved.before, moved.after) == (230, 0, 30)

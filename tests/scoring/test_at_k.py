@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from gradeschool.answers.parse import majority_vote
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_of, curve, pass_at_k, steps, vote
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.statistics import wilson
 from gradeschool.scoring.table import scored_table
 
@@ -105,8 +106,11 @@ def test_the_interval_of_one_sample_a_problem_is_wilsons() -> None:
 def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
     problem = Problem.from_row("7", "Q?", "#### 1,000")
     texts = ["#### 1,000", "nothing", "#### 1000", "#### 5"]
-    samples = [Sample(problem, number, text, "", number) for number, text in enumerate(texts)]
-    failed = Sample(problem, 9, "", "timeout", 9)
+    samples = [
+        Sample(number, problem=problem, sample=number, text=text)
+        for number, text in enumerate(texts)
+    ]
+    failed = Sample(9, problem=problem, sample=9, text="", error="timeout")
     ballots = ballots_of(
         scored_table(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
     )

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
+from gradeschool.formats.samples import Sample
 from gradeschool.scoring.causes import Side, explain_verdict, label_changes, view
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
@@ -285,7 +286,7 @@ def test_a_removed_problem_says_something_about_a_strong_run_alone(
 ) -> None:
     problems = [Problem(str(n), f"What is {n}?", str(n), f"#### {n}") for n in range(22)]
     samples = [
-        Sample(problem, 0, f"#### {row if row < right else row + 500}", "", row)
+        Sample(row, problem=problem, sample=0, text=f"#### {row if row < right else row + 500}")
         for row, problem in enumerate(problems)
     ]
     changes = {"20": None, "21": replace(problems[21], gold="521")}

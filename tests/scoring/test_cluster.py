@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.cluster import (
     Chunk,
     ClusterSource,
@@ -23,7 +24,7 @@ from gradeschool.scoring.cluster import (
     row_ranges,
     unpacked,
 )
-from gradeschool.scoring.sources import choose_scorers, sources
+from gradeschool.scoring.sources import choose_scorers, open_sources
 from gradeschool.scoring.stream import Part, score_sources
 from gradeschool.scoring.table import ScoredRow
 from tests.support.real_rows import NAMES
@@ -53,8 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+SAMPLE = ReadOptions(dataset="sample")
+
+
 def here(name: str) -> list[tuple[str, int, ScoredRow]]:
-    return placed(score_sources(sources([name], "sample"), SCORERS))
+    return placed(score_sources(open_sources([name], SAMPLE, print), SCORERS))
 
 
 def chunks(source: ClusterSource, ranges: Sequence[RowGroupRange]) -> Iterator[Chunk]:
@@ -74,7 +78,7 @@ def placed(parts: Iterator[Part]) -> list[tuple[str, int, ScoredRow]]:
 @given(size=st.integers(1, 100), chunk=st.integers(1, 40), batch=st.integers(1, 30))
 def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) -> None:
     """Verdicts, faults and the numbers of rows in their files are those of this machine."""
-    [source] = cluster_sources([f"{folder}/*.parquet"], "sample")
+    [source] = cluster_sources([f"{folder}/*.parquet"], SAMPLE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
         patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
@@ -110,8 +114,8 @@ def test_packed_completions_come_back() -> None:
 @pytest.mark.parametrize("name", ["*.parquet", "", "[02].parquet", "2.parquet"])
 def test_addresses_are_listed_as_paths_are(folder: Path, name: str) -> None:
     """file:// stands for s3://, gs:// and others: the same files and the same name of the run."""
-    [there] = cluster_sources([f"file://{folder}/{name}".rstrip("/")], "sample")
-    [local] = cluster_sources([f"{folder}/{name}".rstrip("/")], "sample")
+    [there] = cluster_sources([f"file://{folder}/{name}".rstrip("/")], SAMPLE)
+    [local] = cluster_sources([f"{folder}/{name}".rstrip("/")], SAMPLE)
     assert [part.removeprefix("file://") for part in there.parts] == list(local.parts)
     assert there.run == local.run
 
@@ -129,7 +133,7 @@ def test_addresses_are_listed_as_paths_are(folder: Path, name: str) -> None:
 def test_addresses_of_nothing(folder: Path, name: str, message: str) -> None:
     """Each is an error that shows the address."""
     with pytest.raises(InputError, match=message.replace("*", r"\*")):
-        cluster_sources([name.format(folder)], "sample")
+        cluster_sources([name.format(folder)], SAMPLE)
 
 
 def test_a_file_that_is_damaged(folder: Path, tmp_path: Path) -> None:
@@ -141,7 +145,7 @@ def test_a_file_that_is_damaged(folder: Path, tmp_path: Path) -> None:
 
 def test_no_row_leaves_the_tasks_with_its_text(folder: Path) -> None:
     """What comes back is small: the bytes of a completion's verdicts."""
-    [source] = cluster_sources([str(folder)], "sample")
+    [source] = cluster_sources([str(folder)], SAMPLE)
     sent = list(chunks(source, row_ranges(source.parts)))
     assert sum(len(unpacked(chunk.packed)) for chunk in sent) == 137
     assert not any(b"####" in chunk.packed for chunk in sent)

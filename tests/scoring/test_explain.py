@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from gradeschool.formats.samples import Sample
 from gradeschool.scoring.explain import Case, by_group, cases, counts
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import choose_scorers
 from tests.support.numbered import PROBLEMS
 
@@ -11,8 +12,14 @@ from tests.support.numbered import PROBLEMS
 def test_disagreements() -> None:
     """Only completions with different outcomes, in file order, each with both verdicts."""
     texts = ["#### 0", "It is 1", "nothing", "#### 4 or 3", "It is 5."]
-    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
-    unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
+    samples = [
+        Sample(index + 1, problem=PROBLEMS[index], sample=0, text=text)
+        for index, text in enumerate(texts)
+    ]
+    unusable = [
+        Sample(9, sample=0, text="", error="bad"),
+        Sample(10, problem=PROBLEMS[6], sample=0, text="6", error="timeout"),
+    ]
     scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
     explained = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
     assert [(case.row, case.kind) for case in explained] == [
@@ -28,7 +35,10 @@ def test_disagreements() -> None:
 
 def explained(names: Sequence[str], texts: Sequence[str]) -> list[Case]:
     """The cases of completions of the first problems, under these scorers."""
-    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
+    samples = [
+        Sample(index + 1, problem=PROBLEMS[index], sample=0, text=text)
+        for index, text in enumerate(texts)
+    ]
     return list(cases([Run("r", samples)], choose_scorers(names)))
 
 
@@ -57,7 +67,10 @@ def test_groups_come_by_size_then_in_file_order_and_are_counted() -> None:
 
 
 def test_a_failed_completion_has_no_verdict_and_one_cause() -> None:
-    samples = [Sample(PROBLEMS[0], 0, "", "timeout: 9 s", 1), Sample(None, 0, "", "bad", 2)]
+    samples = [
+        Sample(1, problem=PROBLEMS[0], sample=0, text="", error="timeout: 9 s"),
+        Sample(2, sample=0, text="", error="bad"),
+    ]
     (case,) = cases([Run("r", samples)], choose_scorers(["openai/2021"]))
     assert (case.row, case.verdicts, case.failed, len(case.causes)) == (1, (), True, 1)
     assert case.group

@@ -11,11 +11,11 @@ import pytest
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.read import Naming, read_samples
-from gradeschool.formats.samples import FileSample, ReadOptions, Reference, read_options
+from gradeschool.formats.samples import ReadOptions, Reference, Sample
 from gradeschool.models.recorded import SAMPLE_FILE, RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher, id_base
-from gradeschool.scoring.sources import choose_scorers, sources
+from gradeschool.scoring.sources import choose_scorers, open_sources
 from gradeschool.scoring.stream import score_sources
 from gradeschool.scoring.table import CORRECT
 from tests.support.command import Command
@@ -35,9 +35,15 @@ def solutions(
     ]
 
 
-def accuracy(path: Path, dataset: str) -> float:
+def accuracy(
+    path: Path,
+    dataset: str,
+    note: Callable[[str], None] = lambda _: None,
+    id_base: int | None = None,
+) -> float:
     """Return the share of rows that are correct."""
-    parts = score_sources(sources([str(path)], dataset), choose_scorers([SCORER]))
+    options = ReadOptions(dataset=dataset, id_base=id_base)
+    parts = score_sources(open_sources([str(path)], options, note), choose_scorers([SCORER]))
     outcomes = [row.outcomes for part in parts for row in part.rows]
     return sum(outcome == bytes([CORRECT]) for outcome in outcomes) / len(outcomes)
 
@@ -47,8 +53,7 @@ def test_ids_from_1_are_corrected_and_said(tmp_path: Path, form: str) -> None:
     """The sample's own solutions with ids 1 to 48 are all correct, and a note says why."""
     rows = solutions(load_dataset("sample").problems, lambda index: form.format(index + 1))
     notes: list[str] = []
-    with read_options(ReadOptions(note=notes.append)):
-        assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") == 1
+    assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample", notes.append) == 1
     assert len(notes) == 1
     assert "are shifted by one: 100 % of 48 texts are about the problem one before" in notes[0]
     assert "--id-base 1" in notes[0]
@@ -58,10 +63,8 @@ def test_gsm8k_with_ids_from_1(tmp_path: Path, data: Path) -> None:
     """GSM8K's own solutions with ids 1 to 1319 are all correct; with --id-base 0 hardly any is."""
     rows = solutions(load_dataset("gsm8k").problems, lambda index: str(index + 1))
     path = jsonl(tmp_path / "a.jsonl", rows)
-    with read_options(ReadOptions(note=lambda _: None)):
-        assert accuracy(path, "gsm8k") == 1
-    with read_options(ReadOptions(id_base=0)):
-        assert accuracy(path, "gsm8k") < 0.02
+    assert accuracy(path, "gsm8k") == 1
+    assert accuracy(path, "gsm8k", id_base=0) < 0.02
 
 
 @pytest.mark.parametrize("shift", [2, 3, 7])
@@ -71,8 +74,7 @@ def test_another_shift_is_refused_with_the_option(tmp_path: Path, shift: int) ->
     path = jsonl(tmp_path / "a.jsonl", rows)
     with pytest.raises(InputError, match=f"--id-base {shift}, or --id-base 0"):
         accuracy(path, "sample")
-    with read_options(ReadOptions(id_base=shift)):
-        assert accuracy(path, "sample") == 1
+    assert accuracy(path, "sample", id_base=shift) == 1
 
 
 def test_a_permutation_is_refused(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_a_shift_that_begins_in_the_middle_is_refused(tmp_path: Path, data: Path
 def test_real_completions_are_let_alone(data: Path, tmp_path: Path) -> None:
     """No run of real models, weak and base models among them, is refused or corrected."""
     matcher = Matcher(load_dataset("gsm8k").problems, "gsm8k")
-    runs: dict[str, list[FileSample]] = {}
+    runs: dict[str, list[Sample]] = {}
     for path in sorted((data / "completions").glob("*.jsonl")):
         for sample in read_samples(path):
             runs.setdefault(sample.run, []).append(sample)
@@ -113,8 +115,7 @@ def test_real_completions_are_let_alone(data: Path, tmp_path: Path) -> None:
     for run, samples in runs.items():
         assert id_base(samples[:64], matcher, run) == Naming()
         assert id_base(samples[-64:], matcher, run) == Naming()
-    with read_options(ReadOptions(note=pytest.fail)):
-        accuracy(SAMPLE_FILE, "sample")
+    accuracy(SAMPLE_FILE, "sample", pytest.fail)
 
 
 def test_answers_alone_show_a_shift_too(tmp_path: Path) -> None:
@@ -124,8 +125,7 @@ def test_answers_alone_show_a_shift_too(tmp_path: Path) -> None:
         {"index": index, "completion": problem.gold} for index, problem in enumerate(problems, 1)
     ]
     notes: list[str] = []
-    with read_options(ReadOptions(note=notes.append)):
-        assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") == 1
+    assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample", notes.append) == 1
     assert len(notes) == 1
 
 
@@ -156,10 +156,7 @@ def test_recorded_completions_are_checked_too(tmp_path: Path) -> None:
     """A model that answers from a file, asked for some problems, is read as its ids are meant."""
     problems = load_dataset("sample").problems[:12]
     path = jsonl(tmp_path / "a.jsonl", solutions(problems, lambda index: index + 1))
-    notes: list[str] = []
-    with read_options(ReadOptions(note=notes.append)):
-        model = RecordedModel(str(path), problems, "sample")
-    assert "read with --id-base 1" in notes[0]
+    model = RecordedModel(str(path), problems, "sample")
     for problem in problems:
         assert model._answers[problem.id][0].text == problem.solution
 
@@ -188,7 +185,7 @@ def test_rows_with_golds_of_problems_that_nobody_has_are_let_alone() -> None:
     """A file that carries its problems names none of the dataset's, whatever its numbers are."""
     problems = load_dataset("sample").problems
     rows = [
-        FileSample(row, "r", Reference(id=str(row + 100), gold=problem.gold), problem.solution)
+        Sample(row, "r", problem.solution, Reference(id=str(row + 100), gold=problem.gold))
         for row, problem in enumerate(problems)
     ]
     matcher = Matcher((), "sample")
@@ -249,7 +246,7 @@ def test_a_problem_that_a_file_brings_is_built_once_however_many_samples_it_has(
     matcher = Matcher([], "rows")
 
     def problem_of(id: str, gold: str) -> Problem | None:
-        sample = FileSample(1, "run", Reference(id=id, gold=gold), f"#### {gold}")
+        sample = Sample(1, "run", f"#### {gold}", Reference(id=id, gold=gold))
         return matcher.match(sample)[1]
 
     first = problem_of("a", "5")

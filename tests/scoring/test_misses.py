@@ -2,11 +2,12 @@
 
 import pytest
 
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.compare import outcomes_of
 from gradeschool.scoring.misses import MissKind, unneeded_numbers, with_misses
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 
 QUESTION = "Ann is 37 years old. She buys 4 pens at $3 and gives two away. What did she pay?"
@@ -29,7 +30,8 @@ SOLUTION = "The pens cost 4*3=$<<4*3=12>>12.\n#### 12"
 def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
     table = scored_table(
-        Run("run", [Sample(problem, 0, text, "", 1, "stop")]), [get_scorer("openai/2021")]
+        Run("run", [Sample(1, problem=problem, sample=0, text=text, finish="stop")]),
+        [get_scorer("openai/2021")],
     )
     outcomes = with_misses(outcomes_of(table), table)
     assert {kind for kind, counts in outcomes.misses.items() if counts.get("0")} == {kind}
@@ -39,8 +41,8 @@ def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
 def test_correct_samples_and_errors_are_no_misses() -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
     samples = [
-        Sample(problem, 0, "#### 12", "", 1, "stop"),
-        Sample(problem, 1, "", "the server failed", 2, ""),
+        Sample(1, problem=problem, sample=0, text="#### 12", finish="stop"),
+        Sample(2, problem=problem, sample=1, text="", error="the server failed", finish=""),
     ]
     table = scored_table(Run("run", samples), [get_scorer("openai/2021")])
     outcomes = with_misses(outcomes_of(table), table)

@@ -10,10 +10,10 @@ import pytest
 from gradeschool import Outcome, Problem, Verdict, all_scorers, get_scorer, judge
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.formats.samples import FileSample, Reference, faulty
+from gradeschool.formats.samples import ReadOptions, Reference, Sample, faulty
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.samples import Run, Sample, collect
+from gradeschool.scoring.samples import Run, collect
 from gradeschool.scoring.score import ScorerResult, score_table
 from gradeschool.scoring.sources import choose_scorers, common_dataset, load_runs
 from gradeschool.scoring.statistics import clustered_wilson, wilson
@@ -114,13 +114,11 @@ def test_a_log_without_an_answer_is_told() -> None:
 # Collecting
 
 
-def recorded(
-    row: int, index: int, text: str, sample: int | None = None, run: str = "r"
-) -> FileSample:
-    return FileSample(row, run, Reference(position=index), text, sample)
+def recorded(row: int, index: int, text: str, sample: int | None = None, run: str = "r") -> Sample:
+    return Sample(row, run, text, Reference(position=index), sample)
 
 
-def collected(*rows: FileSample) -> tuple[list[Run], list[str]]:
+def collected(*rows: Sample) -> tuple[list[Run], list[str]]:
     notes: list[str] = []
     return collect(rows, MATCHER, "f.jsonl", notes.append), notes
 
@@ -163,7 +161,9 @@ def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
         return None if text == Outcome.NO_ANSWER else Answer(text, text, None, "")
 
     scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
-    samples = [Sample(PROBLEMS[index], 0, outcome, "", 1) for index, outcome in outcomes]
+    samples = [
+        Sample(1, problem=PROBLEMS[index], sample=0, text=outcome) for index, outcome in outcomes
+    ]
     return score_table(scored_table(Run("r", samples), [scorer])).scorers[0]
 
 
@@ -198,14 +198,23 @@ def test_a_gold_that_a_scorer_cannot_read_is_an_error() -> None:
         raise ScorerFailure("no")
 
     scorer = Scorer("test", "", "", reference, lambda *_: None, lambda *_: True)
-    samples = [Sample(PROBLEMS[0], 0, "a", "", 1), Sample(PROBLEMS[0], 1, "", "timeout", 2)]
+    samples = [
+        Sample(1, problem=PROBLEMS[0], sample=0, text="a"),
+        Sample(2, problem=PROBLEMS[0], sample=1, text="", error="timeout"),
+    ]
     assert score_table(scored_table(Run("r", samples), [scorer])).scorers[0].error == 2
     assert score_table(scored_table(Run("r", samples), [READER])).scorers[0].error == 1
 
 
 def test_score_as_json() -> None:
     """The shape that `gradeschool score --json` promises."""
-    run = Run("r", [Sample(PROBLEMS[3], 0, "#### 3", "", 1), Sample(None, 0, "", "bad", 2)])
+    run = Run(
+        "r",
+        [
+            Sample(1, problem=PROBLEMS[3], sample=0, text="#### 3"),
+            Sample(2, sample=0, text="", error="bad"),
+        ],
+    )
     low, high = wilson(1, 1)
     assert score_table(scored_table(run, [READER])).as_json() == {
         "run": "r",
@@ -332,7 +341,7 @@ def test_judge_names_close_scorers(name: str, close: str) -> None:
 @pytest.fixture(scope="module")
 def published(data: Path) -> dict[str, dict[str, ScorerResult]]:
     """Every scorer over the solutions that OpenAI published: run -> scorer -> score."""
-    runs = load_runs(data / "completions" / "openai_example.jsonl", None, pytest.fail)
+    runs = load_runs(data / "completions" / "openai_example.jsonl", ReadOptions(), pytest.fail)
     scores = [score_table(scored_table(run, choose_scorers([]))) for run in runs]
     return {score.run: {scorer.scorer: scorer for scorer in score.scorers} for score in scores}
 

@@ -7,10 +7,11 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import read_rows
 from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import Shard
-from gradeschool.scoring.sources import choose_scorers, sources
+from gradeschool.scoring.sources import choose_scorers, open_sources
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import NAMES, jsonl, real_rows
@@ -68,7 +69,10 @@ def test_the_table_says_what_the_scorers_say(
     rows = list(read_rows(real))
     scorers = choose_scorers([])
     golds = {
-        str(number): p for number, p in enumerate(sources([str(real)], None)[0].dataset.problems)
+        str(number): p
+        for number, p in enumerate(
+            open_sources([str(real)], ReadOptions(), print)[0].dataset.problems
+        )
     }
     for row, verdicts in list(zip(rows, written[0], strict=True))[::97]:
         problem = golds[str(row.fields["index"])]

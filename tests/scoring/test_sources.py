@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from gradeschool.formats import tables
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import BATCH_ROWS, parse_line
 from gradeschool.scoring import sources as module
 from gradeschool.scoring.sources import load_runs, parted
@@ -232,12 +233,12 @@ def test_rows_that_were_changed_are_counted_in_a_warning(
 
 def test_a_run_folder_is_read_in_the_order_of_the_dataset(run: Path) -> None:
     """Completions are stored as they arrive; other files keep their order."""
-    [loaded] = load_runs(run, None, lambda _: None)
+    [loaded] = load_runs(run, ReadOptions(), lambda _: None)
     ids = [problem.id for problem in loaded.problems() if problem]
     assert ids == [str(number) for number in range(14)]
     copy = run.parent / "copy.jsonl"
     copy.write_bytes((run / "completions.jsonl").read_bytes())
-    [loaded] = load_runs(copy, "sample", lambda _: None)
+    [loaded] = load_runs(copy, ReadOptions(dataset="sample"), lambda _: None)
     assert [problem.id for problem in loaded.problems() if problem] == ids[::-1]
 
 
@@ -255,7 +256,7 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     assert gradeschool(*words, "--temperature", 0.7, "-o", folder).status == 0
     stored = folder / "completions.jsonl"
     stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[::-1]))
-    [loaded] = load_runs(folder, None, lambda _: None)
+    [loaded] = load_runs(folder, ReadOptions(), lambda _: None)
     assert [sample.sample for sample in loaded.samples] == [0, 1, 2, 0, 1, 2]
     assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]
 
@@ -275,6 +276,6 @@ def test_a_file_with_golds_of_its_own_is_not_read_before_it_is_scored(
         return parse_line(line)
 
     monkeypatch.setattr(tables, "parse_line", parse)
-    [source] = module.sources([str(path)], None)
+    [source] = module.open_sources([str(path)], ReadOptions(), print)
     assert source.dataset is module.OWN_GOLDS
     assert len(parsed) < 2 * BATCH_ROWS

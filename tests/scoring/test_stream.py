@@ -14,12 +14,13 @@ from pyarrow import parquet
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import TableBatch, every_row, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
 from gradeschool.scoring.samples import Repeats
 from gradeschool.scoring.shards import Shard
-from gradeschool.scoring.sources import Source, choose_scorers, sources
+from gradeschool.scoring.sources import Source, choose_scorers, open_sources
 from gradeschool.scoring.stream import processes, score_sources
 from gradeschool.scoring.totals import Totals, total
 from tests.support.real_rows import NAMES, jsonl, real_rows
@@ -152,12 +153,12 @@ def real(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plain_table(real: Path) -> tuple[Totals, list[str]]:
     """The scores of one process, and its messages."""
-    return scores(sources([str(real)], None))
+    return scores(open_sources([str(real)], ReadOptions(), print))
 
 
 def test_two_processes_give_the_same(real: Path, plain_table: tuple[Totals, list[str]]) -> None:
     """The same runs, totals, intervals and messages, in the same order."""
-    assert scores(sources([str(real)], None), jobs=2) == plain_table
+    assert scores(open_sources([str(real)], ReadOptions(), print), jobs=2) == plain_table
     assert len(plain_table[1]) == 4
 
 
@@ -178,7 +179,7 @@ def test_parquet_in_gives_the_same(
         parquet.write_table(table.slice(start, 500), folder / f"{index}.parquet")
     expected = plain_table[0].scores
     for name in ("real.parquet", "real", "real/*.parquet"):
-        totals, notes = scores(sources([str(tmp_path / name)], None))
+        totals, notes = scores(open_sources([str(tmp_path / name)], ReadOptions(), print))
         assert totals.scores == expected, name
         assert len(notes) == 4
 

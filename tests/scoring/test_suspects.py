@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradeschool import Problem
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.formats.samples import Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.suspects import suspects
 
 PROBLEMS = [
@@ -19,7 +20,7 @@ def runs_that_say(values: dict[str, Sequence[Any]]) -> list[Run]:
         Run(
             name,
             [
-                Sample(PROBLEMS[index], 0, f"#### {answer}", "", index)
+                Sample(index, problem=PROBLEMS[index], sample=0, text=f"#### {answer}")
                 for index, answer in enumerate(all_)
             ],
         )
@@ -54,7 +55,7 @@ def test_an_answer_that_runs_write_differently_is_one_answer() -> None:
 def test_the_sample_of_the_lowest_number_counts_for_a_suspect() -> None:
     runs = runs_that_say({name: [*range(9), 77] for name in "ab"})
     for run in runs:
-        run.samples.insert(0, Sample(PROBLEMS[9], 1, "#### 9", "", 10))
+        run.samples.insert(0, Sample(10, problem=PROBLEMS[9], sample=1, text="#### 9"))
     [suspect] = suspects(runs, {})
     assert (suspect.value, suspect.right) == ("77", 0)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import FileSample, Reference, faulty
+from gradeschool.formats.samples import Reference, Sample, faulty
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import collect
 from gradeschool.scoring.score import score_table
@@ -37,15 +37,15 @@ ROWS = st.lists(
 )
 
 
-def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
+def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[Sample]:
     samples = []
     for row, (run, index, sample, text, error) in enumerate(rows, start=1):
         if error == "fault" or not run:
             samples.append(faulty(row, run, "is bad"))
         elif error:
-            samples.append(FileSample(row, run, Reference(position=index), "", sample, error=error))
+            samples.append(Sample(row, run, "", Reference(position=index), sample, error=error))
         else:
-            samples.append(FileSample(row, run, Reference(position=index), text, sample))
+            samples.append(Sample(row, run, text, Reference(position=index), sample))
     return samples
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradeschool import get_scorer
+from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide
 from gradeschool.runs.diff.result import RunDifference, run_difference
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 
 STRICT, FLEXIBLE = "lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"
 GOLDS = ("5", "6", "7", "8")
@@ -27,7 +28,7 @@ def side(
     problems = [Problem.from_row(str(i), f"Q{i}?", f"#### {gold}") for i, gold in
                 enumerate(golds)]  # fmt: skip
     samples = [
-        Sample(problem, 0, text, "", row, finish)
+        Sample(row, problem=problem, sample=0, text=text, finish=finish)
         for row, (problem, text) in enumerate(zip(problems, texts, strict=False))
     ]
     named = {name.replace("_", " "): value for name, value in settings.items()}

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.grid import ROUNDS
 from gradeschool.verifier.reproduce.presets import LAPTOP
@@ -36,7 +37,7 @@ def write_round(root: Path, split: str, verified: int) -> None:
         for n in range(PROBLEMS) for sample in range(4)
     ]  # fmt: skip
     run.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    sampled = candidates_of(str(run), str(problems), lambda _: None)[0]
+    sampled = candidates_of(str(run), ReadOptions(dataset=str(problems)), lambda _: None)[0]
     for scorer, limit in (("own", 0), ("self", PROBLEMS // 2), ("likelihood", verified)):
         scores = [
             ScoreRow(candidate.key, scorer, 0.9 if candidate.right and n < limit else 0.1 + s / 99,

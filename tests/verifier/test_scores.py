@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.local import model_name
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.rank import rank_input
@@ -51,7 +52,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
     sampled: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = load_scorer(None, tiny_model)
-    [run] = candidates_of(str(sampled), None, lambda _: None)
+    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
     assert stores_logprobs(run, model_name(tiny_model))
     candidates = [each for problem in run.answered for each in problem.candidates]
     assert all(each.logprob is not None and each.tokens for each in candidates)
@@ -78,7 +79,7 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
 def test_those_of_another_model_or_prompt_are_not_taken(
     sampled: Path, tiny_model: Path, other_model: Path
 ) -> None:
-    [run] = candidates_of(str(sampled), None, lambda _: None)
+    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
     mine = model_name(tiny_model)
     assert stores_logprobs(run, mine)
     assert not stores_logprobs(run, model_name(other_model))
@@ -98,7 +99,7 @@ def test_rank_charges_no_reading_for_them(
     gradeschool: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    [run] = candidates_of(str(sampled), None, lambda _: None)
+    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
     keys = [each.key for problem in run.answered for each in problem.candidates]
 
     def stored(verifier: str, generator: str | None = None) -> set[str]:

@@ -18,6 +18,7 @@ pytest.importorskip("transformers")
 
 from gradeschool import load_dataset  # noqa: E402
 from gradeschool.errors import InputError  # noqa: E402
+from gradeschool.formats.samples import ReadOptions  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
 from gradeschool.verifier.candidates import CandidateRun, candidates_of  # noqa: E402
 from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
@@ -420,7 +421,11 @@ def test_a_training_by_preference_raises_right_solutions_over_wrong_ones(
 
 
 def candidates(folder: Path) -> CandidateRun:
-    runs = candidates_of(str(folder / "samples.jsonl"), str(folder / "sums.jsonl"), lambda _: None)
+    runs = candidates_of(
+        str(folder / "samples.jsonl"),
+        ReadOptions(dataset=str(folder / "sums.jsonl")),
+        lambda _: None,
+    )
     return runs[0]
 
 

@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     scorer_option,
     stdout_console,
     warn,
@@ -126,7 +127,7 @@ def _chosen(
     from gradeschool.scoring.sources import choose_runs
 
     check_two = None if one_is_enough else partial(_check_two, specs=specs)
-    chosen = choose_runs(specs, dataset, warn, check_two)
+    chosen = choose_runs(specs, reading(dataset), warn, check_two)
     _warn_of_seeds(chosen)
     if same_prompts:
         _check_same_prompts(chosen)

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     json_option,
     print_json,
     print_lists,
+    reading,
     renamed_option,
     stdout_console,
     warn,
@@ -231,9 +232,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
 
-    check_sources([run], dataset)
+    check_sources([run], reading(dataset))
     added = load_datasets(others)
-    runs = candidates_of(run, dataset, warn)
+    runs = candidates_of(run, reading(dataset), warn)
     kept = [
         _row(answered.problem.question, _with_gold(text, answered.problem))
         for candidates in runs
@@ -282,8 +283,10 @@ def label_steps_command(
     from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
 
     require_new(output)
-    check_sources([run], dataset)
-    labelled = [row for each in candidates_of(run, dataset, warn) for row in label_run(each)]
+    check_sources([run], reading(dataset))
+    labelled = [
+        row for each in candidates_of(run, reading(dataset), warn) for row in label_run(each)
+    ]
     counts = label_counts(labelled)
     body = "".join(lines_of(labelled, form))
     if output is not None:
@@ -326,17 +329,17 @@ def suspects_command(
     Example: gradeschool data suspects runs/*/completions.jsonl
     """
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.scoring.sources import choose_runs, sources
+    from gradeschool.scoring.sources import choose_runs, open_sources
     from gradeschool.scoring.suspects import suspects
 
-    tables = sources(files, dataset)
+    tables = open_sources(files, reading(dataset), warn)
     datasets = {table.dataset.name: table.dataset for table in tables}
     if len(datasets) > 1:
         names = ", ".join(map(repr, datasets))
         raise InputError(
             f"the files belong to different datasets: {names}; give files of one dataset"
         )
-    runs = [chosen.run for chosen in choose_runs(files, dataset, warn)]
+    runs = [chosen.run for chosen in choose_runs(files, reading(dataset), warn)]
     [problems] = [loaded.problems for loaded in datasets.values()]
     listed = suspects(runs, disputed(problems), strong)
     if as_json:

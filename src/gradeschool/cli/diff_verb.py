@@ -13,6 +13,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     renamed_option,
     stdout_console,
     warn,
@@ -68,7 +69,7 @@ def compared(
     from gradeschool.scoring.sources import choose_runs, once_each
 
     is_same = len(once_each((a, b))) == 1
-    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=is_same))
+    chosen = choose_runs((a, b), reading(dataset), warn, partial(_check_two, same=is_same))
     sides = (read_side(chosen[0]), read_side(chosen[-1]))
     first, second = map(get_usable_scorer, _scorers_of_sides(sides, scorers))
     faults = sum(each.run.faults for each in chosen)

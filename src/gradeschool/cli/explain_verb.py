@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     print_json,
+    reading,
     scorers_option,
     stdout_console,
     warn,
@@ -66,7 +67,7 @@ def command(
     from gradeschool.reports.explanation import print_cases
     from gradeschool.scoring.causes import label_changes
     from gradeschool.scoring.explain import cases
-    from gradeschool.scoring.sources import choose_runs, parted, relabelled, sources
+    from gradeschool.scoring.sources import choose_runs, open_sources, parted, relabelled
 
     files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
@@ -74,8 +75,8 @@ def command(
     _check_cause(cause)
     path = Path(parted(files[0])[0])
     chosen = _scorers(path, names, every=problem is not None)
-    selected = choose_runs(files, dataset, warn)
-    [source] = sources([str(path)], dataset)
+    selected = choose_runs(files, reading(dataset), warn)
+    [source] = open_sources([str(path)], reading(dataset), warn)
     every_run = [selection.run for selection in selected]
     runs = _with_problem(every_run, problem)
     faults = sum(selection.run.faults for selection in selected)

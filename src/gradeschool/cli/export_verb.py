@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     files_and_scorers,
     json_option,
     print_json,
+    reading,
     scorers_option,
     size_in_words,
     warn,
@@ -115,7 +116,7 @@ def _chosen_run(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else None
-    run = one_run(runs[0], dataset, warn)
+    run = one_run(runs[0], reading(dataset), warn)
     return exported_run(run, chosen or _own_scorers(run.manifest), warn)
 
 

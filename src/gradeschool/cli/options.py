@@ -19,6 +19,8 @@ from gradeschool.reports.printable import say, terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from gradeschool.formats.samples import ReadOptions
+
 
 STANDARD_INPUT = "-"
 LONGEST_NAME = 32  # columns for the names of a list, at least
@@ -53,23 +55,32 @@ class FileVerb(Verb):
                 "default guessed.",
             ),
             click.Option(
+                ["--in-order"], is_flag=True,
+                help="The rows are the problems of the dataset, in its order.",
+            ),
+            click.Option(
                 ["--id-base"], type=int, metavar="N",
                 help="Number of the first problem in ids and indexes; by default detected.",
             ),
         ]  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with these options for every file that it reads."""
-        from gradeschool.formats.samples import ReadOptions, read_options
+        """Run the command; `reading` gives it these options."""
+        ctx.meta[READING] = {key: ctx.params.pop(key) for key in ("columns", "in_order", "id_base")}
+        return super().invoke(ctx)
 
-        names = ctx.meta[READING] = {key: ctx.params.pop(key) for key in ("columns", "id_base")}
-        columns: Mapping[str, str] = {}
-        if names["columns"]:
-            from gradeschool.formats.layout import parse_columns
 
-            columns = parse_columns(names["columns"])
-        with read_options(ReadOptions(columns, names["id_base"], warn)):
-            return super().invoke(ctx)
+def reading(dataset: str | None) -> ReadOptions:
+    """Return how the command's files are read: its own options, and the dataset of -d.
+
+    Raises InputError for a role that is none.
+    """
+    from gradeschool.formats.layout import parse_columns
+    from gradeschool.formats.samples import ReadOptions
+
+    given = click.get_current_context().meta.get(READING, {})
+    columns = tuple(map(parse_columns, given.get("columns", ())))
+    return ReadOptions(columns, dataset, given.get("in_order", False), given.get("id_base"))
 
 
 class VerbGroup(click.Group):
@@ -186,7 +197,8 @@ def reading_words(dataset: str | None) -> str:
     names = click.get_current_context().meta[READING]
     options = [("-d", dataset), *(("--columns", pairs) for pairs in names["columns"])]
     options.append(("--id-base", names["id_base"]))
-    return "".join(
+    in_order = " --in-order" if names["in_order"] else ""
+    return in_order + "".join(
         f" {option} {quoted(str(value))}" for option, value in options if value is not None
     )
 

@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     check_scorers,
     json_option,
     print_json,
+    reading,
     scorer_option,
     stdout_console,
     warn,
@@ -161,7 +162,7 @@ def _profile(
     from gradeschool.scoring.sources import choose_runs, scorer_for
     from gradeschool.scoring.table import scored_table
 
-    chosen = choose_runs(runs, dataset, warn, _check_two)
+    chosen = choose_runs(runs, reading(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)
     tables = [scored_table(run.run, [judge]) for run in chosen]
     base, *others = (

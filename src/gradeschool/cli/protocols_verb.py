@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     json_option,
     print_json,
     print_lists,
+    reading,
     stdout_console,
     warn,
     warn_of_faults,
@@ -203,14 +204,14 @@ def diff_command(
         if name not in all_protocols() and name not in all_scorers():
             raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
     specs = tuple(dict.fromkeys((*runs, *files)))
-    check_sources(specs, dataset)
+    check_sources(specs, reading(dataset))
     both_protocols = a in all_protocols() and b in all_protocols()
     if not both_protocols and not (a in all_scorers() and b in all_scorers()):
         scorer = a if a not in all_protocols() else b
         raise InputError(
             f"{scorer!r} is a scorer and the other is a protocol; give two of the same kind"
         )
-    scored = [run for spec in specs for run in load_runs(Path(spec), dataset, warn)]
+    scored = [run for spec in specs for run in load_runs(Path(spec), reading(dataset), warn)]
     if both_protocols:
         _protocols(a, b, scored, problem, dataset, as_json)
     else:

@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     renamed_option,
     scorer_option,
     stdout_console,
@@ -103,7 +104,7 @@ def command(
     from gradeschool.verifier.selection import SelectionSettings
 
     check_scorers(scorer)
-    check_sources([run, *developments, *baselines], dataset)
+    check_sources([run, *developments, *baselines], reading(dataset))
     source = scorer_or_scores(run, verifier, generator, reduction, form)
     candidates, prepared = _scored(run, source, dataset, scorer)
     settings = SelectionSettings(voters, share_weight, draws, seed)
@@ -153,7 +154,7 @@ def _scored(
 
     if not is_reported and dataset_of(Path(spec)):
         dataset = None
-    candidates = one_run(spec, dataset, warn, scorer)
+    candidates = one_run(spec, reading(dataset), warn, scorer)
     if isinstance(source, CandidateScorer):
         with ScoringDisplay() as display:
             name, rows = scored_by(source, candidates, display.scored)
@@ -186,7 +187,7 @@ def _baselines(
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
     accuracies: dict[str, tuple[float, Interval]] = {}
     for spec in dict.fromkeys(specs):
-        name, result, accuracy, interval = baseline(candidates, spec, dataset, warn)
+        name, result, accuracy, interval = baseline(candidates, spec, reading(dataset), warn)
         label = name if name not in outcomes else f"{name} ({spec})"
         outcomes[label], accuracies[label] = result, (accuracy, interval)
     return outcomes, accuracies

@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     files_and_scorers,
     json_option,
     print_json,
+    reading,
     scorers_option,
     size_in_words,
     warn,
@@ -88,7 +89,7 @@ def command(
         raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
-    gathered = gather(files, dataset, warn)
+    gathered = gather(files, reading(dataset), warn)
     chosen = report_scorers(gathered, names)
     judged = [judge_run(run, chosen) for run in gathered]
     written, lines = _write(judged, chosen, output, figures, forms, heatmap)

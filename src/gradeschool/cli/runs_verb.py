@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     scorer_option,
     stdout_console,
     warn,
@@ -155,7 +156,7 @@ def curve_command(
     from gradeschool.scoring.table import nothing_judged, scored_table
 
     check_scorers(scorer)
-    runs = choose_runs([file], dataset, warn)
+    runs = choose_runs([file], reading(dataset), warn)
     chosen = scorer_for([runs[0].manifest], scorer)
     curves = {}
     for run, *_ in runs:

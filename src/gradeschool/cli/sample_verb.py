@@ -114,10 +114,11 @@ def command(
 
 def _labels(output: Path, as_json: bool) -> None:
     """Write the labels beside the samples, and print how many are correct."""
+    from gradeschool.formats.samples import ReadOptions
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.labels import LABELS_FILE, count_labels, in_words, write_labels
 
-    [candidates] = candidates_of(str(output), None, warn)
+    [candidates] = candidates_of(str(output), ReadOptions(), warn)
     write_labels(candidates)
     labels = count_labels(candidates.answered)
     if as_json:

@@ -17,6 +17,7 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     print_json,
+    reading,
     reading_words,
     scorers_option,
     stdout_console,
@@ -90,11 +91,11 @@ def command(
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes, paths, dataset)
-        work = ScoreOptions(paths, dataset, chosen, output, jobs, engine)
+        work = ScoreOptions(paths, reading(dataset), chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
                 raise click.UsageError(SHARD_ALONE)
-            warn(score_shard(work, shard))
+            warn(score_shard(work, shard, warn))
             return
         if labels:
             if votes:
@@ -120,19 +121,19 @@ def _causes(
 ) -> dict[tuple[str, str], dict[str, dict[str, int]]]:
     from gradeschool.scoring.causes import causes_in_files
 
-    return causes_in_files(names, dataset, scorers)
+    return causes_in_files(names, reading(dataset), scorers)
 
 
 def _votes(files: Sequence[str], names: Sequence[str], dataset: str | None) -> list[VoteScore]:
     from gradeschool.scoring.at_k import votes_on
 
-    return votes_on([Path(file) for file in files], names, dataset, warn)
+    return votes_on([Path(file) for file in files], names, reading(dataset), warn)
 
 
 def _check_labels(names: Sequence[str], dataset: str | None) -> None:
-    from gradeschool.scoring.sources import check_labels, sources
+    from gradeschool.scoring.sources import check_labels, open_sources
 
-    check_labels([source.dataset for source in sources(names, dataset)])
+    check_labels([source.dataset for source in open_sources(names, reading(dataset), warn)])
 
 
 def _scorers(

@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     renamed_option,
     stdout_console,
     warn,
@@ -138,9 +139,11 @@ def score(
     from gradeschool.verifier.scorers import load_scorer
     from gradeschool.verifier.scores import add_scores
 
-    check_sources(files, dataset)
+    check_sources(files, reading(dataset))
     scorer = load_scorer(verifier, generator, reduction, form)
-    runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
+    runs = [
+        run for spec in dict.fromkeys(files) for run in candidates_of(spec, reading(dataset), warn)
+    ]
     for run in runs:
         with ScoringDisplay() as display:
             path = add_scores(run, scorer, path=output, tokens=tokens, tell=display.scored)
@@ -170,7 +173,7 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
     from gradeschool.verifier import separability
     from gradeschool.verifier.candidates import one_run
 
-    layers = separability.separability(one_run(run, dataset, warn), generator, warn, limit)
+    layers = separability.separability(one_run(run, reading(dataset), warn), generator, warn, limit)
     if as_json:
         print_json({"layers": separability.as_json(layers)})
         return

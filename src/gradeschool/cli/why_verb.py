@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
+    reading,
     reading_words,
     scorer_option,
     warn,
@@ -82,13 +83,13 @@ def _alone(
     from gradeschool.reports.measured import changes_of, known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_gap
-    from gradeschool.scoring.sources import choose_run, scorer_for, sources
+    from gradeschool.scoring.sources import choose_run, open_sources, scorer_for
 
-    chosen = choose_run(run, dataset, warn)
+    chosen = choose_run(run, reading(dataset), warn)
     manifest = chosen.manifest
     used = scorer_for([manifest], scorer)
     protocol = known_protocol(manifest)
-    [source] = sources([str(chosen.path)], dataset)
+    [source] = open_sources([str(chosen.path)], reading(dataset), warn)
     labels = disputed(source.dataset.problems, chosen.run.problems())
     place = quoted(run) + reading_words(dataset)
     changes = changes_of(manifest)

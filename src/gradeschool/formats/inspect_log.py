@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from gradeschool.completion import Prompt, finish_of
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
-from gradeschool.formats.samples import FileSample, Reference, faulty, text_of
+from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty, text_of
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -52,14 +52,14 @@ def is_inspect(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
 
 
-def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[FileSample]:
+def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[Sample]:
     """Yield the samples of a log in JSON."""
     run = _run_of(log, path)
     for number, sample in enumerate(log["samples"], start=1):
         yield _file_sample(number, sample, run)
 
 
-def inspect_archive(path: Path) -> Iterator[FileSample]:
+def inspect_archive(path: Path) -> Iterator[Sample]:
     """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
     try:
         with _opened(path) as (header, samples, read):
@@ -135,20 +135,20 @@ def _run_of(log: Mapping[str, Any], path: Path) -> str:
     return str(model or path.stem).removeprefix(PROVIDER) or path.stem
 
 
-def _file_sample(number: int, sample: Any, run: str) -> FileSample:
+def _file_sample(number: int, sample: Any, run: str) -> Sample:
     if not isinstance(sample, Mapping):
         return faulty(number, run, "is not a sample object")
     reference = _reference(sample)
     epoch = sample.get("epoch")
-    position = epoch - 1 if isinstance(epoch, int) else None
+    position = epoch - 1 if isinstance(epoch, int) else UNNUMBERED
     failure = sample.get("error")
     if failure:
         message = failure.get("message") if isinstance(failure, Mapping) else failure
-        return FileSample(number, run, reference, "", position, error=str(message))
+        return Sample(number, run, "", reference, position, error=str(message))
     text, finish = _output_text(sample.get("output"))
     if text is None:
         return faulty(number, run, "has no output text")
-    return FileSample(number, run, reference, text, position, finish_of(finish), model=run)
+    return Sample(number, run, text, reference, position, finish_of(finish), model=run)
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:

@@ -10,7 +10,7 @@ simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory and AlpacaEval.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,8 +27,9 @@ from gradeschool.formats.plain import (
 )
 from gradeschool.formats.samples import (
     UNNAMED,
-    FileSample,
+    UNNUMBERED,
     Reference,
+    Sample,
     error_of,
     faulty,
     first_of,
@@ -157,7 +158,7 @@ class Layout:
         """Return the place of a row among those that are not blank, counted from 1."""
         return row - bisect_left(self.blank, row)
 
-    def samples(self, row: Row, default_run: str) -> Iterator[FileSample]:
+    def samples(self, row: Row, default_run: str) -> Iterator[Sample]:
         """Yield the completions of a row: one for each of its texts."""
         values = {role: READ[role](column.of(row.fields)) for role, column in self.columns.items()}
         texts, question = values.get("response"), values.get("question")
@@ -172,17 +173,18 @@ class Layout:
             return
         if question and self.columns["response"].path[-1] == FULL_TEXT:
             texts = [text.removeprefix(question) for text in texts]
-        number = values.get("sample")
+        number = values.get("sample", UNNUMBERED)
+        number = UNNUMBERED if number is None else number
         finishes = [values.get("finish")]
         if "finish" not in self.columns:
             finishes = finishes_of(self.columns["response"].of(row.fields)) or finishes
         for index, text in enumerate(texts):
-            yield FileSample(
+            yield Sample(
                 row=row.number,
                 run=run or default_run,
-                reference=self._reference(values, row.number, text),
                 text=text,
-                sample=number if len(texts) == 1 else (number or 0) + index,
+                reference=self._reference(values, row.number, text),
+                sample=number if len(texts) == 1 else max(number, 0) + index,
                 finish=finish_of(finishes[index % len(finishes)]),
                 error=error,
                 model=run or "",
@@ -251,10 +253,10 @@ def _has_response(fields: Mapping[str, Any]) -> bool:
     return any(not long or len(str(value)) > EXTRACTED_LENGTH for value in predictions)
 
 
-def parse_columns(texts: Iterable[str]) -> dict[str, str]:
+def parse_columns(text: str) -> dict[str, str]:
     """Read "question=NAME,response=NAME". Raises InputError for another role or form."""
     columns = {}
-    for part in (part for text in texts for part in text.split(",")):
+    for part in text.split(","):
         role, equals, name = (word.strip() for word in part.partition("="))
         role = ALIASES.get(role, role)
         if not equals or not name:

@@ -15,8 +15,8 @@ from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats import settings
 from gradeschool.formats.samples import (
-    FileSample,
     Reference,
+    Sample,
     faulty,
     first_of,
     shown,
@@ -51,7 +51,7 @@ class LmEvalSamples:
         self.run = _model_beside(path) or default_run
         self.filter: object = None
 
-    def read(self, row: Row) -> Iterator[FileSample]:
+    def read(self, row: Row) -> Iterator[Sample]:
         """Yield the responses of a row that belongs to the file's first filter."""
         fields = row.fields
         self.filter = self.filter or fields.get("filter")
@@ -65,7 +65,7 @@ class LmEvalSamples:
         reference = _reference(fields, doc)
         for sample, text in enumerate(texts):
             if isinstance(text, str):
-                yield FileSample(row.number, self.run, reference, text, sample)
+                yield Sample(row.number, self.run, text, reference, sample)
             else:
                 yield faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
 

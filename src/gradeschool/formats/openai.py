@@ -14,8 +14,9 @@ from gradeschool.completion import finish_of
 from gradeschool.formats.layout import finishes_of, is_response, texts_of
 from gradeschool.formats.samples import (
     UNNAMED,
-    FileSample,
+    UNNUMBERED,
     Reference,
+    Sample,
     faulty,
     shown,
 )
@@ -30,7 +31,7 @@ def is_batch(fields: Mapping[str, object]) -> bool:
     return "custom_id" in fields and ("response" in fields or "error" in fields)
 
 
-def batch(row: Row, default_run: str) -> Iterator[FileSample]:
+def batch(row: Row, default_run: str) -> Iterator[Sample]:
     """Yield the choices of one request.
 
     `custom_id` identifies the problem: its id or "...-INDEX", then "-sample-N" for several samples.
@@ -41,7 +42,7 @@ def batch(row: Row, default_run: str) -> Iterator[FileSample]:
     error = row.fields.get("error") or body.get("error")
     if error or status not in (None, 200):
         failure = _message(error) or f"status {shown(status)}"
-        yield FileSample(row.number, UNNAMED, reference, "", first, error=failure)
+        yield Sample(row.number, UNNAMED, "", reference, first, error=failure)
         return
     choices = body.get("choices")
     replies = choices if isinstance(choices, list) else [body] if is_response(body) else []
@@ -55,16 +56,16 @@ def batch(row: Row, default_run: str) -> Iterator[FileSample]:
         if texts is None:
             yield faulty(row.number, run, f"has a choice without a text (choice {index})")
             continue
-        sample = first if len(replies) == 1 else (first or 0) + index
+        sample = first if len(replies) == 1 else max(first, 0) + index
         finish = finish_of(next(iter(finishes_of(reply)), None))
-        yield FileSample(row.number, run, reference, texts[0], sample, finish, model=run)
+        yield Sample(row.number, run, texts[0], reference, sample, finish, model=run)
 
 
-def _reference(custom_id: object) -> tuple[Reference, int | None]:
+def _reference(custom_id: object) -> tuple[Reference, int]:
     name = custom_id if isinstance(custom_id, str) else shown(custom_id)
     match = SAMPLE.search(name)
     if match is None:
-        return Reference(id=name), None
+        return Reference(id=name), UNNUMBERED
     return Reference(id=name[: match.start()]), int(match.group(1))
 
 
@@ -79,12 +80,12 @@ def is_openai_solutions(fields: Mapping[str, object]) -> bool:
     return "ground_truth" in fields and any(_solutions(fields))
 
 
-def openai_solutions(row: Row) -> Iterator[FileSample]:
+def openai_solutions(row: Row) -> Iterator[Sample]:
     """Yield the solution of each system; the system's name is the run."""
     question = row.fields.get("question")
     reference = Reference(question=question if isinstance(question, str) else "")
     for system, text in _solutions(row.fields):
-        yield FileSample(row.number, system, reference, text, sample=0)
+        yield Sample(row.number, system, text, reference, sample=0)
 
 
 def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.samples import Reference, Sample
 from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches
 from gradeschool.masking import masked
 from gradeschool.percentages import count
@@ -260,7 +260,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     )
 
 
-def stored_sample(row: Row, default_run: str) -> FileSample | None:
+def stored_sample(row: Row, default_run: str) -> Sample | None:
     """Return the sample of a row of a run folder, None for a damaged row or one of other formats.
 
     default_run: the run of a row that names neither its run nor its model.
@@ -270,13 +270,13 @@ def stored_sample(row: Row, default_run: str) -> FileSample | None:
     if completion is None:
         return None
     question = fields.get("question")
-    return FileSample(
+    return Sample(
         row.number,
         completion.run or completion.model or default_run,
+        completion.text,
         Reference(
             id=completion.problem_id, question=question if isinstance(question, str) else None
         ),
-        completion.text,
         completion.sample,
         completion.finish,
         completion.error,

@@ -11,12 +11,13 @@ from gradeschool.completion import Finish, finish_of
 from gradeschool.formats.samples import (
     UNNAMED,
     WORDY,
-    FileSample,
     Reference,
+    Sample,
     error_of,
     faulty,
     first_of,
     gold_in,
+    sample_number,
     shown,
     text_of,
     whole_number,
@@ -72,7 +73,7 @@ def run_name(value: object) -> str:
     return shown(value) if number is None else str(number)
 
 
-def plain(row: Row, default_run: str, prompts: bool = False) -> list[FileSample]:
+def plain(row: Row, default_run: str, prompts: bool = False) -> list[Sample]:
     """Return the completions of a row: one, or one for each text in a list.
 
     prompts: a prompt names the problem too, if the row has no question.
@@ -91,13 +92,13 @@ def plain(row: Row, default_run: str, prompts: bool = False) -> list[FileSample]
     reference, fault = _reference(fields, content, prompts)
     if fault or not texts:
         return [faulty(row.number, run, fault or _without_text(fields))]
-    sample, model = whole_number(fields.get("sample")), fields.get("model")
+    sample, model = sample_number(fields.get("sample")), fields.get("model")
     finish = first_of(fields, names.finish)
-    first = FileSample(
+    first = Sample(
         row.number,
         run or default_run,
-        reference,
         texts[0],
+        reference,
         sample,
         Finish.UNKNOWN if finish is None else finish_of(finish),
         error,
@@ -106,7 +107,7 @@ def plain(row: Row, default_run: str, prompts: bool = False) -> list[FileSample]
     if len(texts) == 1:
         return [first]
     return [
-        first._replace(text=text, sample=(sample or 0) + index) for index, text in enumerate(texts)
+        first._replace(text=text, sample=max(sample, 0) + index) for index, text in enumerate(texts)
     ]
 
 

@@ -35,7 +35,14 @@ from gradeschool.formats.own_run import (
     stored_sample,
 )
 from gradeschool.formats.plain import TEXT_FIELDS, plain
-from gradeschool.formats.samples import UNNAMED, FileSample, Reference, current_options, faulty
+from gradeschool.formats.samples import (
+    DEFAULTS,
+    UNNAMED,
+    ReadOptions,
+    Reference,
+    Sample,
+    faulty,
+)
 from gradeschool.formats.tables import (
     BATCH_ROWS,
     ParsedBatch,
@@ -69,7 +76,7 @@ class Naming(NamedTuple):
     by_question: bool = False
     notes: tuple[str, ...] = ()
 
-    def of(self, sample: FileSample, first: int) -> FileSample:
+    def of(self, sample: Sample, first: int) -> Sample:
         """Return a sample with its reference changed to the dataset's naming.
 
         first: the number of the file's first row.
@@ -100,19 +107,25 @@ class ColumnNotes(NamedTuple):
 
     guessed: bool = False
     answers: bool = False
-    prompted: Sequence[FileSample] = ()
+    prompted: Sequence[Sample] = ()
 
 
 # Called with some samples of a file.
-Examine = Callable[[Sequence[FileSample], ColumnNotes], Naming]
+Examine = Callable[[Sequence[Sample], ColumnNotes], Naming]
+Note = Callable[[str], None]
 AS_NAMED = Naming()
+
+
+def ignore(note: str) -> None:
+    """Ignore a message."""
 
 
 class SampleReader:
     """Reads the rows of one file; small, so that a copy of it can go to another process."""
 
-    def __init__(self, path: Path, default_run: str) -> None:
+    def __init__(self, path: Path, default_run: str, options: ReadOptions = DEFAULTS) -> None:
         self.path = path
+        self.options = options
         self.default_run = default_run
         self.samples = LmEvalSamples(path, default_run)
         self.layout: Layout | None = None
@@ -123,7 +136,11 @@ class SampleReader:
         self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
 
     def begin(
-        self, rows: Iterator[Row], examine: Examine | None = None, is_table: bool = False
+        self,
+        rows: Iterator[Row],
+        examine: Examine | None = None,
+        is_table: bool = False,
+        note: Note = ignore,
     ) -> Row | None:
         """Detect from a file's rows how to read them; return the first readable row.
 
@@ -133,26 +150,25 @@ class SampleReader:
         head = list(islice((row for row in rows if not row.fault), HEAD))
         if not head:
             return None
-        first, options = head[0], current_options()
+        first, columns_named = head[0], self.options.named
         self.first = first.number
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
-        elif options.columns or not any(
-            is_plain(row.fields) or self._is_known(row) for row in head
-        ):
+        elif columns_named or not any(is_plain(row.fields) or self._is_known(row) for row in head):
             more = list(islice(rows, BATCH_ROWS))
-            layout = layout_of([row.fields for row in (*head, *more)], options.columns)
+            layout = layout_of([row.fields for row in (*head, *more)], columns_named)
             rows = chain(more, rows)
             if is_table and not layout.names_problems:
                 layout = replace(layout, blank=_blank_rows(self.path))
                 self.first = layout.place(first.number)
-            self.layout = layout if "response" in layout.columns or options.columns else None
-        if options.id_base is not None:
-            self.naming = Naming(options.id_base)
+            self.layout = layout if "response" in layout.columns or columns_named else None
+        if self.options.id_base is not None:
+            self.naming = Naming(self.options.id_base)
         elif examine is not None and not is_own(first.fields):
             telling = self._telling_rows(chain(head, rows))
             columns = ColumnNotes(
-                self.layout is not None and not self.layout.named, _has_answers(head)
+                self.layout is not None and not self.layout.named,
+                _has_answers(head, self.options),
             )
             samples = self._telling(telling)
             if self.layout is None and any("prompt" in row.fields for row in head):
@@ -160,7 +176,7 @@ class SampleReader:
                 columns = columns._replace(prompted=self._telling(telling))
             self.naming = examine(samples, columns)
             self.prompts = self.prompts and self.naming.by_question
-            self._tell(options.note)
+            self._tell(note)
         self.is_as_named = self.naming == Naming(notes=self.naming.notes)
         return first
 
@@ -179,9 +195,9 @@ class SampleReader:
         spread = first[:: max(1, len(first) // TELLING_SAMPLES)]
         return [*spread_rows(self.path), *first[:SHOWN_ROWS], *spread, *first]
 
-    def _telling(self, rows: Iterable[Row]) -> list[FileSample]:
+    def _telling(self, rows: Iterable[Row]) -> list[Sample]:
         """Return samples of these rows whose problems are named in different ways."""
-        samples: dict[Reference, FileSample] = {}
+        samples: dict[Reference, Sample] = {}
         for row in rows:
             for sample in self.read(row):
                 samples.setdefault(sample.reference, sample)
@@ -189,18 +205,18 @@ class SampleReader:
                 break
         return sorted(samples.values(), key=lambda sample: sample.row or math.inf)
 
-    def read(self, row: Row) -> Iterable[FileSample]:
+    def read(self, row: Row) -> Iterable[Sample]:
         """Return the completions of a row: one, several, or none."""
         names = tuple(row.fields)
         if names in self._plain_names:
-            samples: Iterable[FileSample] = plain(row, self.default_run, self.prompts)
+            samples: Iterable[Sample] = plain(row, self.default_run, self.prompts)
         else:
             samples = self._read(row, names)
         if self.is_as_named:
             return samples
         return [self.naming.of(sample, self.first) for sample in samples]
 
-    def _read(self, row: Row, names: tuple[str, ...]) -> Iterable[FileSample]:
+    def _read(self, row: Row, names: tuple[str, ...]) -> Iterable[Sample]:
         fields = row.fields
         if row.fault:
             return [faulty(row.number, UNNAMED, row.fault)]
@@ -226,9 +242,9 @@ def _blank_rows(path: Path) -> tuple[int, ...]:
     return tuple(sorted({*range(1, max(numbers, default=0))} - set(numbers)))
 
 
-def _has_answers(head: Sequence[Row]) -> bool:
+def _has_answers(head: Sequence[Row], options: ReadOptions) -> bool:
     """Return whether the texts may be the dataset's: in "answer", or beside other texts."""
-    if "response" in current_options().columns:
+    if "response" in options.named:
         return False
     return all(
         ("answer" in row.fields and row.fields.keys().isdisjoint(TEXT_FIELDS[:-1]))
@@ -243,7 +259,7 @@ class RowBatch(NamedTuple):
     reader: SampleReader
     rows: TableBatch
 
-    def samples(self) -> Iterator[FileSample]:
+    def samples(self) -> Iterator[Sample]:
         """Yield the completions."""
         for row in self.rows.rows():
             yield from self.reader.read(row)
@@ -252,9 +268,9 @@ class RowBatch(NamedTuple):
 class LogBatch(NamedTuple):
     """Completions of a log that does not consist of rows."""
 
-    completions: Sequence[FileSample]
+    completions: Sequence[Sample]
 
-    def samples(self) -> Iterator[FileSample]:
+    def samples(self) -> Iterator[Sample]:
         """Yield the completions."""
         return iter(self.completions)
 
@@ -263,8 +279,12 @@ SampleBatch = RowBatch | LogBatch
 
 
 def read_samples(
-    path: Path, default_run: str | None = None, examine: Examine | None = None
-) -> list[FileSample]:
+    path: Path,
+    default_run: str | None = None,
+    examine: Examine | None = None,
+    options: ReadOptions = DEFAULTS,
+    note: Note = ignore,
+) -> list[Sample]:
     """Return the completions of a file or run folder, in order.
 
     default_run: the run of rows that name no run; by default the name of the file. examine: see
@@ -275,7 +295,9 @@ def read_samples(
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
     Raises InputError if the file as a whole cannot be read or is empty.
     """
-    batches = sample_batches(path, default_run=default_run, examine=examine)
+    batches = sample_batches(
+        path, default_run=default_run, examine=examine, options=options, note=note
+    )
     samples = [sample for batch in batches for sample in batch.samples()]
     if not samples:
         raise nothing_in(path)
@@ -288,6 +310,8 @@ def sample_batches(
     selected: RowSelection = every_row,
     default_run: str | None = None,
     examine: Examine | None = None,
+    options: ReadOptions = DEFAULTS,
+    note: Note = ignore,
 ) -> Generator[SampleBatch, None, None]:
     """Yield the completions of a file or run folder in batches; see `read_samples`.
 
@@ -302,13 +326,13 @@ def sample_batches(
         return
     value = read_whole(path)
     if value is None:
-        yield from _tabular(path, selected, run, examine)
+        yield from _tabular(SampleReader(path, run, options), selected, examine, note)
     elif is_inspect(value):
         yield from _logged(inspect_json(value, path), selected)
     else:
-        reader = SampleReader(path, run)
+        reader = SampleReader(path, run, options)
         rows = tuple(array_rows(rows_in(value), path))
-        first = reader.begin(iter(rows), examine)
+        first = reader.begin(iter(rows), examine, note=note)
         if first is not None and is_lm_eval(first.fields):
             check_filters(rows, str(path))
         for start in range(0, len(rows), BATCH_ROWS):
@@ -363,11 +387,11 @@ def _completions_of(folder: Path) -> Path:
 
 
 def _tabular(
-    path: Path, selected: RowSelection, run: str, examine: Examine | None
+    reader: SampleReader, selected: RowSelection, examine: Examine | None, note: Note
 ) -> Iterator[RowBatch]:
-    reader = SampleReader(path, run)
+    path = reader.path
     with closing(read_rows(path)) as rows:
-        first = reader.begin(rows, examine, is_table=True)
+        first = reader.begin(rows, examine, is_table=True, note=note)
     if first is not None and is_lm_eval(first.fields):
         with closing(read_rows(path)) as rows:
             check_filters(rows, str(path))
@@ -384,7 +408,7 @@ def _counting(path: Path, selected: RowSelection) -> RowSelection:
     return lambda number: number in counting and selected(number)
 
 
-def _logged(samples: Iterator[FileSample], selected: RowSelection) -> Iterator[LogBatch]:
+def _logged(samples: Iterator[Sample], selected: RowSelection) -> Iterator[LogBatch]:
     chosen = (sample for sample in samples if selected(sample.row))
     while part := tuple(islice(chosen, LOG_BATCH)):
         yield LogBatch(part)

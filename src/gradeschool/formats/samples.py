@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.completion import Completion, Finish
-from gradeschool.problem import MARKER
+from gradeschool.completion import NO_USAGE, Completion, Finish, Usage
+from gradeschool.errors import InputError
+from gradeschool.percentages import count
+from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
 UNNAMED = ""  # the run of a row that names no run, until the whole file is read
@@ -67,25 +67,38 @@ class Reference(NamedTuple):
         return self._replace(id=f"{stem}{number - base}") if number >= base else self
 
 
-class FileSample(NamedTuple):
-    """A completion with its place in a file.
+NO_REFERENCE = Reference()
+UNNUMBERED = -1  # the sample number of a row that gives none
 
-    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED for an
-    unreadable row without a run. sample: its number among the samples of its problem, None if the
-    file does not number them. error: the provider's failure, which is an outcome, not a wrong
-    answer. fault: why the row cannot be used. stored: the completion of a row of a run folder.
+
+class Sample(NamedTuple):
+    """A completion, from its row in a file to its verdict.
+
+    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED for a row
+    that names none. reference: how the row identifies its problem. sample: its number among the
+    samples of its problem, UNNUMBERED if the file does not say. error: the provider's failure,
+    which is an outcome, not a wrong answer. fault: why the row cannot be used. flag: the file's own
+    verdict. stored: the completion of a row of a run folder. problem: set by matching, None for a
+    row that cannot be used.
     """
 
     row: int
-    run: str
-    reference: Reference
-    text: str
-    sample: int | None = None
+    run: str = UNNAMED
+    text: str = ""
+    reference: Reference = NO_REFERENCE
+    sample: int = UNNUMBERED
     finish: Finish = Finish.UNKNOWN
     error: str = ""
     fault: str = ""
     model: str = ""
+    flag: bool | None = None
     stored: Completion | None = None
+    problem: Problem | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the request and of the completion, as far as they are recorded."""
+        return self.stored.usage if self.stored else NO_USAGE
 
 
 def gold_in(value: Any) -> str | None:
@@ -121,9 +134,9 @@ def _written_out(number: str) -> str:
     return re.sub(r"^(-?)\.", r"\g<1>0.", number)
 
 
-def faulty(row: int, run: str, fault: str) -> FileSample:
+def faulty(row: int, run: str, fault: str) -> Sample:
     """Return the record for a row that cannot be used."""
-    return FileSample(row, run, Reference(), "", fault=fault)
+    return Sample(row, run, fault=fault)
 
 
 def text_of(content: object, between: str = "") -> str | None:
@@ -148,6 +161,12 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
         return int(match.group(1))
     return None
+
+
+def sample_number(value: object) -> int:
+    """Return the number of a sample, UNNUMBERED for any other value."""
+    number = whole_number(value)
+    return UNNUMBERED if number is None or number < 0 else number
 
 
 NO_ERROR = ("", "none", "null", "nan", "false")
@@ -182,40 +201,36 @@ def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
     return None
 
 
-def _log(note: str) -> None:
-    import logging
-
-    logging.getLogger("gradeschool").warning(note)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How files are read in this context: applies to every file of a command.
+    """How the files of a command are read.
 
-    columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
-    the first problem in ids and indexes, None to detect it. note: called with messages about how a
-    file was read.
+    columns: the columns that the user named, by role: one mapping for all files, or one for each.
+    dataset: the name or path of the dataset of the problems, None to find it out. in_order: rows
+    are the dataset's, in its order. id_base: the number of the first problem in ids and indexes,
+    None to detect it.
     """
 
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[Mapping[str, str], ...] = ()
+    dataset: str | None = None
+    in_order: bool = False
     id_base: int | None = None
-    note: Callable[[str], None] = _log
+
+    def for_file(self, number: int, files: int) -> ReadOptions:
+        """Return the options for one of several files; raises InputError for too many columns."""
+        if len(self.columns) <= 1:
+            return self
+        if len(self.columns) != files:
+            raise InputError(
+                f"--columns is given {len(self.columns)} times for {count(files, 'file')}; give it "
+                "once for all files, or once for each in their order (join roles by commas)"
+            )
+        return replace(self, columns=self.columns[number : number + 1])
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The columns that the user named for the one file that these options are for."""
+        return self.columns[0] if self.columns else {}
 
 
 DEFAULTS = ReadOptions()
-_options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
-
-
-def current_options() -> ReadOptions:
-    """Return the options of this context, to pass them to another process."""
-    return _options.get()
-
-
-@contextmanager
-def read_options(options: ReadOptions) -> Iterator[None]:
-    """Read files with these options inside the `with` statement."""
-    token = _options.set(options)
-    try:
-        yield
-    finally:
-        _options.reset(token)

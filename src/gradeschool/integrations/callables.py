@@ -17,6 +17,7 @@ from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
 from gradeschool.reports.loggers import LOGGERS, check_loggers, run_job
@@ -174,7 +175,7 @@ def _evaluate_in(
         raise evaluation.fatal
     if evaluation.interrupted:
         raise KeyboardInterrupt
-    (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
+    (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
     named = replace(run, name=called if function else run.name)
     scores = scores_of(named, work.plan.protocol.scorers)
     return replace(scores, folder=folder)

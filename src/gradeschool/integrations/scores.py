@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.scoring.judge import gold_of, problem_of
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_run
 from gradeschool.scoring.statistics import Interval
@@ -148,7 +149,7 @@ class Scores:
         if self.folder is None:
             runs = [page_run(self.scored.run)]
         else:
-            runs = gather([str(self.folder)], None, lambda message: None)
+            runs = gather([str(self.folder)], ReadOptions(), lambda message: None)
         scorers = report_scorers(runs, (), self.headline.scorer)
         write_report([judge_run(run, scorers) for run in runs], scorers, Path(path))
         return Path(path)
@@ -182,7 +183,9 @@ def score(
     """
     names = [scorer] if isinstance(scorer, str) else list(scorer)
     if golds is None and isinstance(texts, str | Path):
-        return scores_of(choose_run(str(texts), dataset, lambda message: None).run, names)
+        return scores_of(
+            choose_run(str(texts), ReadOptions(dataset=dataset), lambda message: None).run, names
+        )
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(
             f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
@@ -194,7 +197,7 @@ def score(
     if len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
     samples = [
-        Sample(_problem(gold, index), 0, _text(text, index), "", index)
+        Sample(index, text=_text(text, index), sample=0, problem=_problem(gold, index))
         for index, (text, gold) in enumerate(zip(texts, golds, strict=True))
     ]
     return scores_of(Run("", samples), names)
@@ -227,7 +230,7 @@ def _sample_of_row(row: object, index: int) -> Sample:
         id=problem.id if id is None else str(id),
         question=problem.question if question is None else str(question),
     )
-    return Sample(problem, number, _text(row["completion"], index), "", index)
+    return Sample(index, text=_text(row["completion"], index), sample=number, problem=problem)
 
 
 def scores_of(run: Run, scorers: Sequence[str]) -> Scores:

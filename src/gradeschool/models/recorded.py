@@ -8,7 +8,7 @@ from pathlib import Path
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import FileSample
+from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher, examined
@@ -35,9 +35,9 @@ class RecordedModel:
         self._answers = self._by_problem(recordings, Matcher(problems, dataset))
 
     def _by_problem(
-        self, recordings: list[FileSample], matcher: Matcher
-    ) -> dict[str, dict[int, FileSample]]:
-        answers: dict[str, dict[int, FileSample]] = defaultdict(dict)
+        self, recordings: list[Sample], matcher: Matcher
+    ) -> dict[str, dict[int, Sample]]:
+        answers: dict[str, dict[int, Sample]] = defaultdict(dict)
         for recorded in recordings:
             if recorded.run != self.run:
                 continue
@@ -45,7 +45,7 @@ class RecordedModel:
                 samples = answers[matcher.find(recorded.reference).id]
             except InputError:
                 continue  # a problem outside this run
-            number = len(samples) if recorded.sample is None else recorded.sample
+            number = len(samples) if recorded.sample < 0 else recorded.sample
             samples.setdefault(number, recorded)
         return answers
 

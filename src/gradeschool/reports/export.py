@@ -23,6 +23,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import completions_file, planned_samples
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
@@ -135,9 +136,9 @@ class ExportedFile(NamedTuple):
     write: Callable[[BinaryIO], None]
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn) -> SourceRun:
+def one_run(spec: str, options: ReadOptions, warn: Warn) -> SourceRun:
     """Return the run named by FILE or FILE#RUN; raises InputError unless there is exactly one."""
-    runs = choose_runs([spec], dataset, warn)
+    runs = choose_runs([spec], options, warn)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{each.run.name}") for each in runs[:5])
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Sample
 from gradeschool.percentages import bounds, gain, p_value, percent
 from gradeschool.reports.comparison import compared_with_first, methods_of
 from gradeschool.reports.page.gather import PageRun
@@ -31,7 +32,6 @@ from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import csv_cell, markdown_table, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison
-from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import ALL, choose_scorers, scorer_for
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet
 

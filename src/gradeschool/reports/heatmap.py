@@ -12,13 +12,13 @@ from statistics import median
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Sample
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.verdicts import Judged
 from gradeschool.reports.page.write import document
-from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10

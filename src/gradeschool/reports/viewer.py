@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.exports import report_scorers
 from gradeschool.reports.measured import measured
@@ -91,7 +92,7 @@ class RunViewer:
             raise InputError(f"at most {MOST_RUNS} runs on one page; {len(chosen)} are selected")
         if not chosen or any(name not in runs for name in chosen):
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
-        gathered = gather([str(runs[name]) for name in chosen], None, lambda message: None)
+        gathered = gather([str(runs[name]) for name in chosen], ReadOptions(), lambda message: None)
         scorers = report_scorers(gathered)
         judged = [judge_run(run, scorers) for run in gathered]
         return page(judged, scorers.scorers, live=True)
@@ -130,7 +131,7 @@ def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
         "updated": str(manifest.get("updated", "")),
     }
     if summary.answered:
-        (selected,) = choose_runs([str(summary.folder)], None, lambda message: None)
+        (selected,) = choose_runs([str(summary.folder)], ReadOptions(), lambda message: None)
         score = score_table(scored_table(selected.run, [get_usable_scorer(scorer)]))
         headline = score.scorers[0]
         row |= {"accuracy": headline.accuracy, "interval": list(headline.ci95)}

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradeschool.completion import Completion
 from gradeschool.datasets.platinum import disputed
 from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, fingerprint, slug
+from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.plan import RunPlan
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.causes import count_headline_causes, label_changes
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
 from gradeschool.scoring.table import ScoredTable, ScorerSet
 
@@ -80,9 +81,15 @@ def run_for_scoring(
     for row, request in enumerate(requests, start=1):
         completion = completions.get(request.key)
         if completion is not None:
-            text, error = completion.text, completion.error
             samples.append(
-                Sample(request.problem, request.sample, text, error, row, completion.finish)
+                Sample(
+                    row,
+                    text=completion.text,
+                    sample=request.sample,
+                    finish=completion.finish,
+                    error=completion.error,
+                    problem=request.problem,
+                )
             )
     return Run(name, samples)
 

@@ -18,6 +18,7 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.formats import settings as names
+from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
@@ -26,7 +27,7 @@ from gradeschool.runs.diff import steps as diff_steps
 from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
 from gradeschool.scoring.table import Tally, nothing_judged, scored_table
 from gradeschool.verdict import Outcome

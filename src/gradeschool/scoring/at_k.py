@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scoring.samples import Run
@@ -237,7 +238,7 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
 
 
 def votes_on(
-    paths: Sequence[Path], names: Sequence[str], dataset: str | None, warn: Callable[[str], None]
+    paths: Sequence[Path], names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
 ) -> list[VoteScore]:
     """Return the score of every run of the files under every one of the named votes.
 
@@ -248,7 +249,7 @@ def votes_on(
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [
         score_vote(run, vote)
-        for path in paths
-        for run in load_runs(path, dataset, warn)
+        for number, path in enumerate(paths)
+        for run in load_runs(path, options.for_file(number, len(paths)), warn)
         for vote in votes
     ]

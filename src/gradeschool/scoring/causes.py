@@ -28,9 +28,10 @@ from gradeschool.answers.failures import (
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.datasets.platinum import disputed
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import CORRECT, ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -283,17 +284,20 @@ def count_headline_causes(table: ScoredTable, changes: LabelChanges) -> Causes:
 
 
 def causes_in_files(
-    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
+    names: Sequence[str], options: ReadOptions, scorers: Sequence[Scorer]
 ) -> dict[tuple[str, str], dict[str, Causes]]:
     """Return the causes by (file, run) and scorer. Raises InputError, DataError.
 
     Does not warn of unusable rows: scoring the same files does.
     """
-    from gradeschool.scoring.sources import load_runs, sources  # not for `eval`: it reads no files
+    from gradeschool.scoring.sources import (  # not for `eval`: it reads no files
+        load_runs,
+        open_sources,
+    )
 
     causes = {}
-    for source in sources(names, dataset):
-        for run in load_runs(Path(source.name), dataset, lambda message: None):
+    for source in open_sources(names, options, lambda message: None):
+        for run in load_runs(Path(source.name), source.options, lambda message: None):
             every = disputed(source.dataset.problems, run.problems())
             table, changes = scored_table(run, scorers), label_changes(run, every)
             causes[source.name, run.name] = causes_in_run(table, changes)

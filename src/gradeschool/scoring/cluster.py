@@ -23,14 +23,14 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.read import RowBatch, SampleReader
-from gradeschool.formats.samples import current_options, read_options
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.ray_session import ray_session
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.matching import examined
 from gradeschool.scoring.shards import FilePlace
-from gradeschool.scoring.sources import DEFAULT_DATASET, sources
+from gradeschool.scoring.sources import DEFAULT_DATASET, open_sources
 from gradeschool.scoring.stream import FileScorer, Part
 from gradeschool.scoring.table import ScoredRow
 
@@ -115,12 +115,13 @@ class OnRay:
         scorers: tuple[str, ...],
         run: str,
         ranges: Sequence[RowGroupRange],
+        options: ReadOptions,
     ) -> None:
         self.dataset = dataset
         self.scorers = scorers
         self.run = run
         self.ranges = ranges
-        self.options = current_options()
+        self.options = options
 
     def __call__(self, numbers: Any) -> Iterator[Any]:
         """Yield tables of one `Chunk` per row for the row ranges whose numbers are in a table."""
@@ -142,13 +143,12 @@ class OnRay:
         yield rows
 
     def _read(self, row_range: RowGroupRange) -> Iterator[RowBatch]:
-        reader = SampleReader(Path(row_range.path), self.run)
+        reader = SampleReader(Path(row_range.path), self.run, self.options)
         with opened(row_range.path) as file:
             head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
             if head is not None:
                 first = CellBatch(range(1, 1 + head.num_rows), head)
-                with read_options(self.options):
-                    reader.begin(first.rows(), examined(self.dataset, row_range.path))
+                reader.begin(first.rows(), examined(self.dataset, row_range.path))
             rows = count(row_range.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=row_range.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
@@ -241,16 +241,18 @@ class ClusterSource:
     shown: tuple[str, ...]
     run: str
     dataset: Dataset
+    options: ReadOptions
 
 
-def cluster_sources(names: Sequence[str], dataset: str | None) -> list[ClusterSource]:
+def cluster_sources(names: Sequence[str], options: ReadOptions) -> list[ClusterSource]:
     """Return the tables of these names: Parquet files, folders of them, or patterns.
 
     Raises InputError for files of other formats, DataError, MissingExtraError.
     """
     tables = [
-        _remote(name, dataset) if "://" in name else _local(name, dataset)
-        for name in names
+        _remote(name, each) if "://" in name else _local(name, each)
+        for number, name in enumerate(names)
+        for each in [options.for_file(number, len(names))]
     ]  # fmt: skip
     for source in tables:
         for part in source.parts:
@@ -259,13 +261,15 @@ def cluster_sources(names: Sequence[str], dataset: str | None) -> list[ClusterSo
     return tables
 
 
-def _local(name: str, dataset: str | None) -> ClusterSource:
-    [source] = sources([name], dataset)
+def _local(name: str, options: ReadOptions) -> ClusterSource:
+    [source] = open_sources([name], options, lambda _: None)
     parts = tuple(str(part.absolute()) for part in source.parts)
-    return ClusterSource(name, parts, tuple(map(str, source.parts)), source.run, source.dataset)
+    return ClusterSource(
+        name, parts, tuple(map(str, source.parts)), source.run, source.dataset, options
+    )
 
 
-def _remote(name: str, dataset: str | None) -> ClusterSource:
+def _remote(name: str, options: ReadOptions) -> ClusterSource:
     """List the files of an address whose last part may be a pattern, or that is a folder."""
     require_packages("--engine ray", "cluster", "pyarrow")
     from pyarrow import ArrowException, fs
@@ -281,8 +285,8 @@ def _remote(name: str, dataset: str | None) -> ClusterSource:
         raise InputError(f"no file matches {name!r}; correct it")
     run = folder.rpartition("/")[2] if len(parts) > 1 else Path(parts[0]).stem
     addresses = tuple(f"{scheme}://{part}" for part in parts)
-    problems = load_dataset(dataset or DEFAULT_DATASET)
-    return ClusterSource(name, addresses, addresses, run, problems)
+    problems = load_dataset(options.dataset or DEFAULT_DATASET)
+    return ClusterSource(name, addresses, addresses, run, problems, options)
 
 
 def _listing(name: str) -> tuple[Any, str, str]:
@@ -310,7 +314,9 @@ def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> 
     with ray_session(object_store_memory=STORE_BYTES) as ray, _quiet():
         number = 1
         for source, parts in zip(tables, divided, strict=True):
-            chunks = _scored_chunks(ray, OnRay(source.dataset, names, source.run, parts))
+            chunks = _scored_chunks(
+                ray, OnRay(source.dataset, names, source.run, parts, source.options)
+            )
             yield from parts_of(in_order(chunks), source, parts, number)
             number += len(source.parts)
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.read import SHOWN_ROWS, ColumnNotes, Examine, Naming
-from gradeschool.formats.samples import PARTS_OF_ID, FileSample, Reference
+from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -161,22 +161,22 @@ class Matcher:
                 openings[tuple(words[:OPENING])].append((problem, words))
         return openings
 
-    def match(self, sample: FileSample) -> tuple[FileSample, Problem | None, str]:
-        """Return a sample without its prompt, and its problem, or None and the reason."""
+    def match(self, sample: Sample) -> Sample:
+        """Return a sample without its prompt, with its problem, or else with its fault."""
         if sample.fault:
-            return sample, None, sample.fault
+            return sample
         problem = self._matched.get(sample.reference)
         if problem is None:
             try:
                 problem = self.find(sample.reference)
             except InputError as missing:
-                return sample, None, str(missing)
+                return sample._replace(fault=str(missing))
             if len(self._matched) >= MOST_REFERENCES:
                 self._matched.clear()
             self._matched[sample.reference] = problem
         if sample.reference.prompted and (place := self.asked_in(sample.text)) is not None:
             sample = sample._replace(text=place.rest)
-        return sample, problem, ""
+        return sample._replace(problem=problem)
 
     def _by_name(self, reference: Reference) -> Problem | None:
         index = reference.position
@@ -244,7 +244,7 @@ def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     else:
         id = f"row {named}"
-    return Problem.from_row(id, question, text)
+    return Problem.from_row(id, question, text, {"dataset": OWN_PROBLEMS})
 
 
 def _squeeze(question: str) -> str:
@@ -326,7 +326,7 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
     is_chosen: the user chose the dataset, so that golds in the file do not replace it.
     """
 
-    def examine(samples: Sequence[FileSample], columns: ColumnNotes) -> Naming:
+    def examine(samples: Sequence[Sample], columns: ColumnNotes) -> Naming:
         usable = [sample for sample in samples if not sample.fault and not sample.error]
         if columns.answers:
             _refuse_solutions(usable, dataset, file)
@@ -355,7 +355,7 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
     return examine
 
 
-def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str) -> None:
+def _refuse_solutions(samples: Sequence[Sample], dataset: Dataset, file: str) -> None:
     """Raise InputError if the texts are the dataset's solutions, which it has in "answer" too.
 
     Or its golds: a file that names its own column of texts otherwise may repeat these in "answer".
@@ -375,7 +375,7 @@ def _refuse_solutions(samples: Sequence[FileSample], dataset: Dataset, file: str
     )
 
 
-def _are_golds(samples: Sequence[FileSample], dataset: Dataset) -> bool:
+def _are_golds(samples: Sequence[Sample], dataset: Dataset) -> bool:
     """Return whether each text is the gold of its problem and nothing else."""
     if any(len(sample.text) > LONGEST_GOLD for sample in samples):
         return False
@@ -396,7 +396,7 @@ def _is_named_twice(reference: Reference) -> bool:
     return named and reference.question is not None and reference.answer is None
 
 
-def _misnamed(samples: Sequence[FileSample], matcher: Matcher, file: str) -> str:
+def _misnamed(samples: Sequence[Sample], matcher: Matcher, file: str) -> str:
     """Return a message if most ids name other problems than the questions beside them, else "".
 
     samples: those that name their problem twice.
@@ -412,11 +412,11 @@ def _misnamed(samples: Sequence[FileSample], matcher: Matcher, file: str) -> str
     )
 
 
-def _by_gold(samples: Sequence[FileSample], matcher: Matcher, file: str, is_chosen: bool) -> Naming:
+def _by_gold(samples: Sequence[Sample], matcher: Matcher, file: str, is_chosen: bool) -> Naming:
     """Determine whether rows with golds belong to the dataset, or are problems of their own."""
     if not samples:
         return Naming()
-    matched = [(sample, matcher.match(sample)[1]) for sample in samples]
+    matched = [(sample, matcher.match(sample).problem) for sample in samples]
     own = [problem for _, problem in matched if problem and problem.id not in matcher.index]
     others = [
         f"row {sample.row}: {sample.reference.gold}, not {problem.gold}"
@@ -446,12 +446,12 @@ def _by_gold(samples: Sequence[FileSample], matcher: Matcher, file: str, is_chos
     return Naming(by_gold=len(others) >= len(matched) / 2, notes=(note,))
 
 
-def _has_gold(problem: Problem, sample: FileSample) -> bool:
+def _has_gold(problem: Problem, sample: Sample) -> bool:
     gold = sample.reference.gold or ""
     return normalize(problem.gold) == normalize(gold.rpartition(MARKER)[2].strip())
 
 
-def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Naming:
+def _by_order(samples: Sequence[Sample], matcher: Matcher, file: str) -> Naming:
     """Determine whether rows that name no problem are in the order of the dataset.
 
     Raises InputError if neither their texts nor their order show the problems.
@@ -474,22 +474,23 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
     )
 
 
-def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming) -> Iterator[str]:
+def _first_rows(samples: Sequence[Sample], matcher: Matcher, naming: Naming) -> Iterator[str]:
     numbered = [sample for sample in samples if sample.row]
     first = min((sample.reference.order or sample.row for sample in numbered), default=1)
     for sample in numbered[:SHOWN_ROWS]:
-        sample, problem, fault = matcher.match(naming.of(sample, first))
-        named = f"problem {problem.id!r} (gold {problem.gold})" if problem else fault
+        sample = matcher.match(naming.of(sample, first))
+        problem = sample.problem
+        named = f"problem {problem.id!r} (gold {problem.gold})" if problem else sample.fault
         yield f"  row {sample.row}: {clip(named, 100)}: {clip(' '.join(sample.text.split()))!r}"
 
 
-def _tells(sample: FileSample) -> bool:
+def _tells(sample: Sample) -> bool:
     """Return whether a sample names its problem only by a number; a question would be certain."""
     reference = sample.reference
     return reference.number is not None and reference.question is None
 
 
-def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Naming:
+def id_base(samples: Iterable[Sample], matcher: Matcher, file: str) -> Naming:
     """Return the number of the first problem in a file's ids, inferred from its texts.
 
     samples: some of the file's, which name their problems only by numbers. Raises InputError, with
@@ -529,7 +530,7 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Namin
     raise InputError(f"{evidence}; give --id-base {shift}, or --id-base 0 to take ids as they are")
 
 
-def _topics(samples: Iterable[FileSample]) -> list[TextTopic]:
+def _topics(samples: Iterable[Sample]) -> list[TextTopic]:
     return [
         TextTopic(sample.row, sample.reference, words_of(sample.text), _last_number(sample.text))
         for sample in samples

@@ -12,10 +12,9 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradeschool.completion import NO_USAGE, Completion, Finish, Usage
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import FileSample
+from gradeschool.formats.samples import UNNUMBERED, Sample
 from gradeschool.problem import Problem
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class Repeats:
         self._single: dict[tuple[str, str], tuple[int, bool]] = {}
         self._several: dict[tuple[str, str], _Samples] = {}
 
-    def place(self, run: str, problem: str, sample: int | None, digest: int) -> Placement:
+    def place(self, run: str, problem: str, sample: int, digest: int) -> Placement:
         """Return where a completion belongs, and remember it.
 
         If another text already has its number, it gets the next free number. A row without a number
@@ -115,16 +114,16 @@ class Repeats:
         key = run, problem
         samples = self._several.get(key)
         if samples is None:
-            if not sample and key not in self._single:
-                self._single[key] = digest, sample is not None
+            if sample <= 0 and key not in self._single:
+                self._single[key] = digest, sample == 0
                 return FIRST
             samples = self._several[key] = _Samples()
             if key in self._single:
                 first, is_numbered = self._single.pop(key)
                 samples.place(0, first)
                 samples.unnumbered += not is_numbered
-        samples.unnumbered += sample is None
-        return samples.place(sample or 0, digest)
+        samples.unnumbered += sample < 0
+        return samples.place(max(sample, 0), digest)
 
     def sampled_runs(self) -> set[str]:
         """Return the runs whose samples have no numbers and that have several of most problems.
@@ -237,26 +236,6 @@ class _Samples:
         return end
 
 
-class Sample(NamedTuple):
-    """One completion of one problem; without a text, problem is None and error is set.
-
-    stored: the completion as its run folder stores it, None for other files.
-    """
-
-    problem: Problem | None
-    sample: int
-    text: str
-    error: str
-    row: int
-    finish: str = Finish.UNKNOWN
-    stored: Completion | None = None
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens of the request and of the completion, as far as they are recorded."""
-        return self.stored.usage if self.stored else NO_USAGE
-
-
 @dataclass(slots=True)
 class Run:
     """The samples of one run, in the order of the file; `faults` counts unusable rows.
@@ -275,9 +254,7 @@ class Run:
         return (sample.problem for sample in self.samples)
 
 
-def collect(
-    recordings: Iterable[FileSample], matcher: Matcher, source: str, warn: Warn
-) -> list[Run]:
+def collect(recordings: Iterable[Sample], matcher: Matcher, source: str, warn: Warn) -> list[Run]:
     """Group stored completions by run and find their problems.
 
     An unusable row is a sample with an error, and its row number is passed to `warn`. A row that
@@ -285,26 +262,27 @@ def collect(
     as a further sample. Rows without sample numbers may repeat each other if most problems of their
     run have several. Raises InputError if no row is usable.
     """
+    return collect_matched(map(matcher.match, recordings), matcher.name, source, warn)
+
+
+def collect_matched(matched: Iterable[Sample], dataset: str, source: str, warn: Warn) -> list[Run]:
+    """Do the same for samples with their problems; dataset: the name of their dataset."""
     notes, repeats = Notes(), Repeats()
     runs: dict[str, Run] = {}
-    places: list[tuple[Run, Sample, FileSample, Placement | None]] = []
-    for recorded in recordings:
-        recorded, problem, fault = matcher.match(recorded)
-        run = runs.setdefault(recorded.run, Run(recorded.run))
-        row, text = recorded.row, recorded.text
+    places: list[tuple[Run, Sample, Placement | None]] = []
+    for sample in matched:
+        run = runs.setdefault(sample.run, Run(sample.run))
+        row, problem = sample.row, sample.problem
         if problem is None:
             run.faults += 1
-            notes.add(UNUSABLE, partial("row {} of {!r} {}".format, row, source, fault))
-            places.append((run, Sample(None, 0, "", fault, row), recorded, None))
+            notes.add(UNUSABLE, partial("row {} of {!r} {}".format, row, source, sample.fault))
+            places.append((run, sample._replace(sample=0, text="", error=sample.fault), None))
             continue
-        place = repeats.place(run.name, problem.id, recorded.sample, digest(text))
-        if place.repeats or place.number != (recorded.sample or 0):
-            note_place(notes, place, run.name, problem.id, recorded.sample, row, source)
-        sample = Sample(
-            problem, place.number, text, recorded.error, row, recorded.finish, recorded.stored
-        )
-        places.append((run, sample, recorded, place))
-    if all(sample.problem is None for _, sample, _, _ in places):
+        place = repeats.place(run.name, problem.id, sample.sample, digest(sample.text))
+        if place.repeats or place.number != max(sample.sample, 0):
+            note_place(notes, place, run.name, problem.id, sample.sample, row, source)
+        places.append((run, sample, place))
+    if all(sample.problem is None for _, sample, _ in places):
         raise notes.only_fault(source)
     sampled = repeats.sampled_runs()
     notes.tell(warn, sampled)
@@ -312,22 +290,25 @@ def collect(
     _fill(places, sampled)
     for run in runs.values():
         problems = (sample.problem for sample in run.samples if sample.problem)
-        is_own = all(problem.id not in matcher.index for problem in problems)
-        run.dataset = OWN_PROBLEMS if is_own else matcher.name
+        run.dataset = (
+            OWN_PROBLEMS
+            if all(problem.meta.get("dataset") == OWN_PROBLEMS for problem in problems)
+            else dataset
+        )
     return list(runs.values())
 
 
-def _fill(
-    places: Iterable[tuple[Run, Sample, FileSample, Placement | None]], sampled: Collection[str]
-) -> None:
+def _fill(places: Iterable[tuple[Run, Sample, Placement | None]], sampled: Collection[str]) -> None:
     """Put the samples into their runs; repeated texts are kept only if a run is sampled."""
     counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
-    for run, sample, recorded, place in places:
-        if sample.problem is not None and recorded.sample is None and run.name in sampled:
+    for run, sample, place in places:
+        if place is None:
+            run.samples.append(sample)
+        elif sample.problem is not None and sample.sample == UNNUMBERED and run.name in sampled:
             number = next(counters[run.name, sample.problem.id])
             run.samples.append(sample._replace(sample=number))
-        elif place is None or not place.repeats:
-            run.samples.append(sample)
+        elif not place.repeats:
+            run.samples.append(sample._replace(sample=place.number))
 
 
 def digest(text: str) -> int:
@@ -337,7 +318,7 @@ def digest(text: str) -> int:
 
 
 def note_place(
-    notes: Notes, place: Placement, run: str, problem: str, sample: int | None, row: int, file: str
+    notes: Notes, place: Placement, run: str, problem: str, sample: int, row: int, file: str
 ) -> None:
     """Note that a completion repeats another, or is not the sample that its row says."""
 
@@ -352,4 +333,4 @@ def note_place(
         return f"row {row} of {file!r} {text}"
 
     kind = "repeats a row" if place.repeats else "a further sample"
-    notes.add(kind, message, run, sample is None)
+    notes.add(kind, message, run, sample < 0)

@@ -28,19 +28,20 @@ from gradeschool.formats.own_run import (
     scorer_of,
 )
 from gradeschool.formats.read import (
+    SampleBatch,
     name_of,
     name_of_unnamed,
     nothing_in,
-    read_samples,
     require,
     sample_batches,
 )
-from gradeschool.formats.samples import UNNAMED, FileSample
+from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
+from gradeschool.formats.tables import RowSelection, every_row
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.matching import Matcher, examined
-from gradeschool.scoring.samples import Run, Sample, collect
+from gradeschool.scoring.samples import Run, collect_matched
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
@@ -55,44 +56,87 @@ class Source:
     """One table of completions.
 
     name: as the user gave it. parts: its files in order; one, except for tables in several files.
-    run: the run of rows that name none. only: the one selected run, "" for all. is_chosen: whether
-    the user chose the dataset.
+    run: the run of rows that name none. only: the one selected run, "" for all. options: for this
+    file. warn: called with sentences on how it is read, while it is read.
     """
 
     name: str
     parts: tuple[Path, ...]
     run: str
     dataset: Dataset
-    only: str = ""
-    is_chosen: bool = False
+    only: str
+    options: ReadOptions
+    warn: Callable[[str], None]
+
+    def batches(self) -> Iterator[list[Sample]]:
+        """Yield the samples of the selected run, or of all runs, matched with their problems.
+
+        Rows that cannot be used come with their fault; those among them that name no run have the
+        run UNNAMED. Raises InputError if a file cannot be read, or contains nothing.
+        """
+        matcher = Matcher(self.dataset.problems, self.dataset.name)
+        runs: dict[str, None] = {}
+        for path in self.parts:
+            is_empty = True
+            for batch in self.read(path):
+                matched = list(map(matcher.match, batch.samples()))
+                is_empty = is_empty and not matched
+                runs.update(dict.fromkeys(sample.run for sample in matched))
+                if self.only:
+                    matched = [each for each in matched if each.run in (self.only, UNNAMED)]
+                yield matched
+            if is_empty:
+                raise nothing_in(path)
+        if self.only and self.only not in runs:
+            raise no_such_run(parted(self.name)[0], self.only, runs)
+
+    def read(self, path: Path, selected: RowSelection = every_row) -> Iterator[SampleBatch]:
+        """Yield the batches of one of the files, not parsed yet and without problems."""
+        examine = examined(self.dataset, self.name, self.options.dataset is not None)
+        return sample_batches(path, selected, self.run, examine, self.options, self.warn)
+
+    def conclude(self) -> list[str]:
+        """Return the warnings of the checks over all samples, after the last batch.
+
+        Raises InputError if the samples show that the file was not read as it was meant.
+        """
+        return []
 
 
-def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
+def open_sources(
+    names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
+) -> list[Source]:
     """Return the tables of these names, each with the dataset to score it against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
-    form one table; "#RUN" after it selects one run. dataset: a name or path; None means the run
-    folder's own, else GSM8K's test split. Raises InputError, DataError.
+    form one table; "#RUN" after it selects one run. Without a dataset in the options, it is the
+    run folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
+    dataset = options.dataset
     tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
-    own = {name for name, _, parts, used in tables if dataset is None and _brings(parts, used)}
-    check_sources([name for name in names if name not in own], dataset)
+    each = [options.for_file(number, len(names)) for number in range(len(names))]
+    own = {
+        name
+        for (name, _, parts, used), chosen in zip(tables, each, strict=True)
+        if dataset is None and _brings(parts, used, chosen)
+    }
+    check_sources([name for name in names if name not in own], options)
     loaded = load_datasets(used for name, *_, used in tables if name not in own)
     return [
         Source(name, parts, unnamed_run(name), OWN_GOLDS if name in own else loaded[used], only,
-               is_chosen=dataset is not None)
-        for name, only, parts, used in tables
+               chosen, warn)
+        for (name, only, parts, used), chosen in zip(tables, each, strict=True)
     ]  # fmt: skip
 
 
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 
 
-def _brings(parts: Sequence[Path], dataset: str) -> bool:
+def _brings(parts: Sequence[Path], dataset: str, options: ReadOptions) -> bool:
     """Return whether files contain a gold for every row, so that no dataset is needed."""
     if is_here(dataset):
         return False
-    with closing(sample_batches(parts[0])) as batches:
+    with closing(sample_batches(parts[0], options=options)) as batches:
         samples = [sample for batch in islice(batches, 1) for sample in batch.samples()]
     usable = [sample.reference for sample in samples if not sample.fault]
     return bool(usable) and all(reference.gold is not None for reference in usable)
@@ -108,7 +152,7 @@ CheckRuns = Callable[[Sequence[str]], None]
 
 
 def check_sources(
-    names: Iterable[str], dataset: str | None, check_runs: CheckRuns | None = None
+    names: Sequence[str], options: ReadOptions, check_runs: CheckRuns | None = None
 ) -> None:
     """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
 
@@ -116,14 +160,14 @@ def check_sources(
     same error immediately after. check_runs raises InputError for unsuitable run names; it is
     called if every file was inspected.
     """
-    tables = [(name, *files_of(name, dataset)) for name in names]
+    tables = [(name, *files_of(name, options.dataset)) for name in names]
     chosen: list[str] = []
     for name, parts, used in tables:
         if is_here(used):
             check_runs = None
             continue
         file, only = parted(name)
-        runs = _runs_in(file, parts, unnamed_run(name))
+        runs = _runs_in(file, parts, unnamed_run(name), options)
         if only and only not in runs:
             raise no_such_run(file, only, runs)
         chosen += [only] if only else runs
@@ -131,14 +175,14 @@ def check_sources(
         check_runs(chosen)
 
 
-def _runs_in(file: str, parts: Iterable[Path], default_run: str) -> list[str]:
+def _runs_in(file: str, parts: Iterable[Path], default_run: str, options: ReadOptions) -> list[str]:
     """Return the names of a table's runs; raises InputError if no row of it can be used."""
     runs: dict[str, None] = {}
-    first: FileSample | None = None
+    first: Sample | None = None
     is_usable = False
     for part in parts:
         is_empty = True
-        for batch in sample_batches(part, default_run=default_run):
+        for batch in sample_batches(part, default_run=default_run, options=options):
             for sample in batch.samples():
                 first, is_empty = first or sample, False
                 is_usable = is_usable or not sample.fault
@@ -240,26 +284,23 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
 ALL = "all"
 
 
-def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
+def load_runs(path: Path, options: ReadOptions, warn: Callable[[str], None]) -> list[Run]:
     """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
 
     FILE#RUN selects one run of several. All texts are in memory, for display and comparison;
-    `score_sources` does without. dataset: a name or path; None means the run folder's own, else
-    GSM8K's test split. Raises InputError, DataError.
+    `score_sources` does without. Raises InputError, DataError.
     """
-    [source] = sources([str(path)], dataset)
-    matcher = Matcher(source.dataset.problems, source.dataset.name)
-    examine = examined(source.dataset, source.name, source.is_chosen)
-    samples = (
-        sample for part in source.parts for sample in read_samples(part, source.run, examine)
-    )
-    runs = collect(samples, matcher, source.name, warn)
+    [source] = open_sources([str(path)], options, warn)
+    samples = [sample for batch in source.batches() for sample in batch]
+    name = name_of_unnamed({sample.run for sample in samples}, source.run)
+    samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
+    runs = collect_matched(samples, source.dataset.name, source.name, warn)
+    for warning in source.conclude():
+        warn(warning)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
         for run in runs:
-            _arrange(run, matcher.index)
-    if source.only and source.only not in [run.name for run in runs]:
-        raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
-    return [run for run in runs if source.only in ("", run.name)]
+            _arrange(run, {problem.id: n for n, problem in enumerate(source.dataset.problems)})
+    return runs
 
 
 def _arrange(run: Run, places: Mapping[str, int]) -> None:
@@ -316,9 +357,9 @@ class SourceRun(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose_run(spec: str, dataset: str | None, warn: Callable[[str], None]) -> SourceRun:
+def choose_run(spec: str, options: ReadOptions, warn: Callable[[str], None]) -> SourceRun:
     """Return the run of FILE or FILE#RUN; raises InputError for several runs."""
-    runs = choose_runs([spec], dataset, warn)
+    runs = choose_runs([spec], options, warn)
     if len(runs) > 1:
         raise several_runs(spec, [run.run.name for run in runs])
     return runs[0]
@@ -326,7 +367,7 @@ def choose_run(spec: str, dataset: str | None, warn: Callable[[str], None]) -> S
 
 def choose_runs(
     specs: Sequence[str],
-    dataset: str | None,
+    options: ReadOptions,
     warn: Callable[[str], None],
     check_runs: CheckRuns | None = None,
 ) -> list[SourceRun]:
@@ -337,7 +378,8 @@ def choose_runs(
     a file does not contain.
     """
     specs = once_each(specs)
-    check_sources(specs, dataset, check_runs)
+    check_sources(specs, options, check_runs)
+    files = list(dict.fromkeys(parted(spec)[0] for spec in specs))
     loaded: dict[Path, list[Run]] = {}
     notes: dict[Path, tuple[str, ...]] = {}
     chosen: list[SourceRun] = []
@@ -345,7 +387,8 @@ def choose_runs(
         file, name = parted(spec)
         path = Path(file)
         if path not in loaded:
-            loaded[path] = load_runs(path, dataset, warn)
+            chosen_columns = options.for_file(files.index(file), len(files))
+            loaded[path] = load_runs(path, chosen_columns, warn)
             stored = sum(len(run.samples) - run.faults for run in loaded[path])
             notes[path] = folder_notes(path, stored, warn)
         runs = [run for run in loaded[path] if not name or run.name == name]

@@ -14,15 +14,15 @@ from gradeschool.answers.shared import BATCH
 from gradeschool.datasets.load import Dataset
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
-from gradeschool.formats.read import SampleBatch, sample_batches
-from gradeschool.formats.samples import FileSample
+from gradeschool.formats.read import SampleBatch
+from gradeschool.formats.samples import Sample
 from gradeschool.formats.tables import every_row
 from gradeschool.machine import cores
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.forms import notes_of
-from gradeschool.scoring.matching import Matcher, examined
+from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
@@ -46,7 +46,7 @@ class FileScorer:
         self.scorers = ScorerSet(scorers)
         self.disputed = disputed(problems)
 
-    def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
+    def score(self, samples: Iterable[Sample]) -> list[ScoredRow]:
         """Return a row for each sample, in their order."""
         rows: list[ScoredRow] = []
         matched = map(self.matcher.match, samples)
@@ -54,21 +54,23 @@ class FileScorer:
             outcomes = iter(
                 self.scorers.outcomes_of(
                     [
-                        (sample.text, problem)
-                        for sample, problem, _ in batch
-                        if problem is not None and not sample.error
+                        (sample.text, sample.problem)
+                        for sample in batch
+                        if sample.problem is not None and not sample.error
                     ]
                 )
             )
             rows += [
-                ScoredRow(sample.row, sample.run, None, "", sample.sample, sample.finish, 1, fault)
-                if problem is None
-                else self._row(sample, problem, b"" if sample.error else next(outcomes))
-                for sample, problem, fault in batch
+                ScoredRow(
+                    sample.row, sample.run, None, "", sample.sample, sample.finish, 1, sample.fault
+                )
+                if sample.problem is None
+                else self._row(sample, sample.problem, b"" if sample.error else next(outcomes))
+                for sample in batch
             ]
         return rows
 
-    def _row(self, sample: FileSample, problem: Problem, outcomes: bytes) -> ScoredRow:
+    def _row(self, sample: Sample, problem: Problem, outcomes: bytes) -> ScoredRow:
         text, error = sample.text, sample.error
         form = None if error else form_of(text, sample.finish, problem.question)
         relabelled = self._relabelled(text, problem) if problem.id in self.disputed else b""
@@ -136,8 +138,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             selected = shard.selects(number) if shard else every_row
             place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
-            examine = examined(source.dataset, source.name, source.is_chosen)
-            for batch in sample_batches(path, selected, source.run, examine):
+            for batch in source.read(path, selected):
                 yield _Task(place, source.dataset.name, batch)
 
 

@@ -268,16 +268,16 @@ class ScoredRow(NamedTuple):
     """The record of a file's sample after its text has been scored.
 
     run: as in the file, "" if the row does not say. problem: its id; None if the row is unusable,
-    with the reason in `error`. sample: as in the file. digest: of the text, never 0. error: the
-    provider's failure. outcomes: a byte for each scorer; empty if there is no text. notes: other
-    facts about the text (see `scoring.forms`).
+    with the reason in `error`. sample: as in the file, -1 for none. digest: of the text, never 0.
+    error: the provider's failure. outcomes: a byte for each scorer; empty if there is no text.
+    notes: other facts about the text (see `scoring.forms`).
     """
 
     row: int
     run: str
     problem: str | None
     gold: str
-    sample: int | None
+    sample: int
     finish: str
     digest: int
     error: str

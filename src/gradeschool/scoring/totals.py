@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.formats.read import name_of_unnamed, nothing_in
-from gradeschool.formats.samples import UNNAMED
+from gradeschool.formats.samples import UNNAMED, ReadOptions
 from gradeschool.percentages import count
 from gradeschool.problem import several_golds
 from gradeschool.scorer import Scorer
@@ -24,8 +24,8 @@ from gradeschool.scoring.shards import Shard, VerdictWriter, join_tables, verdic
 from gradeschool.scoring.sources import (
     folder_notes,
     no_such_run,
+    open_sources,
     parted,
-    sources,
     unnamed_run,
 )
 from gradeschool.scoring.stream import Part, processes, score_sources
@@ -84,13 +84,13 @@ class FileTally:
                 f"earlier row gives {gold!r}"
             ))  # fmt: skip
         place = self._repeats.place(row.run, row.problem, row.sample, row.digest)
-        if place.repeats or place.number != (row.sample or 0):
+        if place.repeats or place.number != max(row.sample, 0):
             note_place(self._notes, place, row.run, row.problem, row.sample, row.row, file)
         if not place.repeats:
             run.n += 1
             key = row.problem, row.outcomes, row.notes
             run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
-        elif row.sample is None:
+        elif row.sample < 0:
             run.repeated[row.problem, row.outcomes, row.notes] += 1
 
     def runs(self, warn: Warn) -> list[RunTally]:
@@ -185,7 +185,7 @@ class ScoreOptions:
     """What to score: the fields are the options of `gradeschool score`."""
 
     files: Sequence[str]
-    dataset: str | None
+    reading: ReadOptions
     scorers: Sequence[Scorer]
     output: Path | None
     jobs: int
@@ -207,7 +207,7 @@ def scored(options: ScoreOptions, warn: Warn) -> Totals:
 
 
 def _here(options: ScoreOptions, warn: Warn) -> tuple[dict[str, str], Iterator[Part]]:
-    tables = sources(options.files, options.dataset)
+    tables = open_sources(options.files, options.reading, warn)
     for dataset in {table.dataset.name: table.dataset for table in tables}.values():
         if text := several_golds(dataset.problems):
             warn(text)
@@ -218,16 +218,16 @@ def _here(options: ScoreOptions, warn: Warn) -> tuple[dict[str, str], Iterator[P
 def _on_ray(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
     from gradeschool.scoring.cluster import cluster_sources, score_on_ray
 
-    tables = cluster_sources(options.files, options.dataset)
+    tables = cluster_sources(options.files, options.reading)
     parts = score_on_ray(tables, options.scorers)
     return {source.name: source.run for source in tables}, parts
 
 
-def score_shard(options: ScoreOptions, shard: str) -> str:
+def score_shard(options: ScoreOptions, shard: str, warn: Warn) -> str:
     """Write the table of one shard, "I/N"; return a sentence that reports it."""
     part = Shard.parse(shard)
     output = _table(options.output, options.names)
-    tables = sources(options.files, options.dataset)
+    tables = open_sources(options.files, options.reading, warn)
     completions = 0
     with output as table:
         parts = score_sources(tables, options.scorers, processes(options.jobs), part)

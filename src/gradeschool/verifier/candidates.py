@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.samples import Sample, Warn
+from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import SourceRun, choose_runs, scorer_for
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome
@@ -83,23 +84,22 @@ class CandidateRun(NamedTuple):
 
 
 def candidates_of(
-    spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
+    spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None
 ) -> list[CandidateRun]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
 
-    dataset: a name or path; None means the run folder's own, else GSM8K's test split. scorer: a
-    name; None means the first scorer of the run's protocol, else the answer extractor. Raises
-    InputError, DataError.
+    scorer: a name; None means the first scorer of the run's protocol, else the answer extractor.
+    Raises InputError, DataError.
     """
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
     reader = scorer_for([manifest], scorer)
-    return [_candidate_run(chosen, reader) for chosen in choose_runs([spec], dataset, warn)]
+    return [_candidate_run(chosen, reader) for chosen in choose_runs([spec], options, warn)]
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
+def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
     """Return the run of an argument; raises InputError for several runs."""
-    runs = candidates_of(spec, dataset, warn, scorer)
+    runs = candidates_of(spec, options, warn, scorer)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
         raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
@@ -395,14 +396,16 @@ def family_of(problem: Problem) -> str:
 
 
 def baseline(
-    sampled: CandidateRun, spec: str, dataset: str | None, warn: Warn
+    sampled: CandidateRun, spec: str, options: ReadOptions, warn: Warn
 ) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
     """Return another run on the same problems: its name, (right, completions) by problem, score.
 
     It is scored by the same scorer. Raises InputError if it shares no problem with the run.
     """
     own = mapping(sampled.manifest.get("dataset")).get("name")
-    other = one_run(spec, dataset or str(own or "") or None, warn, sampled.scorer)
+    if options.dataset is None:
+        options = replace(options, dataset=str(own or "") or None)
+    other = one_run(spec, options, warn, sampled.scorer)
     questions = {problem.problem.id: problem.problem.question for problem in sampled.answered}
     outcomes = {
         problem.problem.id: problem.outcome

@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.page.gather import gather
@@ -108,7 +109,7 @@ def test_lengths_are_those_of_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     rows = [{"question": "What is 2 + 2?", "gold": "4", "completion": text} for text in texts]
     written(path, *rows)
-    [run] = gather([str(path)], None, lambda message: None)
+    [run] = gather([str(path)], ReadOptions(), lambda message: None)
     judged = judge_run(run, ScorerSet(choose_scorers(["gradeschool/reader"])))
     judged.completions[1] = judged.completions[1]._replace(outcomes=bytes([ERROR]))
     assert lengths(judged) == ("characters", (8,), (1,))

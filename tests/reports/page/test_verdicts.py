@@ -8,6 +8,7 @@ import pytest
 
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.shared import BATCH
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.verdicts import judge_run
@@ -51,7 +52,9 @@ def test_platinum_labels_beside_the_official_ones(
     )  # fmt: skip
     kept = {problem.id: problem for problem in platinum_problems(load_gsm8k("test"))}
     (run,) = [
-        run for run in load_runs(solutions, None, lambda _: None) if run.name == "6b_verification"
+        run
+        for run in load_runs(solutions, ReadOptions(), lambda _: None)
+        if run.name == "6b_verification"
     ]
     scorer = get_scorer("openai/example-solutions")
     right = sum(
@@ -71,7 +74,7 @@ def test_the_answer_of_a_completion_is_extracted_once(tmp_path: Path) -> None:
         for n in range(3 * BATCH)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    [run] = gather([str(path)], None, lambda message: None)
+    [run] = gather([str(path)], ReadOptions(), lambda message: None)
     scorers = ScorerSet(choose_scorers(["gradeschool/reader", "openai/2021"]))
     extract_final_answer.cache_clear()  # type: ignore[attr-defined]
     judge_run(run, scorers)

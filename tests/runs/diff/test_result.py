@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool.completion import Prompt
+from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide
 from gradeschool.runs.diff.result import RunDifference
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from tests.support.differences import FLEXIBLE, GOLDS, STRICT, diff, field, side
 
 
@@ -131,7 +132,12 @@ def test_a_token_more_under_equal_prompts_is_named() -> None:
 def test_results_without_a_common_problem_are_refused() -> None:
     ours = side(["#### 5"])
     theirs = DiffSide(
-        Run("r", [Sample(Problem.from_row("0", "Another?", "#### 5"), 0, "5", "", 1)]), "", {}
+        Run(
+            "r",
+            [Sample(1, problem=Problem.from_row("0", "Another?", "#### 5"), sample=0, text="5")],
+        ),
+        "",
+        {},
     )
     with pytest.raises(ValueError, match="no sample of the same problem"):
         diff(ours, theirs)

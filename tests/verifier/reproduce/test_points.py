@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import DataError
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.reports.reproduction import write_figure
 from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
@@ -29,7 +30,9 @@ def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
     drawn = [(index, sample, sample == 1) for index in range(10) for sample in range(2)]
     _answers(tmp_path / "test.jsonl", drawn)
     sampled = candidates_of(
-        str(tmp_path / "test.jsonl"), str(tmp_path / "problems/test.jsonl"), lambda _: None
+        str(tmp_path / "test.jsonl"),
+        ReadOptions(dataset=str(tmp_path / "problems/test.jsonl")),
+        lambda _: None,
     )[0]
     rows = [
         ScoreRow(candidate.key, "mine", float(candidate.right) if number else 0.0, 5)

@@ -12,6 +12,7 @@ import pytest
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import DataError
 from gradeschool.formats.own_run import to_line
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.reports.reproduction import write_figure
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import plan
@@ -56,7 +57,9 @@ def many(tmp_path: Path) -> ManySamples:
                         ("again", [index < 5 for index in range(PROBLEMS)])):  # fmt: skip
         rows = places if name == "many" else [(index, 0) for index in range(PROBLEMS)]
         _run(tmp_path / name, rows, right)
-    [sampled] = candidates_of(str(tmp_path / "many"), str(tmp_path / "problems/test.jsonl"), print)
+    [sampled] = candidates_of(
+        str(tmp_path / "many"), ReadOptions(dataset=str(tmp_path / "problems/test.jsonl")), print
+    )
     for name, sign in (("scores", 1), ("self", -1), ("head", -1)):
         append_scores(tmp_path / f"{name}.jsonl", [
             ScoreRow(each.key, name, 0.5 + 0.1 * sign * each.right, TOKENS,

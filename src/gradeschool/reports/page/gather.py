@@ -14,6 +14,7 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import results_of
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scoring.samples import Run
@@ -37,9 +38,11 @@ class PageRun:
     prompts: Mapping[str, Prompt]
 
 
-def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
+def gather(
+    specs: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
+) -> list[PageRun]:
     """Read the runs of FILE or FILE#RUN arguments; raises InputError."""
-    chosen = choose_runs(specs, dataset, warn)
+    chosen = choose_runs(specs, options, warn)
     valued = {path: token_values(path, warn) for path in {run.path for run in chosen}}
     return [
         PageRun(

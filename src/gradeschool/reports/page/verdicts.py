@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from gradeschool.answers.numbers import normalize
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import PageRun, TokenValues
 from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
-from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
 from gradeschool.scoring.table import (
     CORRECT,

@@ -16,6 +16,7 @@ from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
 from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -29,7 +30,7 @@ from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.contrast import prompt_lines
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import prompts_of
-from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 
 CHAT, TEXT = "chat messages", "one text"
