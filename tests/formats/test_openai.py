@@ -31,7 +31,7 @@ def test_batch_output(tmp_path: Path) -> None:
     assert [(item.text, item.sample, item.reference.id) for item in file_samples] == [
         ("a", 0, "gsm8k-12"),
         ("b", 1, "gsm8k-12"),
-        ("c", None, "0013"),
+        ("c", -1, "0013"),
     ]
     assert {item.run for item in file_samples} == {"gpt-4o-2024-08-06"}
     assert {item.finish for item in file_samples} == {Finish.STOP}
@@ -40,13 +40,13 @@ def test_batch_output(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("custom_id", "expected"),
     [
-        ("gsm8k-12", ("gsm8k-12", None)),
-        ("12", ("12", None)),
+        ("gsm8k-12", ("gsm8k-12", -1)),
+        ("12", ("12", -1)),
         ("request-12-sample-3", ("request-12", 3)),
         ("gsm8k/12/sample_3", ("gsm8k/12", 3)),
         ("12-sample3", ("12", 3)),
-        ("example-3", ("example-3", None)),
-        (12, ("12", None)),
+        ("example-3", ("example-3", -1)),
+        (12, ("12", -1)),
     ],
 )
 def test_forms_of_custom_id(tmp_path: Path, custom_id: object, expected: object) -> None:

@@ -82,8 +82,8 @@ def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
     assert file_samples == [
         ("r", 2, Finish.LENGTH, "m"),
         ("m", 3, Finish.STOP, "m"),
-        ("{'deep': 1}", None, Finish.UNKNOWN, ""),
-        ("answers", None, Finish.UNKNOWN, ""),
+        ("{'deep': 1}", -1, Finish.UNKNOWN, ""),
+        ("answers", -1, Finish.UNKNOWN, ""),
     ]
 
 

@@ -247,7 +247,7 @@ def test_a_problem_that_a_file_brings_is_built_once_however_many_samples_it_has(
 
     def problem_of(id: str, gold: str) -> Problem | None:
         sample = Sample(1, "run", f"#### {gold}", Reference(id=id, gold=gold))
-        return matcher.match(sample)[1]
+        return matcher.match(sample).problem
 
     first = problem_of("a", "5")
     assert first is not None

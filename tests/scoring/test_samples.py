@@ -6,8 +6,8 @@ from gradeschool.formats.samples import faulty
 from tests.scoring.test_score import collected, recorded
 
 
-@pytest.mark.parametrize("sample", [None, 0, 3])
-def test_a_row_repeated_to_the_letter_counts_once(sample: int | None) -> None:
+@pytest.mark.parametrize("sample", [-1, 0, 3])
+def test_a_row_repeated_to_the_letter_counts_once(sample: int) -> None:
     """The message names the row; the same text of another problem or run is no repetition."""
     [run, other], notes = collected(
         recorded(1, 0, "a", sample),
@@ -19,12 +19,12 @@ def test_a_row_repeated_to_the_letter_counts_once(sample: int | None) -> None:
     assert [(sample.row, sample.text) for sample in run.samples] == [(1, "a"), (2, "a"), (4, "b")]
     assert len(other.samples) == 1
     assert notes == [
-        f"row 3 of 'f.jsonl' repeats sample {sample or 0} of problem '0' exactly; counted once"
+        f"row 3 of 'f.jsonl' repeats sample {max(sample, 0)} of problem '0' exactly; counted once"
     ]
 
 
-@pytest.mark.parametrize("sample", [None, 0])
-def test_the_same_sample_with_another_text_is_kept(sample: int | None) -> None:
+@pytest.mark.parametrize("sample", [-1, 0])
+def test_the_same_sample_with_another_text_is_kept(sample: int) -> None:
     """Nothing is lost: the text becomes a further sample, and the message names the row."""
     [run], notes = collected(
         recorded(1, 0, "a", sample),

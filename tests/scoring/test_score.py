@@ -114,7 +114,7 @@ def test_a_log_without_an_answer_is_told() -> None:
 # Collecting
 
 
-def recorded(row: int, index: int, text: str, sample: int | None = None, run: str = "r") -> Sample:
+def recorded(row: int, index: int, text: str, sample: int = -1, run: str = "r") -> Sample:
     return Sample(row, run, text, Reference(position=index), sample)
 
 
