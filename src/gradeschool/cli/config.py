@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from gradeschool.atomic import require_new, write_file
-from gradeschool.cli.options import READING, with_options
+from gradeschool.cli.options import with_options
 from gradeschool.errors import InputError, UnknownNameError
 
 # Options about how to run the command, not about its settings.
@@ -90,7 +90,7 @@ def write_config(context: click.Context, path: Path) -> None:
     Raises InputError if the file exists or cannot be written.
     """
     require_new(path, "--save-config")
-    lines, values = [], {**context.params, **context.meta.get(READING, {})}
+    lines, values = [], context.params
     for key, option in _options(context).items():
         value = values.get(option.name or "")
         source = context.get_parameter_source(option.name or "")

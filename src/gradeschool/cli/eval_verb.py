@@ -12,9 +12,8 @@ import click
 
 from gradeschool.cli.config import config_options, write_config
 from gradeschool.cli.options import (
-    READING,
-    FileVerb,
     FiniteRange,
+    Verb,
     dataset_option,
     json_option,
     log_option,
@@ -69,7 +68,7 @@ request_options = with_options(
 )  # fmt: skip
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=Verb)
 @click.option("-m", "--model", "models", multiple=True, required=True, metavar="PROVIDER/NAME",
               help="openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, gemini/NAME, "
                    "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
@@ -119,9 +118,6 @@ def command(
         from gradeschool.reports.loggers import check_loggers
 
         check_loggers(loggers)
-    reads_files = any(model.strip().startswith("recorded/") for model in models)
-    if any(value not in ((), None) for value in context.meta[READING].values()) and not reads_files:
-        raise click.UsageError("--columns and --id-base say how to read the file of recorded/FILE")
     prepared = prepared_jobs(models, protocols, settings)
     if save_config is not None:
         write_config(context, save_config)
