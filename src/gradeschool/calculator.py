@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from gradeschool.answers.expressions import EXACT, MOST_DIGITS, Token, evaluate_tokens
+from gradeschool.answers.arithmetic import EXACT, MOST_DIGITS, Token, evaluate_tokens
 
 __all__ = [
     "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "evaluate", "forced", "tokens_of", "write",

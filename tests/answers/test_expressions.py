@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.expressions import (
+from gradeschool.answers.arithmetic import (
     DEEPEST,
     EXACT,
     MOST_DIGITS,

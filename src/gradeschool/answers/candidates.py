@@ -31,14 +31,13 @@ from gradeschool.answers.quantities import (
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
-from gradeschool.answers.search import compiled_later
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression without a stated result
 EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
 # A number after one of these is not the result: "more than 5" compares with it, "not 5", "can't be
 # 5" and "as opposed to 5" exclude its value.
-EXCLUDED = compiled_later(
+EXCLUDED = re.compile(
     r"(?i)(?:\b(?:(?P<compared>(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)"
     r"|exceed(?:s|ing)?)|(?:not|never|no\slonger)(?:\sbe)?"
     r"|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez|em\svez|au\slieu|invece)\s(?:of|d[ei])"
@@ -49,20 +48,20 @@ EXCLUDED = compiled_later(
 # "Because she has 4 schools," as the whole sentence.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
-BELOW_ZERO = compiled_later(
+BELOW_ZERO = re.compile(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
 )
-NEGATIVE_BEFORE = compiled_later(
+NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 # "$-\boxed{18}$", but not "20 - \boxed{18}".
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
-UNNUMBERED = compiled_later(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
-FOLLOWED = compiled_later(r"\s?\\?[$€£]?-?[\d.]")
+FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}|,?\s{1,3}or\s(?:maybe|perhaps|possibly)\s")
 RANGE = re.compile(r"\s{1,3}and\s{1,3}")
 AND = re.compile(r"(?:\s[A-Za-z-]{2,20}){1,3},?\sand\s")

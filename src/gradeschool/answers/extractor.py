@@ -43,7 +43,6 @@ from gradeschool.answers.question import (
     stem,
 )
 from gradeschool.answers.regions import Region, committed_region
-from gradeschool.answers.search import compiled_later
 from gradeschool.answers.sentences import (
     CONCLUSION,
     REVISION,
@@ -57,7 +56,6 @@ from gradeschool.answers.sentences import (
     is_repetitive,
     last_sentences,
 )
-from gradeschool.answers.shared import shared
 from gradeschool.answers.statements import (
     AnswerSection,
     Confidence,
@@ -71,37 +69,37 @@ __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_gu
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # After one of these, a text still works something out.
-DERIVED = compiled_later(
+DERIVED = re.compile(
     r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto|let)\b"
 )
 # Within the sentence of another number.
-RETRACTION = compiled_later(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
+RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
-TAKEN_BACK = compiled_later(
+TAKEN_BACK = re.compile(
     r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))|scratch\sthat"
     r"|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake|error))|strike\sthat)\b"
     r"|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
 )
-CHECK = compiled_later(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
+CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
 # "If she had bought 3 more, she would have paid $49."
-HYPOTHESIS = compiled_later(
+HYPOTHESIS = re.compile(
     r"(?i)\bif\b|\bshould\s\w+\s|\bhad\s\w+\s|\bwith\b|\bwould(?:\shave|['’]ve)\b"
 )
-HYPOTHESIS_ASKED = compiled_later(r"(?i)\b(?:would|could|if|suppose|assuming)\b")
+HYPOTHESIS_ASKED = re.compile(r"(?i)\b(?:would|could|if|suppose|assuming)\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
-BULLET = compiled_later(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
-PLAIN_BULLET = compiled_later(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
-LABELLED = compiled_later(
+BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
+PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+LABELLED = re.compile(
     r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
     r"\$?[\d.,]++[^\n=:\d]{0,20}"
 )
-TOTAL = compiled_later(
+TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
 # A text that contains one of these gives no answer.
-UNKNOWN = compiled_later(
+UNKNOWN = re.compile(
     r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
     r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
     r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown"
@@ -113,22 +111,22 @@ DOUBTS = (
     "flawed", "n the problem", "n the question",
 )  # fmt: skip
 # The number alone, on a line below the sentence that announces it.
-BELOW = compiled_later(
+BELOW = re.compile(
     r"(?:[:=≈]|\b(?:is|are|was|be|equals|to))[\s*]{0,4}\n\s{0,20}(?:\\[\[(]|\$\$|\*\*){0,2}\s{0,9}"
     r"(?=\\?[\d$€£¥₹.−–-])"
 )
-BELOW_END = compiled_later(
+BELOW_END = re.compile(
     r"(?:[\s.*$!]|\\[\])!,; ]|\\text\{[^{}\n]{0,30}\}|%|\\%|(?<=[\s\d])[A-Za-z]{1,12}){0,12}\Z"
 )
-OUTPUT = compiled_later(
+OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
-HEADLINE = compiled_later(
+HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
 # A program, or the body of a function.
-PROGRAM = compiled_later(
+PROGRAM = re.compile(
     r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)"
     r"|(?:[ \t]*+(?:#[^\n]*+|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}[ \t]*+return "
 )
@@ -145,7 +143,6 @@ THOUSANDS_SPACE = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
 
 
-@shared
 def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
     """Return the answer that a completion gives to a question, or None if it gives none.
 

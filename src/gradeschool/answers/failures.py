@@ -24,7 +24,6 @@ from gradeschool.answers.regions import (
     committed_region,
     looks_cut,
 )
-from gradeschool.answers.search import compiled_later
 
 FILTER = "content_filter"
 
@@ -173,13 +172,13 @@ def _in_full(value: Fraction) -> str:
     return f"{float(value):.6g}"
 
 
-REFUSAL = compiled_later(
+REFUSAL = re.compile(
     r"(?i)\b(?:I\s(?:can(?:no|['’])t|am\s(?:not\sable|unable)\sto|won['’]t|will\snot)"
     r"|I['’]m\s(?:sorry|unable|not\sable)|as\san\sAI\b)"
 )
 # A refusal is at the beginning.
 REFUSAL_WITHIN = 400
-CODE = compiled_later(
+CODE = re.compile(
     r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
 )
 

@@ -14,7 +14,7 @@ from gradeschool.answers.quantities import (
     quantity_at,
 )
 from gradeschool.answers.question import question_hints, stem
-from gradeschool.answers.search import any_of, compiled_later
+from gradeschool.answers.search import any_of
 
 CONTEXT = 48
 # Characters between a "=" or a marker and its number.
@@ -26,12 +26,12 @@ LEAD = re.compile(
     r"|a\stotal\sof|that)\b)*"
 )
 # The end of the text before a number.
-AFTER_EQUALS = compiled_later(
+AFTER_EQUALS = re.compile(
     r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)"
     r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
     r"|(?:about|approximately|roughly)\s)*$"
 )
-AFTER_RESULT_WORD = compiled_later(
+AFTER_RESULT_WORD = re.compile(
     any_of(
         r"which\s(?:is|equals|gives|makes|means) equals? equal\sto gives(?:\s\w+)? comes\sto",
         r"total(?:s|ing|ling)?\s(?:of|to|up\sto) a\stotal\s\w+\sof totals that\sis,? results?\sin",
@@ -40,7 +40,7 @@ AFTER_RESULT_WORD = compiled_later(
     )
     + r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
-AFTER_VERB = compiled_later(
+AFTER_VERB = re.compile(
     any_of(
         r"is(?:\sworth)? are was were be been has have had costs? earn(?:s|ed)? make[s]? made",
         r"pa(?:y|ys|id) needs? needed spen[dt]s? gets? got sold sells? takes? took lasts?",
@@ -52,26 +52,26 @@ AFTER_VERB = compiled_later(
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 # Any other word may also be a verb: "covers 300 miles".
-AFTER_WORD = compiled_later(
+AFTER_WORD = re.compile(
     r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
     r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
     r"[\s*_]{1,3}\$?$"
 )
-OPERAND_BEFORE = compiled_later(
+OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
     r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|(?<!is\s)(?<!at\s)minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
 )
-OPERAND_AFTER = compiled_later(
+OPERAND_AFTER = re.compile(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+(?<!\btimes)(?<!\bplus)(?<!\bminus)|/[a-z]+|\\?[)$}\]]))"
     r"{0,4}\s{0,2}"
     r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\times|\\div|\\cdot|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)"
     r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
 )
-EQUALS_AFTER = compiled_later(
+EQUALS_AFTER = re.compile(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+|/[a-z]+|\\?[)$}\]])){0,4}\s{0,2}"
     r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
 )
-SETTING = compiled_later(
+SETTING = re.compile(
     any_of(
         "after in during within over every each per first last next past all the these those other",
         "on from between than not by at with his her their step equation day week year problem",
@@ -80,58 +80,56 @@ SETTING = compiled_later(
     + r"(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?"
     r"(?i:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
 )
-FOR = compiled_later(
+FOR = re.compile(
     r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s\$?$"
 )
 ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
     r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
-BOLD = compiled_later(
+BOLD = re.compile(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 LABEL = re.compile(r":(?!\d)|=")
-REASON = compiled_later(
-    r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s"
-)
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
 # "Since there are 4 schools, 44 people came."
-LEADING = compiled_later(
+LEADING = re.compile(
     r"(?i)[\s*]{0,6}(?:(?:so|and|but|now|then|thus|therefore|hence|finally),?\s)?"
     r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:=\n]{1,160}"
     r"(?:,\d{3}[^,:=\n]{1,80})?,\s"
 )
 _TOTAL = any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
-TOTAL_AFTER = compiled_later(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
-ALTERNATIVE = compiled_later(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
+TOTAL_AFTER = re.compile(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
+ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
-AFTER_ROUNDING = compiled_later(
+AFTER_ROUNDING = re.compile(
     r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
 )
 NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # The text after one of these adds details to a number before it.
-CLAUSE = compiled_later(
+CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
-WORD_BEFORE = compiled_later(rf"{NUMBER_IN_WORDS}\s$", re.I)
+WORD_BEFORE = re.compile(rf"{NUMBER_IN_WORDS}\s$", re.I)
 # "4 of the 24 slices"
-WHOLE = compiled_later(
+WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
 )
-DRAWN = compiled_later(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
 PERCENT_OF = re.compile(r"\s?\\?%\sof\s\\?\$?\d")
-RATE_AFTER = compiled_later(
+RATE_AFTER = re.compile(
     r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
 )
-MORE_THAN = compiled_later(
+MORE_THAN = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
 )
-NEGATED_AFTER = compiled_later(
+NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 WORKING = re.compile(r"\([^()\n]{0,60}?(?:[÷×+*·]|\d\s?[-−–/]\s?\$?\d)[^()\n]{0,60}\)")
-NEXT_WORDS = compiled_later(
+NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize, parse_decimal, plain
 from gradeschool.answers.search import (
-    END,
-    GROWTH,
-    compiled_later,
     last_box,
     last_match,
     last_number_start,
-    numbers_end,
+    lowered,
+    mentions_answer,
 )
-from gradeschool.answers.shared import remembered, shared
 
 # A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
@@ -33,18 +30,18 @@ NUMBER = (
 # Characters between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
 MARK = "####"
-HASHES = compiled_later(rf"{MARK}{LEAD}({NUMBER})")
-ANSWER_IS = compiled_later(
+HASHES = re.compile(rf"{MARK}{LEAD}({NUMBER})")
+ANSWER_IS = re.compile(
     r"(?i)\banswer\s{1,20}is(?:\s{1,20}(?:equal\s{1,20}to|approximately|about|exactly))?"
     rf"{LEAD}({NUMBER})"
 )
-ANSWER_COLON = compiled_later(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
-ANY_NUMBER = compiled_later(NUMBER)
+ANSWER_COLON = re.compile(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
+ANY_NUMBER = re.compile(NUMBER)
 # The 2 of "386 m^2" and of "10^{-2}" is not a number that a text ends with.
-LOOSE_NUMBER = compiled_later(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
+LOOSE_NUMBER = re.compile(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
 # After the number of a marker: "= N" ends an equation; "/ N", ":NN" and "thousand" change it.
 SIDE = r"[ \t\d.,$€£%+*/x×÷()−-]*+="
-RESULT = compiled_later(rf"(?:{SIDE})+(?!{SIDE}){LEAD}({NUMBER})")
+RESULT = re.compile(rf"(?:{SIDE})+(?!{SIDE}){LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
 CLOCK = re.compile(r":\d\d(?!\d)")
 SCALE = re.compile(r"(k)\b|[ \t]{1,4}(thousand|million|billion|trillion)s?\b", re.I | re.A)
@@ -53,37 +50,15 @@ POWERS = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
 BOLD = re.compile(r"\*\*((?:[^*\n]++|\*(?!\*))+)\*\*")
 LABEL = re.compile(r":(?!\d)|=")
-ORNAMENT = compiled_later(r"[$€£\s]")
+ORNAMENT = re.compile(r"[$€£\s]")
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
 # After these, a model that was not stopped writes its own next question.
 RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
-DIGIT = re.compile(r"\d")
-# Characters in no number: a search for a number may begin after one of them.
-APART = compiled_later(r"[^\d\s,.$€£+−-]")
-CURRENCY = compiled_later(r"[$€£]")
+CURRENCY = re.compile(r"[$€£]")
 THOUGHT_END = "</think>"
 LAST_NUMBER = "the last number"
 LONGEST_FRACTION = 40
-
-
-# Letters that Python's (?i) takes for "s" and "i"; one character each, so positions stay.
-FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
-
-
-@shared
-def lowered(text: str) -> str:
-    """Return a text in lower case, as (?i) compares it, with every character in its place."""
-    if not text.isascii():
-        for letter, plain in FOLDED:  # a tenth of the time of `translate`
-            text = text.replace(letter, plain)
-    return text.lower()
-
-
-@shared
-def mentions_answer(text: str) -> bool:
-    """Return whether a text contains "answer" in any case, without which many patterns fail."""
-    return "answer" in lowered(text)
 
 
 class ParsedAnswer(NamedTuple):
@@ -217,7 +192,6 @@ def _in_box(text: str) -> ParsedAnswer | None:
     return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
 
 
-@remembered
 def _value_in(content: str) -> str | None:
     """Return the only number or fraction in a box, after its last "="."""
     content = content.replace("{,}", ",").replace("\\,", "").replace("\\!", "").replace("\\$", "$")
@@ -248,46 +222,16 @@ def _in_bold(text: str) -> ParsedAnswer | None:
 
 
 def _last_number(text: str) -> ParsedAnswer | None:
-    start, end = last_number_start(text), numbers_end(text)
-    number = _number_in(text[start:end])  # only a currency sign before this word would change it
-    if number is not None and not (
-        number.start <= 4 and CURRENCY.search(text, max(start - 6, 0), start)
-    ):
-        value, first, last_end, how = number
-        return ParsedAnswer(value, start + first, start + last_end, how)
-    if DIGIT.search(text) is None:
-        return None
-    for start in _ends(text):
-        last = None
-        for last in LOOSE_NUMBER.finditer(text, start, end):  # noqa: B007
+    start = last_number_start(text)
+    if CURRENCY.search(text, max(start - 6, 0), start):  # it would belong to the number
+        start = 0
+    last = None
+    for begin in (start, 0):
+        for last in LOOSE_NUMBER.finditer(text, begin):  # noqa: B007
             pass
-        # A currency sign before the white space at the start of the end would belong to the number.
-        if last is not None and not (
-            last.start() <= start + 4 and CURRENCY.search(text, max(start - 6, 0), start)
-        ):
-            break
-    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
-
-
-@remembered
-def _number_in(word: str) -> ParsedAnswer | None:
-    last = last_match(LOOSE_NUMBER, word)
-    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
-
-
-def _ends(text: str) -> Iterator[int]:
-    """Yield the starts of longer and longer ends, at white space or `NO_NUMBER`; the last is 0."""
-    length = END
-    while length < len(text):
-        limit = len(text) - length
-        apart = APART.search(text, max(limit - END, 0), limit)
-        space = max(text.rfind(" ", 0, limit), text.rfind("\n", 0, limit)) if apart is None else 0
-        start = space if apart is None else apart.start()
-        if start <= 0:
-            break
-        yield start
-        length = GROWTH * (len(text) - start)
-    yield 0
+        if last is not None:
+            return ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
+    return None
 
 
 def _scaled(number: str, scale: str) -> str:
@@ -302,6 +246,5 @@ def _ratio(number: str, divisor: str) -> str:
     return str(Fraction(int(number), int(divisor))) if whole and int(divisor) else number
 
 
-@remembered
 def _clean(number: str) -> str:
     return normalize(ORNAMENT.sub("", number).replace("−", "-").lstrip("+"))

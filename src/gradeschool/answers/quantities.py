@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.question import stem
-from gradeschool.answers.search import any_of, compiled_later
+from gradeschool.answers.search import any_of
 
 CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
@@ -433,7 +433,7 @@ NUMBER_IN_WORDS = (
     rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
     r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
 )
-WORD_NUMBER = compiled_later(NUMBER_IN_WORDS, re.I)
+WORD_NUMBER = re.compile(NUMBER_IN_WORDS, re.I)
 WORD_SPLIT = re.compile(r"[\s-]+")
 
 
@@ -476,7 +476,7 @@ CHINESE_DIGITS = {"零": 0, "两": 2, "兩": 2} | {
 }
 CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
 CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-CHINESE_NUMBER = compiled_later(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
+CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
 
 
 def chinese_value(numeral: str) -> int:

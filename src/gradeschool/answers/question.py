@@ -5,43 +5,41 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from gradeschool.answers.search import compiled_later
-
-HOW_MANY = compiled_later(
+HOW_MANY = re.compile(
     r"(?i)\b(?:how\s+many|number\s+of|what\s+percent(?:age)?\s+of)\s+((?:[a-z'’-]+\s*){1,6})"
 )
-IN_UNITS = compiled_later(
+IN_UNITS = re.compile(
     r"(?i)\bin\s+(?:total\s+)?(seconds?|minutes?|hours?|days?|weeks?|months?|years?|cents?|dollars?|"
     r"inches|feet|yards|miles|meters|centimeters|kilometers|kilograms|grams|pounds|ounces|liters|"
     r"gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
 )
-PERCENT = compiled_later(
+PERCENT = re.compile(
     r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|\b(?:in|as\s+an?)\s+percent"
 )
-MONEY = compiled_later(
+MONEY = re.compile(
     r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?"
     r"(?:cost|pay|paid|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))"
     r"|\b(?:cost|price|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
 )
 # "How much water" does not ask for money.
-HOW_MUCH = compiled_later(
+HOW_MUCH = re.compile(
     r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could|"
     r"should|must|has|have|had|total|in\s+total|money)\b"
 )
-TIME_OF = compiled_later(
+TIME_OF = re.compile(
     r"(?i)\bhow\s+(?:many\s+|much\s+)?(?:more\s+)?(?:long(?:er)?|time)\b|\bhow\s+much\s+longer\b"
 )
-SHARE = compiled_later(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
-COMPARES = compiled_later(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
+SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
+COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
 PERIOD = re.compile(r"\b(hour|day|week|month|year)")
-SCALED = compiled_later(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
+SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 POINT_LANGUAGES = re.compile(
     r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
     r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
 )
-ENGLISH = compiled_later(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
+ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
 # Words of a question without information on what it asks for.
 NO_TOPIC = frozenset(
     """

@@ -10,14 +10,11 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.search import any_of, compiled_later
-from gradeschool.answers.shared import shared
+from gradeschool.answers.search import any_of
 
 # The delimiters of thinking in reasoning models, and marks that begin the actual reply.
-OPENING = compiled_later(
-    r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I
-)
-CLOSING = compiled_later(
+OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
+CLOSING = re.compile(
     r"</(?:think|thinking|thought|reasoning|scratchpad)>|◁/think▷|\[/THINK\]"
     r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
     re.I,
@@ -35,7 +32,7 @@ THOUGHT_SIGNS = (
 )
 ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
 # A line that begins like this may begin another question; a number makes it one of several.
-LABEL = compiled_later(
+LABEL = re.compile(
     # Most lines begin with none of these letters.
     r"\n[ \t>*#]{0,8}(?=[A-CE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
     r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
@@ -63,26 +60,24 @@ COMMON = frozenset(
 )
 # After a line that states an answer, a paragraph that asks something is another problem.
 CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
-STATED = compiled_later(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
-ASKING = compiled_later(
+STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
+ASKING = re.compile(
     r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
 )
-RETHINKING = compiled_later(
+RETHINKING = re.compile(
     r"(?i)[\s*]{0,4}(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
 )
 MOST_QUESTIONS = 20
 # A paragraph that asks or sets a task right above such a line is answered by the text after it.
 ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-TASK = compiled_later(
+TASK = re.compile(
     r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
     r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
 )
-COMMAND = compiled_later(
-    r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b"
-)
+COMMAND = re.compile(r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b")
 FEWEST_TOPICS = 3
 AMOUNT = re.compile(r"(?i)\bhow (?:many|much)\b")
-SECOND_LOOK = compiled_later(
+SECOND_LOOK = re.compile(
     r"(?i)[\s*#]{0,4}(?:\w+['’\s-]{1,2}){0,3}(?:check|verif|correct|sure|again|wait|recount|recalculat)"
 )
 PARAGRAPH = 700
@@ -92,12 +87,12 @@ PROMPT = re.compile(
     r"|\s{0,9}(?:<s>)?\s?\[INST\]"
 )
 REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n|\[/INST\]")
-ROLES = compiled_later(
+ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
 # A fenced block in one of these languages contains an answer, not a program.
-PROSE = compiled_later(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
+PROSE = re.compile(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
@@ -120,7 +115,6 @@ class Region(NamedTuple):
     coded: bool
 
 
-@shared  # used by the extractor and for the form of a completion
 def committed_region(text: str, question: str = "") -> Region:
     """Return the part of a completion that may state its answer to this question.
 

@@ -4,63 +4,14 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, cast
-
-from gradeschool.answers.shared import shared
-
-# Letters that (?i) matches besides their own capitals.
-CASES = {"s": "sS\u017f", "i": "iI\u0130\u0131", "k": "kK\u212a"}
+from typing import NamedTuple
 
 
 def any_of(*pieces: str) -> str:
-    """Return a pattern of any of these pieces of patterns at the start of a word, in any case.
-
-    pieces: separated by white space; each begins with a letter. `re` skips a branch whose first
-    character is absent, except when it ignores case. So first letters are written in both cases,
-    and shared ones only once, which makes a search for many words ten times as fast.
-    """
-    return rf"\b{_branches(' '.join(pieces).split())}"
-
-
-class _UncompiledPattern:
-    """A pattern that is compiled when it is first used, and takes the compiled one's methods."""
-
-    METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "pattern")
-
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._arguments = pattern, flags
-
-    def __getattr__(self, name: str) -> Any:
-        pattern = re.compile(*self._arguments)
-        self.__dict__.update({method: getattr(pattern, method) for method in self.METHODS})
-        return getattr(pattern, name)
-
-
-def compiled_later(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled when it is first used.
-
-    For a pattern that fewer than a fifth of all texts need and that takes 0.1 milliseconds or more
-    to compile. Each use takes 20 nanoseconds longer than one of a compiled pattern.
-    """
-    return cast("re.Pattern[str]", _UncompiledPattern(pattern, flags))
-
-
-def _branches(pieces: Sequence[str]) -> str:
-    if len(pieces) == 1:
-        return f"(?i:{pieces[0]})"
-    groups: dict[str, list[str]] = {}
-    for piece in pieces:
-        is_letter = piece[:1].isalpha() and piece[1:2] not in ("?", "*", "+", "{")
-        groups.setdefault(piece[0] if is_letter else "", []).append(piece[is_letter:])
-    branches = [
-        f"(?-i:[{CASES.get(letter, letter + letter.upper())}]){_branches(rests)}"
-        if letter
-        else f"(?i:{'|'.join(rests)})"
-        for letter, rests in groups.items()
-    ]
-    return f"(?:{'|'.join(branches)})"
+    """Return a pattern of any of these at the start of a word, in any case; separated by space."""
+    return rf"\b(?i:{'|'.join(' '.join(pieces).split())})"
 
 
 class TextMatch(NamedTuple):
@@ -82,38 +33,52 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return last
 
 
-# ASCII that is in no number. Commas, periods after such characters and currency signs may be.
-NO_NUMBER = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
-
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
+END = 64  # characters in which the last digit of most texts is
 
 
-@shared
-def numbers_end(text: str) -> int:
-    """Return where the last number of a text may end; only `NO_NUMBER` characters follow."""
-    return _length_without(NO_NUMBER, text)
-
-
-def _length_without(characters: str, text: str) -> int:
-    """Return the length of a text without these characters at its end; few copies a long text."""
-    tail = text[-END:]
-    length = len(tail.rstrip(characters))
-    return len(text) - len(tail) + length if length else len(text.rstrip(characters))
-
-
-@shared
 def last_number_start(text: str) -> int:
     """Return where the last word with an ASCII digit begins, the length of the text without one.
 
     Words end at spaces and line breaks. A pattern that matches neither finds the same from there on
     as in the whole text.
     """
-    digit = _length_without(NO_DIGITS, text) - 1
+    tail = text[-END:]  # a copy of the whole text only if no digit is near its end
+    length = len(tail.rstrip(NO_DIGITS))
+    digit = (len(text) - len(tail) + length if length else len(text.rstrip(NO_DIGITS))) - 1
     if digit < 0 or text[digit] not in string.digits:  # digits of another script follow it
         digit = max(map(text.rfind, string.digits))
     if digit < 0:
         return len(text)
     return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1
+
+
+def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the same as `last_match`, for a pattern that matches no space and no line break."""
+    last = None
+    for start in (last_number_start(text), 0):
+        for last in pattern.finditer(text, start):  # noqa: B007  (the loop is for its last value)
+            pass
+        if last is not None:
+            break
+    return last
+
+
+# Letters that Python's (?i) takes for "s" and "i"; one character each, so positions stay.
+FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, as (?i) compares it, with every character in its place."""
+    if not text.isascii():
+        for letter, plain in FOLDED:
+            text = text.replace(letter, plain)
+    return text.lower()
+
+
+def mentions_answer(text: str) -> bool:
+    """Return whether a text contains "answer" in any case, without which many patterns fail."""
+    return "answer" in lowered(text)
 
 
 def last_match_behind(literal: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -129,8 +94,6 @@ def last_match_behind(literal: str, pattern: re.Pattern[str], text: str) -> re.M
     return None
 
 
-# Number of characters of the first end that is tried, and the minimum growth of the next ones.
-END, GROWTH = 64, 4
 BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 
@@ -148,7 +111,6 @@ def closing_brace(text: str, inside: int, end: int | None = None) -> int:
     return -1
 
 
-@shared
 def last_plain_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}` if no brace and no "boxed" follows inside it.
 

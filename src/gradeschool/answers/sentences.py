@@ -9,17 +9,16 @@ from typing import NamedTuple
 from gradeschool.answers.features import SETTING, has_unit
 from gradeschool.answers.quantities import WrittenNumber
 from gradeschool.answers.question import restates_question
-from gradeschool.answers.search import compiled_later
 
 # Number of characters at the end of a text in which the closing sentences are searched.
 WINDOW = 1_500
 MOST_SENTENCES = 16
 # A period after a title, an initial or the number of a list item does not end a sentence.
-BOUNDARY = compiled_later(
+BOUNDARY = re.compile(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
-CONCLUSION = compiled_later(
+CONCLUSION = re.compile(
     r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
     r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
     r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
@@ -27,11 +26,11 @@ CONCLUSION = compiled_later(
     r"|(?:kwa\s)?hivyo|kwa\sjumla)\b"
     r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
 )
-REVISION = compiled_later(
+REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
     r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
-ASIDE = compiled_later(
+ASIDE = re.compile(
     r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
     r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
@@ -44,7 +43,7 @@ ASIDE = compiled_later(
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
 # Phrases that begin a check of the result.
-CHECK = compiled_later(
+CHECK = re.compile(
     r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
     r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
@@ -56,35 +55,35 @@ CHECK_SIGNS = (
     "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
     "robe", "ontroll", "роверка", "验算", "検算",
 )  # fmt: skip
-NEW_CONCLUSION = compiled_later(
+NEW_CONCLUSION = re.compile(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
 )
 # A text with this end was cut off before its result.
-DANGLING = compiled_later(
+DANGLING = re.compile(
     r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
     r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
     r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so"
     r"|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
 # "7 sq in" and "600 times" end in a unit.
-UNIT_AT_END = compiled_later(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
+UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
 TIMES_WHAT = re.compile(r"\b(?:be|is|are|equals?)\s\$?[\d,.]{1,12}\stimes\s*$")
 # "Now, add the 5 to the 8" says what to do, but not the result.
-INSTRUCTION = compiled_later(
+INSTRUCTION = re.compile(
     r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:to\s[^,\n=]{4,120},\s)?"
     r"(?:we\s(?:(?:need\sto|can|must|have\sto)\s)?)?"
     r"(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
 )
 # ... unless it gives its figure: "Add 5 to 8 to get 13", "Find the total: 13".
-CARRIED_OUT = compiled_later(
+CARRIED_OUT = re.compile(
     r"(?i):(?!\d)|[=≈→]|\\approx|\b(?:gets?|giving|gives\s(?:us|you)|equals?|which|obtain|yields?|so"
     r"|leav(?:es?|ing)|(?:find|determine|calculate|compute)\s(?:that|\$?\d)|total(?:s|ing)?\sof)\b"
 )
-OPERAND = compiled_later(
+OPERAND = re.compile(
     r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}(?:[−–-]\s|\*(?!\*)\s?)[$]?$"
 )
 # A single word that may end a finished text.
-CLOSER = compiled_later(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
+CLOSER = re.compile(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
 # Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
 # A longer number is a model repeating digits.

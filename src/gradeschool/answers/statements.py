@@ -23,7 +23,7 @@ from gradeschool.answers.quantities import (
     without_text_commands,
     word_quantities,
 )
-from gradeschool.answers.search import any_of, closing_brace, compiled_later
+from gradeschool.answers.search import any_of, closing_brace
 
 # Maximum number of occurrences of a marker that are tried, from the last one back.
 TRIES = 20
@@ -36,7 +36,7 @@ _VERB = any_of(
     r"is are was equals would\sbe should\sbe must\sbe will\sbe comes?\s(?:out\s)?to becomes"
 )
 # Matched at the second letter of "answer".
-ANSWER = compiled_later(
+ANSWER = re.compile(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
     rf"(?P<verb>{_VERB}"
     r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
@@ -47,21 +47,21 @@ NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
 BEFORE_ANSWERING = frozenset("to can cannot not we will must should".split())  # noqa: SIM905
 ARTICLES = frozenset("the our your this my an".split())  # noqa: SIM905
 # "You might think the answer is 540", "the wrong answer is 540". Matched before "nswer".
-DISOWNED = compiled_later(
+DISOWNED = re.compile(
     r"(?i)\b(?:wrong|incorrect|(?:might|may|could|would|people|students|some|tempting\sto)\s(?:\w+\s){0,2}"
     r"(?:think|say|assume|believe|guess|expect)(?:\sthat)?(?:\sthe)?)\sa$"
 )
 TASKS = frozenset(
     "express get find give round simplify convert check verify write state make reach".split()  # noqa: SIM905
 )
-REVERSED = compiled_later(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
-SHORT = compiled_later(
+REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
+SHORT = re.compile(
     r"(?<![^\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
 SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
 # The same in other languages (MGSM's and a few more), with a verb or a colon after it.
-FOREIGN = compiled_later(
+FOREIGN = re.compile(
     r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu|risposta"
     r"|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు|คำตอบ)"
     r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?"
@@ -89,7 +89,7 @@ MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s"
 COUNTED = re.compile(r"(?:[ -][A-Za-z]{1,14}){0,2} ?(?:[^\w\s$]|\n|\Z)")
 DIGIT = re.compile(r"\d")
 LINE_ENDS = re.compile(r"(?: ?[A-Za-z%]{1,14}){0,2}[.!*]{0,3}[ \t]*\n")
-SAME_AMOUNT = compiled_later(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
+SAME_AMOUNT = re.compile(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
 
 
 class Confidence(StrEnum):

@@ -10,7 +10,6 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.answers.regions import form_of
-from gradeschool.answers.shared import BATCH
 from gradeschool.datasets.load import Dataset
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
@@ -26,7 +25,7 @@ from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
-from gradeschool.scoring.table import ScoredRow, ScorerSet
+from gradeschool.scoring.table import BATCH, ScoredRow, ScorerSet
 from gradeschool.signals import ignore_interrupts
 
 if TYPE_CHECKING:

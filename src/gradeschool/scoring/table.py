@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple, cast
 
-from gradeschool.answers.shared import BATCH, MOST_CHARACTERS, forget
 from gradeschool.errors import InputError
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
@@ -23,6 +22,7 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 # The outcome of one scorer is stored as an index into this.
 OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
+BATCH = 64  # texts that are scored together
 MOST_TEXTS = 10_000  # number of outcomes remembered; at the limit all are dropped
 Pair = tuple[str, Problem]
 References = tuple[str | None, ...]  # what each reference function gives for a problem
@@ -102,8 +102,6 @@ class ScorerSet:
             }
             self._outcomes.update(zip(new, self._score(list(new.values())), strict=True))
             outcomes += [self._outcomes[key] for key in keys]
-            if sum([len(text) for text, _ in batch]) > MOST_CHARACTERS:
-                forget()
         return outcomes
 
     def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:

@@ -28,7 +28,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from gradeschool import calculator
-from gradeschool.answers.expressions import Arithmetic, Token, evaluate_tokens
+from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem

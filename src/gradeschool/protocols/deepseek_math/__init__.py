@@ -13,19 +13,16 @@ from math import isclose
 
 from gradeschool.answers.extractions import (
     gold_without_commas,
-    last_match_in_words,
     last_number,
-    last_run,
 )
-from gradeschool.answers.parse import mentions_answer
 from gradeschool.answers.search import (
     TextMatch,
     closing_brace,
-    last_match,
+    last_match_in_words,
     last_plain_box,
     match_of,
+    mentions_answer,
 )
-from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
@@ -132,20 +129,12 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         output = _piece(text, inside, len(text) if end < 0 else end)
         if output.text.strip():
             return output, "the last program output"
-    run = last_run(text)
-    number = None if run is None else _number_in_run(run.text)
-    if number is None and (match := last_match_in_words(NUMBER, text.replace(",", ""))):
-        number = match[0]
-    if number is None:
+    match = last_match_in_words(NUMBER, text.replace(",", ""))
+    if match is None:
         return None
+    number = match[0]
     place = text.rfind(number)  # -1 for a number with a comma, which is not literally in the text
     return match_of((number, place, place + len(number))), "the last number, commas removed"
-
-
-@remembered
-def _number_in_run(run: str) -> str | None:
-    match = last_match(NUMBER, run.replace(",", ""))
-    return None if match is None else match[0]
 
 
 def _piece(text: str, start: int, end: int) -> TextMatch:
@@ -178,7 +167,6 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
     return answer_of((piece, value, None if start < 0 else (start, end), how)) if value else None
 
 
-@remembered
 def _stripped_line(piece: str) -> str:
     return stripped(piece.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/"))
 
@@ -210,7 +198,6 @@ def compare(value: str, reference: str) -> bool:
     return answer is not None and gold is not None and isclose(answer, gold, abs_tol=TOLERANCE)
 
 
-@remembered
 def _plain_number(text: str) -> float | None:
     """Return the float that a text spells without its commas; a final "%" divides it by 100."""
     text = text.replace(",", "")

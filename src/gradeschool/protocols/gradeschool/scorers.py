@@ -13,7 +13,7 @@ from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer,
 from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.parse import ParsedAnswer, read_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
-from gradeschool.answers.search import compiled_later, last_match
+from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure, clip
 from gradeschool.verdict import Answer, answer_of
@@ -76,7 +76,7 @@ NO_SOLUTION = "None"
 NONE_STATED = re.compile(
     r"(?:\#{4}|\banswer(?: is)?:?|\\boxed\{)\s*\**(?:\\text\{)?none\b", re.IGNORECASE
 )
-CANNOT_ANSWER = compiled_later(
+CANNOT_ANSWER = re.compile(
     r"""
     \b (?: cannot | can[ ]not | can['’]t | could[ ]not | unable[ ]to | impossible[ ]to
         | not[ ]possible[ ]to | no[ ]way[ ]to ) [ ] (?: be[ ] )?

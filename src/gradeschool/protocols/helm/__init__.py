@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import LAST_NUMBER, NO_RUN, last_run
-from gradeschool.answers.search import END, TextMatch, last_match, match_of
-from gradeschool.answers.shared import remembered
+from gradeschool.answers.extractions import LAST_NUMBER
+from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -21,8 +20,8 @@ from gradeschool.verdict import Answer, answer_of
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
-# What may come before a run that continues a number, and two characters that no number contains.
-CONTINUED = re.compile(r"[\d,].")
+# Two characters that no number contains; most texts have them near their end.
+TAIL = 64
 APART = re.compile(r"[^\d,-]{2}")
 LAST_SENTENCE = " The answer is"
 # The result of `sample_examples(seed=0)` on the train split, the same for every problem.
@@ -35,35 +34,18 @@ def as_sentence(problem: Problem) -> str:
 
 
 def extract_final_number(text: str, reference: str) -> Answer | None:
-    """Extract the last number-like run; a run of only commas is no answer.
-
-    It is in the last run of digits and signs, unless a previous run continues across a separator.
-    """
-    run, offset = last_run(text) or NO_RUN
-    if not run or CONTINUED.match(text, offset - 2):
-        run, offset = text, 0
-    match = _remembered_match(run)
-    if match is None:
-        return None
-    shown, start, end = match
-    number = shown.replace(",", "")
-    if not number:
-        return None
-    return answer_of((shown, number, (offset + start, offset + end), LAST_NUMBER))
-
-
-def _last_match(text: str) -> TextMatch | None:
-    apart = APART.search(text, max(len(text) - END, 0))
-    last = None
+    """Extract the last number-like run; a run of only commas is no answer."""
+    apart = APART.search(text, max(len(text) - TAIL, 0))
+    match = None
     for start in (0,) if apart is None else (apart.end(), 0):
-        for last in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
+        for match in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
             pass
-        if last is not None:
-            return match_of((last[0], *last.span()))
-    return None
-
-
-_remembered_match = remembered(_last_match)
+        if match is not None:
+            break
+    number = "" if match is None else match[0].replace(",", "")
+    if match is None or not number:
+        return None
+    return answer_of((match[0], number, match.span(), LAST_NUMBER))
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gradeschool.answers.search import NO_DIGITS
-from gradeschool.answers.shared import remembered, shared
 from gradeschool.protocols.inspect_ai.unicode_numbers import (
     LONG,
     superscript_number,
@@ -70,7 +69,6 @@ def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> A
     return answer_of((word, value, (start, start + len(word)), how))
 
 
-@shared
 def last_possible_number(text: str) -> NumericWord | None:
     """Return the last word that may be a number in some version, without its value."""
     for length in TAILS:
@@ -160,14 +158,12 @@ def _unescaped(word: str) -> str:
     return ESCAPED.sub(r"\1", word) if "\\" in word else word
 
 
-@remembered
 def _target_0_3_253(gold: str) -> str | None:
     """Return the gold with 5 significant digits, None if it is not a number."""
     number = finite(without_punctuation(_unescaped(gold.strip().casefold())))
     return None if number is None else five_digits(number)
 
 
-@remembered
 def _value_0_3_253(word: str) -> str | None:
     number = finite(without_punctuation(_unescaped(word.casefold())))
     return None if number is None else five_digits(number)
@@ -207,13 +203,11 @@ def _normalized_0_3_220(word: str) -> str:
         raise ScorerFailure(f"{type(error).__name__} on {word[:40]!r}") from error
 
 
-@remembered
 def _target_0_3_220(gold: str) -> str | None:
     target = gold.strip().casefold()
     return _normalized_0_3_220(without_punctuation(target)) if target.isnumeric() else None
 
 
-@remembered
 def _value_0_3_220(word: str) -> str | None:
     cleaned = without_punctuation(word.casefold())
     return _normalized_0_3_220(cleaned) if cleaned.replace(".", "").isnumeric() else None
@@ -280,7 +274,6 @@ def unescaped(word: str) -> str:
 
 
 def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
-    @remembered
     def target_of(gold: str) -> tuple[str, bool]:
         """Return the value that represents the gold, and whether it is a number."""
         stripped = without_punctuation(prepare(gold.strip().casefold()))
@@ -289,7 +282,6 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
             return stripped.strip(PUNCTUATION), False
         return five_digits(number), True
 
-    @remembered
     def value_of(word: str) -> str | None:
         number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
         return None if number is None else five_digits(number)

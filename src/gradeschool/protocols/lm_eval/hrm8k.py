@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.latex import braced_fractions, slash_as_fraction
 from gradeschool.problem import Problem
@@ -168,17 +167,13 @@ def compare(value: str, reference: str) -> bool:
     ):
         return False
     try:
-        return _number_form(value) == _form(reference)
+        return _number_form(value) == hrm8k_form(reference)
     except (AssertionError, IndexError):
         return value == reference
 
 
-@remembered
 def _number_form(value: str) -> str:
     return as_number(hrm8k_form(value))
-
-
-_form = remembered(hrm8k_form)
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -26,8 +26,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import HASH, MARKED, last_number
-from gradeschool.answers.parse import mentions_answer
-from gradeschool.answers.search import last_match_behind
+from gradeschool.answers.search import last_match_behind, mentions_answer
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer

@@ -14,8 +14,7 @@ from gradeschool.answers.extractions import (
     normalized,
     normalized_gold,
 )
-from gradeschool.answers.parse import mentions_answer
-from gradeschool.answers.search import last_flat_box, last_match, last_match_behind
+from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer, answer_of
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.parse import lowered, mentions_answer
-from gradeschool.answers.search import TextMatch, match_of, math_box
+from gradeschool.answers.search import TextMatch, lowered, match_of, math_box, mentions_answer
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol

@@ -7,17 +7,8 @@ https://github.com/volcengine/verl/blob/b178a3cd/examples/data_preprocess/gsm8k.
 from __future__ import annotations
 
 import re
-from itertools import chain
 
-from gradeschool.answers.extractions import (
-    HASH,
-    ends,
-    last_marked,
-    last_run,
-    marked_gold,
-)
-from gradeschool.answers.search import TextMatch, last_number_start
-from gradeschool.answers.shared import remembered
+from gradeschool.answers.extractions import HASH, last_marked, marked_gold
 from gradeschool.completion import Decoding
 from gradeschool.prompts.rendering import question_message
 from gradeschool.protocol import Protocol
@@ -47,27 +38,14 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
-    run, offset = last_run(text), max(0, len(text) - CLIP)
-    if run is not None and run.start >= offset:
-        number, offset = _remembered_number(run.text), run.start
-    else:
-        number = _last_number(text[offset:])
-    if number is None:
+    end, offset = text[-CLIP:], max(0, len(text) - CLIP)
+    matches = [*NUMBER.finditer(end)]
+    match = next((match for match in reversed(matches) if match[0] != "."), None)
+    if match is None and not matches:
         return None
-    shown, start, end = number
-    return answer_of((shown, shown, (offset + start, offset + end), "the last number near the end"))
-
-
-def _last_number(end: str) -> TextMatch | None:
-    for start in chain((last_number_start(end),), ends(end)):
-        for match in reversed([*NUMBER.finditer(end, start)]):
-            if match[0] != ".":
-                return TextMatch(match[0], *match.span())
-    first = NUMBER.search(end)
-    return None if first is None else TextMatch(first[0], *first.span())
-
-
-_remembered_number = remembered(_last_number)
+    match = match or matches[0]
+    span = (offset + match.start(), offset + match.end())
+    return answer_of((match[0], match[0], span, "the last number near the end"))
 
 
 prompts = question_message(f"{{question}} {INSTRUCTION}")
