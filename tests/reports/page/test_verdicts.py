@@ -1,4 +1,1 @@
 """Check the verdicts of a page, and the rates and shares that are counted from them."""
-
-
-
