@@ -1,4 +1,4 @@
-"""The child processes: bounds, crashes, interrupts, forks, threads, the end of the program."""
+"""Child processes: bounds, crashes, interrupts, forks, threads, the end of the program."""
 
 from __future__ import annotations
 
@@ -11,22 +11,91 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, get_scorer, worker
+from gradeschool import Problem, get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from gradeschool.worker import Child, Pool, WorkerFailure
 from tests.peers.views import missing_extra
-from tests.support.child_functions import POSIX, failures
-from tests.support.child_functions import child as child  # a fixture
-from tests.support.child_functions import module as module  # a fixture
 from tests.support.outcomes import outcomes_of
 
 # What a busy machine may take for a bound of five seconds of computing.
 PATIENCE = 120
+POSIX = pytest.mark.skipif(os.name != "posix", reason="the bound on computing is of POSIX systems")
+FUNCTIONS = """
+    import os, signal, sys, time
+
+    calls = 0
+
+    def echo(*texts):
+        return list(texts)
+
+    def slow(_):
+        time.sleep(0.01)
+        return os.getpid()
+
+    def count(_):
+        global calls
+        calls += 1
+        return [calls, os.getpid()]
+
+    def killed_once(note, signal_number):
+        if not os.path.exists(note):
+            open(note, "w").close()
+            os.kill(os.getpid(), signal_number)
+        return "alive"
+
+    def act(what):
+        if what == "compute":
+            while True:
+                pass
+        if what == "regex":
+            import re
+            re.match("(a|aa)+$", "a" * 200 + "b")
+        if what == "sleep":
+            time.sleep(60)
+        if what == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if what == "exit":
+            sys.exit("enough")
+        if what == "raise":
+            raise KeyError("what")
+        if what == "print":
+            print("not an answer")
+            print("nor this", file=sys.stderr)
+        if what == "take memory":
+            return len("x" * (1 << 40))
+        if what == "tell":
+            return [os.environ["PYTHONHASHSEED"], sys.stdin.isatty()]
+        return what
+"""
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A module of functions that the children find: they have this process's path."""
+    folder = tmp_path_factory.mktemp("functions")
+    (folder / "functions_for_worker.py").write_text(textwrap.dedent(FUNCTIONS), "utf-8")
+    sys.path.append(str(folder))
+    yield "functions_for_worker"
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture
+def child(module: str) -> Iterator[Child]:
+    """A child process, stopped after the test."""
+    child = Child()
+    yield child
+    child.stop()
+
+
+def failures(answers: list[object]) -> list[str]:
+    """The failures among the answers, in order."""
+    return [str(answer) for answer in answers if isinstance(answer, WorkerFailure)]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +113,7 @@ def test_one_process_serves_many_rows(child: Child, module: str) -> None:
     assert child.answers(f"{module}:count", []) == []
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("what", ["compute", "regex"])
 def test_what_computes_too_long_is_killed(child: Child, module: str, what: str) -> None:
@@ -55,10 +125,8 @@ def test_what_computes_too_long_is_killed(child: Child, module: str, what: str) 
     assert failures(answers) == ["no answer within 5 s of computing"]
 
 
-def test_what_does_nothing_is_killed_too(
-    child: Child, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "WALL_SECONDS", 0.5)
+def test_what_does_nothing_is_killed_too(module: str) -> None:
+    child = Child(0.5)
     assert child.answers(f"{module}:echo", [("a",)]) == [["a"]]
     assert failures(child.answers(f"{module}:act", [("sleep",)])) == ["no answer within 0.5 s"]
 
@@ -71,6 +139,15 @@ def test_a_crash_costs_one_row(child: Child, module: str) -> None:
         "c",
     ]
     assert all("the process died with exit status" in why for why in failures(answers))
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_row_whose_process_somebody_killed_is_tried_again(
+    child: Child, module: str, tmp_path: Path, signal_number: signal.Signals
+) -> None:
+    note = str(tmp_path / "note")
+    answers = child.answers(f"{module}:killed_once", [(note, int(signal_number)), (note, 0)])
+    assert answers == ["alive", "alive"]
 
 
 def test_a_child_that_died_meanwhile_is_replaced(child: Child, module: str) -> None:
@@ -99,7 +176,7 @@ def test_an_interrupt_leaves_no_stale_answer(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(worker, "_unpacked", interrupted)
+        patched.setattr(Child, "_receive", interrupted)
         with pytest.raises(KeyboardInterrupt):
             child.answers(f"{module}:echo", [("second",)])
     assert child.answers(f"{module}:echo", [("third",)]) == [["third"]]
@@ -182,6 +259,7 @@ def test_no_process_is_left_behind(module: str, end: str) -> None:
     assert all(has_ended(process) for process in set(json.loads(out)))
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_killed_parent_takes_its_children_along(module: str) -> None:
     """One child waits for a question, another computes for ever."""
@@ -231,6 +309,31 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     assert process == again != forked
 
 
+def test_an_exception_costs_one_row_and_no_process(child: Child, module: str) -> None:
+    answers = child.answers(f"{module}:act", [("raise",), ("print",), ("tell",)])
+    assert failures(answers) == ["KeyError: 'what'"]
+    assert answers[1:] == ["print", ["0", False]]
+
+
+def test_an_exit_costs_one_row(child: Child, module: str) -> None:
+    answers = child.answers(f"{module}:act", [("exit",), ("a",)])
+    assert failures(answers) == ["the process died with exit status 1"]
+    assert answers[1] == "a"
+
+
+@POSIX
+def test_memory_is_bounded(child: Child, module: str) -> None:
+    [why] = failures(child.answers(f"{module}:act", [("take memory",)]))
+    assert "MemoryError" in why
+
+
+@pytest.mark.parametrize("function", ["no_such_module_here:f", "json:no_such_function"])
+def test_a_function_that_does_not_exist_is_a_failure(child: Child, function: str) -> None:
+    answers = child.answers(function, [("a",), ("b",)])
+    assert len(failures(answers)) == 2
+    assert "cannot be used" in failures(answers)[0]
+
+
 # Scorers on texts that Math-Verify hangs on
 
 needs_library = pytest.mark.skipif(
@@ -247,6 +350,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @needs_library
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("scorer", ["math-verify/default", "qwen2.5-math/gsm8k"])
@@ -257,6 +361,7 @@ def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, scorer: str) -
     assert isinstance(outcome, Outcome)
 
 
+@pytest.mark.slow
 @needs_library
 @POSIX
 def test_a_hanging_text_is_an_error_and_the_others_go_on() -> None:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from gradeschool.answers.failures import Failure, detect_answer_failure
     from gradeschool.answers.numbers import answers_match, normalize
     from gradeschool.answers.parse import majority_vote, parse_gsm8k_answer
-    from gradeschool.auditing.audit import audit
-    from gradeschool.auditing.report import AuditReport
+    from gradeschool.auditing.audit import AuditReport, audit
     from gradeschool.completion import Completion, Decoding, Prompt
     from gradeschool.datasets.load import load_dataset, load_gsm8k
     from gradeschool.errors import GradeschoolError
@@ -38,7 +37,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": "verdict",
-    "AuditReport": "auditing.report",
+    "AuditReport": "auditing.audit",
     "Completion": "completion",
     "Decoding": "completion",
     "Failure": "answers.failures",

@@ -1,13 +1,29 @@
-"""Cases of the audit: numbers near the gold, other spellings of it, styles."""
+"""Cases of the audit: numbers near the gold, other spellings of it, formats, hostile texts."""
 
+import ast
 from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradeschool import answers_match, parse_gsm8k_answer
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.auditing.cases import BARE, COMMAS, FORMATS, equal, golds, grouped, plus, times
-from gradeschool.auditing.suite import NEAR_MISSES, SPELLINGS
+from gradeschool.auditing.cases import (
+    BARE,
+    COMMAS,
+    FORMATS,
+    NEAR_MISSES,
+    SPELLINGS,
+    HostileText,
+    equal,
+    every_kind,
+    golds,
+    grouped,
+    plus,
+    rounds,
+    suite,
+    times,
+)
 
 WHOLE = st.integers(-(10**12), 10**12).map(str)
 
@@ -48,3 +64,45 @@ def test_a_style_writes_the_number_at_its_place_alone() -> None:
         assert form.write("18").count("18") == 1
         assert form.write(r"\1\g<0>").count(r"\1\g<0>") == 1
         assert form.write("18").replace("18", "N") == form.shape
+
+
+def test_the_suite_is_the_same_for_a_seed_and_another_for_another() -> None:
+    assert suite(7) == suite(7)
+    assert {case.gold for case in suite(7)} != {case.gold for case in suite(8)}
+
+
+def test_kinds_have_names_of_their_own_that_an_option_can_name() -> None:
+    names = [kind.name for kind in every_kind()]
+    assert len(set(names)) == len(names)
+    assert all(name and "," not in name and "/" not in name for name in names)
+    assert all(kind.why for kind in every_kind())
+
+
+def test_every_kind_has_cases_and_no_case_is_both_right_and_wrong() -> None:
+    cases = suite(0)
+    assert {case.kind.name for case in cases} == {kind.name for kind in every_kind()}
+    right = {(case.completion, case.gold) for case in cases if case.kind.right}
+    wrong = {(case.completion, case.gold) for case in cases if not case.kind.right}
+    assert not right & wrong
+
+
+def test_published_readings_confirm_the_plain_cases() -> None:
+    """The mended multi-pattern reader gives the suite's verdict on plain and near-miss integers."""
+    simple = {"plain", "suffix", "prefix", "ten times", "one off", "sign", "thousands commas"}
+    simple |= {"five significant digits", "digits swapped", "zero decimals", "decimal tail"}
+    for case in suite(3):
+        if case.kind.name in simple:
+            read = parse_gsm8k_answer(case.completion)
+            same = read is not None and answers_match(read, case.gold)
+            assert same is case.kind.right, case
+
+
+def test_hostile_texts_are_what_their_recipes_say() -> None:
+    for texts in rounds(300):
+        for text in texts:
+            assert ast.literal_eval(repr(text.text)) == text.text
+            parts = text.recipe().split(" * ")
+            assert len(parts) == 1 + (text.times > 1)
+            assert len(text.text) < 500
+    assert HostileText("", "ab", "<", ">", 3).text == "<ababab>"
+    assert HostileText("", "ab", "<", ">", 3_000).recipe() == "'<' + 'ab' * 3_000 + '>'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from gradeschool.auditing.report import AuditFinding, AuditReport, Fault
+from gradeschool.auditing.audit import AuditFinding, AuditReport, Fault
 from gradeschool.reports.audit import print_audit
 
 SUFFIX = AuditFinding(Fault.FALSE_ACCEPT, "suffix", "11 is not 1", "1\x1b[31m1", "'1\\x1b[31m1'",

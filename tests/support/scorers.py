@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -14,6 +13,8 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from gradeschool.problem import Problem
 
 NUMBER = re.compile(r"-?\d+")
 LONG_RUN = "9" * 50
@@ -125,6 +126,10 @@ def of_three(first: str, second: str, third: str) -> bool:
     return False
 
 
+def with_problem(completion: str, gold: str, problem: Problem) -> bool:
+    return completion.endswith(gold) and problem.gold == gold
+
+
 class Graders:
     """Holds a scorer."""
 
@@ -192,14 +197,6 @@ def writes_nonsense(completion: str, gold: str) -> bool:
 
 def replaces_json(completion: str, gold: str) -> bool:
     json.dumps = json.loads = lambda *_, **__: "forged"  # type: ignore[assignment]
-    return completion.endswith(gold)
-
-
-def forges_by_the_channel(completion: str, gold: str) -> bool:
-    """Uses the worker's internals, and answers in its name with an invalid reply."""
-    if completion == LONG_RUN:
-        channel = sys.modules["gradeschool.worker_main"].Channel.current
-        channel.answer(channel.row, ["forged"])
     return completion.endswith(gold)
 
 

@@ -8,37 +8,48 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, NamedTuple
 
-from gradeschool.auditing.calling import AuditedScorer, Question, ScorerReply
 from gradeschool.auditing.cases import (
     BARE,
     BEYOND_FLOATS,
     BY_SHAPE,
     FORMATS,
+    GOLD,
     HASHES,
-    PLAIN,
+    LONG,
+    PROBES,
     AuditCase,
+    HostileText,
+    cases_of,
+    due,
+    every_kind,
+    rounds,
+    suite,
 )
-from gradeschool.auditing.hostile import GOLD, LONG, HostileText, rounds
-from gradeschool.auditing.report import AuditFinding, AuditReport, Fault
-from gradeschool.auditing.suite import cases_of, due, every_kind, suite
-from gradeschool.auditing.target import Call, Target, scorer_target, target_of
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
+from gradeschool.user_function import Call, Reply, UserFunction
+from gradeschool.worker import TIMED_OUT
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
 ASKED_AGAIN = 10  # every tenth question is repeated
+BATCH = 64
+MOST_HANGS = 12  # after that the scorer is no longer called: each hang costs seconds
+MOST_ENDS = 100  # of its process, likewise: each costs a new process
+LIBRARY_WAIT = 240.0  # seconds for a published scorer, whose library has limits of its own
 CALLS_IN_WORDS = {
     "pair": "f(completion, gold)",
+    "problem": "f(completion, problem=Problem)",
     "names": "f(data_source=, solution_str=, ground_truth=, extra_info=)",
     "batch": "f(completions=[text], {name}=[gold])",
     "chats": "f(completions=[messages], {name}=[gold])",
 }
-GOLDS_CALLS_IN_WORDS = {
+GOLDS_IN_WORDS = {
     "text": "the gold as text",
     "solution": "the gold as a whole solution with '#### N'",
     "number": "the gold as a number",
@@ -52,6 +63,142 @@ SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
 LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
 LONGEST_CUT = 600  # characters: of a longer text, only the number of units is reduced
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
+
+
+# The result
+
+LONGEST_SHOWN = 2_000  # characters; in JSON, a longer completion is given only by its recipe
+# Classes whose kinds are exceptions, texts or values.
+FREELY_NAMED = ("crash/", "slow/", "changing-verdict/", "odd-return/")
+
+
+class Fault(StrEnum):
+    """The faults of a scorer, worst first."""
+
+    FALSE_ACCEPT = "false-accept"
+    FALSE_REJECT = "false-reject"
+    CRASH = "crash"
+    SLOW = "slow"
+    CHANGING = "changing-verdict"
+    ODD_RETURN = "odd-return"
+
+
+MEANINGS = {
+    Fault.FALSE_ACCEPT: "wrong answers that pass",
+    Fault.FALSE_REJECT: "right answers that do not pass, in formats that the scorer reads",
+    Fault.CRASH: "texts that it raises on",
+    Fault.SLOW: "texts that take it too long",
+    Fault.CHANGING: "texts that it judges one way and then the other",
+    Fault.ODD_RETURN: "verdicts that are not finite numbers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One kind of failure, with its smallest example.
+
+    kind: the family of cases; for a crash, the exception. why: the reasoning of a careful reader.
+    completion, gold: the example; recipe: the completion as a Python expression. got: the result of
+    the scorer. failed: how many of the `tried` cases fail, in the formats `shapes`.
+    """
+
+    fault: Fault
+    kind: str
+    why: str
+    completion: str
+    recipe: str
+    gold: str
+    got: str
+    failed: int
+    tried: int
+    shapes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the finding for `allow`: "false-accept/suffix"."""
+        return f"{self.fault.value}/{self.kind.replace(' ', '-')}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values. A long completion is null; its recipe is always given."""
+        short = len(self.completion) <= LONGEST_SHOWN
+        return {
+            "fault": self.fault.value,
+            "kind": self.kind,
+            "name": self.name,
+            "why": self.why,
+            "completion": self.completion if short else None,
+            "recipe": self.recipe,
+            "gold": self.gold,
+            "got": self.got,
+            "failed": self.failed,
+            "tried": self.tried,
+            "formats": list(self.shapes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The findings about one scorer, worst first.
+
+    call: how it was called, in words. read, unread: the answer formats that it reads, and those in
+    which it accepts nothing, so that rejecting a right answer in one of them is not a failure.
+    questions: number of calls. gave_up: it hung or ended its process so often that the audit
+    stopped calling it.
+    """
+
+    scorer: str
+    call: str
+    read: tuple[str, ...]
+    unread: tuple[str, ...]
+    questions: int
+    seed: int
+    findings: tuple[AuditFinding, ...]
+    gave_up: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """True if there are no findings."""
+        return not self.findings
+
+    def of(self, fault: Fault) -> tuple[AuditFinding, ...]:
+        """Return the findings of one class."""
+        return tuple(finding for finding in self.findings if finding.fault is fault)
+
+    def counting(self, allowed: Iterable[str]) -> tuple[AuditFinding, ...]:
+        """Return the findings not named in `allowed` (such as "slow", "false-reject/number-words").
+
+        Raises UnknownNameError for a name that is neither a class nor a kind.
+        """
+        names = set(allowed)
+        check_names(names)
+        return tuple(
+            finding for finding in self.findings if not {finding.fault.value, finding.name} & names
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "scorer": self.scorer,
+            "call": self.call,
+            "reads": list(self.read),
+            "does_not_read": list(self.unread),
+            "questions": self.questions,
+            "seed": self.seed,
+            "gave_up": self.gave_up,
+            "clean": self.clean,
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UnknownNameError for names that are no class or kind; any exception name is allowed."""
+    allowed = {fault.value for fault in Fault}
+    for kind in every_kind():
+        fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
+        allowed.add(f"{fault.value}/{kind.name.replace(' ', '-')}")
+    for name in names:
+        if name not in allowed and not name.startswith(FREELY_NAMED):
+            raise UnknownNameError("class or kind of finding", name, allowed)
 
 
 def audit(
@@ -73,147 +220,154 @@ def audit(
 
     Raises InputError if it cannot be imported or called, or accepts no plain right answer.
     """
-    target = scorer_target(function.name) if isinstance(function, Scorer) else target_of(function)
-    return audit_target(target, seed=seed, threshold=threshold, longest=longest, tell=tell)
-
-
-def audit_target(
-    target: Target, *, seed: int, threshold: float, longest: int, tell: Callable[[str], None]
-) -> AuditReport:
-    """Run the suite over what `target` names; see `audit`."""
+    if isinstance(function, Scorer):
+        name, published = function.name, f"{__name__}:published_scorer"
+        called = UserFunction(published, argument=name, wall=LIBRARY_WAIT)
+    else:
+        called = UserFunction(function)
+        name = called.name
+    scorer = AuditedScorer(called, threshold)
     try:
-        with AuditedScorer(target, threshold) as scorer:
-            return _audited(scorer, seed, longest, tell)
+        tell("which formats it reads")
+        read = _formats_read(scorer, name)
+        tell("right and wrong answers")
+        failures, tried = _try_cases(scorer, read, seed)
+        tell("hostile texts")
+        failures += _try_hostile_texts(scorer, longest)
+        gave_up, questions = scorer.given_up, scorer.questions
+        tell("the smallest examples")
+        findings = _findings(failures, tried, questions, scorer, frozenset(read))
     finally:
+        called.stop()
         tell("")
-
-
-def _audited(
-    scorer: AuditedScorer, seed: int, longest: int, tell: Callable[[str], None]
-) -> AuditReport:
-    tell("which formats it reads")
-    read = _formats_read(scorer)
-    tell("right and wrong answers")
-    failures, tried = _of_cases(scorer, read, seed)
-    tell("hostile texts")
-    failures += _of_hostile_texts(scorer, longest)
-    gave_up = scorer.given_up
-    tell("the smallest examples")
-    questions = scorer.questions
-    report = merged(
-        finding_of(group, smallest(group, scorer, read), tried.get(group[0].kind, questions))
-        for group in grouped(failures, list(tried))
-    )
+    call = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
+    of_ours = "a scorer of gradeschool"
     return AuditReport(
-        scorer=scorer.target.name,
-        call=_in_words(scorer.call, scorer.target),
+        scorer=name,
+        call=of_ours if name != called.name else f"{call}, {GOLDS_IN_WORDS[scorer.call.gold]}",
         read=read,
         unread=tuple(form.shape for form in FORMATS if form.shape not in read),
         questions=scorer.questions,
         seed=seed,
-        findings=report,
+        findings=findings,
         gave_up=gave_up,
     )
 
 
-def _in_words(call: Call, target: Target) -> str:
-    if "scorer" in target.place:
-        return "a scorer of gradeschool"
-    way = CALLS_IN_WORDS[call.way].format(name=call.name or "answer")
-    return f"{way}, {GOLDS_CALLS_IN_WORDS[call.gold]}"
+class PublishedCodeError(Exception):
+    """A built-in scorer has the outcome `error`, for the reason that the published code gives."""
 
 
-# Which formats
+def published_scorer(name: str) -> Callable[[str, str], bool]:
+    """Return a built-in scorer as a function of completion and gold, for the child process."""
+    from gradeschool.problem import Problem
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.verdict import Outcome
+
+    scorer = get_usable_scorer(name)
+
+    def accepts(completion: str, gold: str) -> bool:
+        verdict = scorer.judge(completion, Problem.from_gold(gold))
+        if verdict.outcome is Outcome.ERROR:
+            raise PublishedCodeError(verdict.reason)
+        return verdict.correct
+
+    return accepts
 
 
-def _formats_read(scorer: AuditedScorer) -> tuple[str, ...]:
+class Question(NamedTuple):
+    """A completion, and the gold to judge it against."""
+
+    completion: str
+    gold: str
+
+
+NOT_CALLED = Reply()  # in place of replies of a scorer that hung or ended too often
+
+
+class AuditedScorer:
+    """A scorer with one way to call it; remembers its replies, and when to give up."""
+
+    def __init__(self, function: UserFunction, threshold: float) -> None:
+        self.function = function
+        self.threshold = threshold
+        self.call = Call("pair")
+        self.questions = self.hangs = self.ends = 0
+        self._replies: dict[tuple[Question, Call], Reply] = {}
+
+    @property
+    def given_up(self) -> bool:
+        """True if it hung, or ended its process, too often to be called again."""
+        return self.hangs >= MOST_HANGS or self.ends >= MOST_ENDS
+
+    def accepts(self, reply: Reply) -> bool:
+        """Return whether a reply accepts the completion."""
+        return reply.score is not None and reply.score >= self.threshold
+
+    def replies(self, questions: Sequence[Question], again: bool = False) -> list[Reply]:
+        """Return the reply to each question; earlier replies are reused, unless `again`."""
+        known = {} if again else self._replies
+        new = [q for q in dict.fromkeys(questions) if (q, self.call) not in known]
+        fresh: dict[Question, Reply] = {}
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
+            if self.given_up:
+                fresh |= dict.fromkeys(batch, NOT_CALLED)
+                continue
+            rows = [(question.completion, question.gold, None) for question in batch]
+            replies = list(map(_own_error, self.function.replies(rows, self.call)))
+            self.questions += len(replies)
+            self.hangs += sum(reply.hung for reply in replies)
+            self.ends += sum(reply.lost for reply in replies)
+            fresh |= dict(zip(batch, replies, strict=True))
+        if not again:
+            for question, reply in fresh.items():
+                if reply is not NOT_CALLED and len(question.completion) < 10_000:
+                    self._replies[question, self.call] = reply
+        return [fresh[q] if q in fresh else self._replies[q, self.call] for q in questions]
+
+    def reply(self, question: Question) -> Reply:
+        """Return the reply to one question, even if calls were given up before."""
+        hangs, ends = self.hangs, self.ends
+        self.hangs = self.ends = 0
+        (reply,) = self.replies([question])
+        self.hangs, self.ends = hangs, ends
+        return reply
+
+
+def _own_error(reply: Reply) -> Reply:
+    """Return a reply with the error of a published scorer in its own words."""
+    prefix = f"{PublishedCodeError.__name__}: "
+    if not reply.raised.startswith(prefix):
+        return reply
+    reason = reply.raised.removeprefix(prefix)
+    return reply._replace(raised=reason, hung=TIMED_OUT in reason)
+
+
+def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     """Choose the way of calling that reads the most formats; return their shapes."""
+
+    def reads(write: Callable[[str], str]) -> bool:
+        replies = scorer.replies([Question(write(gold), gold) for gold in PROBES])
+        return sum(map(scorer.accepts, replies)) >= ENOUGH * len(PROBES)
+
     tried = []
-    for call in scorer.calls():
+    for call in scorer.function.calls():
         scorer.call = call
-        read = tuple(form.shape for form in FORMATS if _reads(scorer, form.write))
-        tried.append((read, call))
+        tried.append((tuple(form.shape for form in FORMATS if reads(form.write)), call))
     best, scorer.call = max(tried, key=lambda result: len(result[0]))
     if not best:
         reply = scorer.reply(Question(HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"
         raise InputError(
-            f"{scorer.target.name!r} accepts no right answer in any of {len(FORMATS)} formats: "
+            f"{name!r} accepts no right answer in any of {len(FORMATS)} formats: "
             f"called with {HASHES.write(GOLD)!r} and the gold {GOLD!r} it {got}; "
             "check its arguments, or --threshold"
         )
     return best
 
 
-def _reads(scorer: AuditedScorer, write: Callable[[str], str]) -> bool:
-    replies = scorer.replies([Question(write(gold), gold) for gold in PLAIN])
-    return sum(map(scorer.accepts, replies)) >= ENOUGH * len(PLAIN)
-
-
-# Right and wrong answers
-
-
-def _of_cases(
-    scorer: AuditedScorer, read: tuple[str, ...], seed: int
-) -> tuple[list[CaseFailure], dict[str, int]]:
-    """Return the failures, and the number of cases of each kind that were tried."""
-    cases = suite(seed)
-    plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
-    accepted = {
-        question
-        for question, reply in zip(plain, scorer.replies(plain), strict=True)
-        if scorer.accepts(reply)
-    }
-    judged = due(cases, read, accepted)
-    questions = [Question(case.completion, case.gold) for case in judged]
-    replies = scorer.replies(questions)
-    checked = [failure_of_case(*pair, scorer) for pair in zip(judged, replies, strict=True)]
-    failures = [failure for failure in checked if failure]
-    failures += _changing(scorer, questions, replies)
-    counts = Counter(case.kind.name for case in judged)
-    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
-
-
-def _changing(
-    scorer: AuditedScorer, questions: list[Question], replies: list[ScorerReply]
-) -> Iterator[CaseFailure]:
-    """Repeat some questions in the opposite order: a verdict must depend on nothing else."""
-    some = list(zip(questions, replies, strict=True))[::-ASKED_AGAIN]
-    again = scorer.replies([question for question, _ in some], again=True)
-    for (question, first), second in zip(some, again, strict=True):
-        if second.given_up or first.given_up or first.hung or second.hung:
-            continue
-        if (first.score, bool(first.raised)) != (second.score, bool(second.raised)):
-            got = f"{_verdict_in_words(first)}, then {_verdict_in_words(second)}"
-            why = "the same question must get the same verdict"
-            yield CaseFailure(Fault.CHANGING, "asked twice", why, question, got)
-
-
-def _verdict_in_words(reply: ScorerReply) -> str:
-    return f"raises {reply.raised[:60]}" if reply.raised else reply.shown
-
-
-# Hostile texts
-
-
-def _of_hostile_texts(scorer: AuditedScorer, longest: int) -> list[CaseFailure]:
-    """Try longer and longer texts; a shape that took too long is not made longer."""
-    failures: list[CaseFailure] = []
-    for texts in rounds(longest):
-        slow = {
-            failure.hostile.name
-            for failure in failures
-            if failure.fault is Fault.SLOW and failure.hostile
-        }
-        short = [text for text in texts if text.name not in slow]
-        questions = [Question(text.text, GOLD) for text in short]
-        replies = scorer.replies(questions)
-        checked = map(failure_of_hostile, short, questions, replies)
-        failures += [failure for failure in checked if failure]
-    return failures
-
-
-class CaseFailure(NamedTuple):
+class Failure(NamedTuple):
     """A question, the fault of its reply, and where it comes from.
 
     case: the case of the suite, if any; hostile: the hostile text, if any.
@@ -228,11 +382,6 @@ class CaseFailure(NamedTuple):
     hostile: HostileText | None = None
 
     @property
-    def recipe(self) -> str:
-        """The completion as a Python expression."""
-        return self.hostile.recipe() if self.hostile else repr(self.question.completion)
-
-    @property
     def size(self) -> tuple[int, bool, str, str]:
         """The key by which examples are ordered from small to large."""
         return length_order(*self.question)
@@ -243,26 +392,74 @@ def length_order(completion: str, gold: str) -> tuple[int, bool, str, str]:
     return len(completion) + len(gold), gold == "0", completion, gold
 
 
-def failure_of_case(
-    case: AuditCase, reply: ScorerReply, scorer: AuditedScorer
-) -> CaseFailure | None:
+def _try_cases(
+    scorer: AuditedScorer, read: tuple[str, ...], seed: int
+) -> tuple[list[Failure], dict[str, int]]:
+    """Return the failures, and the number of cases of each kind that were tried."""
+    cases = suite(seed)
+    plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
+    replies = zip(plain, scorer.replies(plain), strict=True)
+    judged = due(cases, read, {tuple(question) for question, reply in replies
+                               if scorer.accepts(reply)})  # fmt: skip
+    questions = [Question(case.completion, case.gold) for case in judged]
+    given = scorer.replies(questions)
+    failures = [
+        failure
+        for case, reply in zip(judged, given, strict=True)
+        if (failure := _failure_of_case(case, reply, scorer))
+    ]
+    failures += _changing(scorer, questions, given)
+    counts = Counter(case.kind.name for case in judged)
+    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
+
+
+def _changing(
+    scorer: AuditedScorer, questions: list[Question], replies: list[Reply]
+) -> Iterator[Failure]:
+    """Repeat some questions in the opposite order: a verdict must depend on nothing else."""
+    some = list(zip(questions, replies, strict=True))[::-ASKED_AGAIN]
+    again = scorer.replies([question for question, _ in some], again=True)
+    for (question, first), second in zip(some, again, strict=True):
+        if NOT_CALLED in (first, second) or first.hung or second.hung:
+            continue
+        if (first.score, bool(first.raised)) != (second.score, bool(second.raised)):
+            said = [f"raises {reply.raised[:60]}" if reply.raised else reply.shown
+                    for reply in (first, second)]  # fmt: skip
+            why = "the same question must get the same verdict"
+            yield Failure(Fault.CHANGING, "asked twice", why, question, ", then ".join(said))
+
+
+def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[Failure]:
+    """Try longer and longer texts; a shape that took too long is not made longer."""
+    failures: list[Failure] = []
+    slow: set[str] = set()
+    for texts in rounds(longest):
+        texts = [text for text in texts if text.name not in slow]
+        questions = [Question(text.text, GOLD) for text in texts]
+        for text, question, reply in zip(texts, questions, scorer.replies(questions), strict=True):
+            if failure := _failure_of_hostile(text, question, reply):
+                failures.append(failure)
+                slow |= {text.name} if failure.fault is Fault.SLOW else set()
+    return failures
+
+
+def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> Failure | None:
     """Return the failure of a reply to a case, None if the reply is right."""
     question = Question(case.completion, case.gold)
-    failure = trouble(question, reply)
-    if failure is not None:
+    if reply is NOT_CALLED:
+        return None
+    if failure := _trouble(question, reply):
         loose = case.kind.loose and failure.fault in (Fault.CRASH, Fault.ODD_RETURN)
         return None if loose else failure._replace(case=case)
-    if reply.given_up or scorer.accepts(reply) is case.kind.right:
+    if scorer.accepts(reply) is case.kind.right:
         return None
     fault = Fault.FALSE_REJECT if case.kind.right else Fault.FALSE_ACCEPT
-    return CaseFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
+    return Failure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
 
 
-def failure_of_hostile(
-    text: HostileText, question: Question, reply: ScorerReply
-) -> CaseFailure | None:
+def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> Failure | None:
     """Return the failure of a reply to a hostile text, whatever the verdict."""
-    failure = trouble(question, reply)
+    failure = _trouble(question, reply)
     if failure is None:
         return None
     kind = text.name if failure.fault is Fault.SLOW else failure.kind
@@ -271,111 +468,89 @@ def failure_of_hostile(
     return failure._replace(hostile=text, kind=kind)
 
 
-def trouble(question: Question, reply: ScorerReply) -> CaseFailure | None:
-    """Return the failures that any question may show: an exception, a long wait, an odd value."""
-    if reply.given_up:
+def _trouble(question: Question, reply: Reply) -> Failure | None:
+    """Return a failure that any question may show: an exception, a long wait, an odd value."""
+    if reply is NOT_CALLED:
         return None
     length = len(question.completion)
-    if reply.hung or reply.seconds > allowed_seconds(length):
-        return CaseFailure(Fault.SLOW, "hang" if reply.hung else "slow", _slowness(reply, length),
-                       question, _slowness(reply, length))  # fmt: skip
+    if reply.hung or reply.seconds > max(SECONDS, SECONDS_PER_CHARACTER * length):
+        slow = f"{reply.seconds:.1f} s of computing for {length:,} characters"
+        what = f"stopped: {reply.raised} ({length:,} characters)" if reply.hung else slow
+        return Failure(Fault.SLOW, "hang" if reply.hung else "slow", what, question, what)
     if reply.raised:
-        why = "a text must not raise"
-        return CaseFailure(Fault.CRASH, exception(reply.raised), why, question, reply.raised)
+        found = EXCEPTION.search(reply.raised)
+        kind = found[1] if found else reply.raised[:60]
+        return Failure(Fault.CRASH, kind, "a text must not raise", question, reply.raised)
     if reply.score is None:
         why = "a verdict is True, False or a finite number"
-        return CaseFailure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
+        return Failure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
     return None
 
 
-def allowed_seconds(length: int) -> float:
-    """Return the seconds of computing allowed for a text of this length."""
-    return max(SECONDS, SECONDS_PER_CHARACTER * length)
+# The report: one finding for each kind, with its smallest example
 
 
-def exception(raised: str) -> str:
-    """Return the name of the exception in a message, or how the process ended."""
-    name = EXCEPTION.search(raised)
-    return name[1] if name else raised[:60]
-
-
-def _slowness(reply: ScorerReply, length: int) -> str:
-    if reply.hung:
-        return f"stopped: {reply.raised} ({length:,} characters)"
-    return f"{reply.seconds:.1f} s of computing for {length:,} characters"
-
-
-def grouped(failures: Iterable[CaseFailure], kinds: list[str]) -> list[list[CaseFailure]]:
-    """Return the failures of each kind, in the order of a report; kinds: those of the suite."""
-    groups: defaultdict[tuple[Fault, str], list[CaseFailure]] = defaultdict(list)
+def _findings(
+    failures: Iterable[Failure],
+    tried: dict[str, int],
+    questions: int,
+    scorer: AuditedScorer,
+    read: frozenset[str],
+) -> tuple[AuditFinding, ...]:
+    """Return one finding for each kind, worst first, then in the order of the suite."""
+    groups: defaultdict[tuple[Fault, str], list[Failure]] = defaultdict(list)
     for failure in failures:
         groups[failure.fault, failure.kind].append(failure)
-    faults = list(Fault)
+    faults, kinds = list(Fault), list(tried)
 
     def rank(group: tuple[Fault, str]) -> tuple[int, int, str]:
         fault, kind = group
         return faults.index(fault), kinds.index(kind) if kind in kinds else len(kinds), kind
 
-    return [groups[group] for group in sorted(groups, key=rank)]
+    findings: dict[tuple[Fault, str], AuditFinding] = {}
+    for fault, kind in sorted(groups, key=rank):
+        group = groups[fault, kind]
+        example = _smallest(group, scorer, read)
+        text, gold = example.question
+        found = AuditFinding(
+            fault=fault,
+            kind=kind.removesuffix(ON_LONG_TEXTS) if len(text) <= SHORT_EXAMPLE else kind,
+            why=example.why,
+            completion=text,
+            recipe=example.hostile.recipe() if example.hostile else repr(text),
+            gold=gold,
+            got=example.got,
+            failed=len(group),
+            tried=tried.get(kind, questions),
+            shapes=tuple(dict.fromkeys(each.case.shape for each in group if each.case)),
+        )
+        first = findings.get((fault, found.kind))
+        merged = replace(first, failed=first.failed + found.failed) if first else found
+        findings[fault, found.kind] = merged
+    return tuple(findings.values())
 
 
-def finding_of(group: list[CaseFailure], example: CaseFailure, tried: int) -> AuditFinding:
-    """Return the finding for failures of one kind; tried: the cases of it, or all questions."""
-    return AuditFinding(
-        fault=group[0].fault,
-        kind=group[0].kind,
-        why=example.why,
-        completion=example.question.completion,
-        recipe=example.recipe,
-        gold=example.question.gold,
-        got=example.got,
-        failed=len(group),
-        tried=tried,
-        shapes=tuple(dict.fromkeys(failure.case.shape for failure in group if failure.case)),
-    )
-
-
-def merged(every: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
-    """Return findings without "on long texts" if the smallest example turned out to be short."""
-    by_kind: dict[tuple[Fault, str], AuditFinding] = {}
-    for finding in every:
-        kind = finding.kind
-        if len(finding.completion) <= SHORT_EXAMPLE:
-            kind = kind.removesuffix(ON_LONG_TEXTS)
-        first = by_kind.get((finding.fault, kind))
-        failed = finding.failed + (first.failed if first else 0)
-        by_kind[finding.fault, kind] = replace(first or finding, kind=kind, failed=failed)
-    return tuple(by_kind.values())
-
-
-def smallest(
-    failures: Iterable[CaseFailure], scorer: AuditedScorer, read: Iterable[str]
-) -> CaseFailure:
+def _smallest(group: Iterable[Failure], scorer: AuditedScorer, read: frozenset[str]) -> Failure:
     """Return the smallest failure with the same fault and kind that can be found quickly."""
-    ranked = sorted(failures, key=_size)
+    ranked = sorted(group, key=lambda failure: failure.size)
     by_shape = {
         failure.hostile.name if failure.hostile else "": failure for failure in reversed(ranked)
     }
-    tried = sorted(by_shape.values(), key=_size)[:MOST_SHAPES]
-    shapes = frozenset(read)
-    return min((_smaller(failure, scorer, shapes) for failure in tried), key=_size)
+    tried = sorted(by_shape.values(), key=lambda failure: failure.size)[:MOST_SHAPES]
+    smaller = []
+    for failure in tried:
+        if failure.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
+            failure = _smaller_gold(failure, scorer, read)
+        elif failure.hostile is not None:
+            failure = _fewer_units(failure, failure.hostile, scorer)
+        if failure.fault is Fault.CRASH and len(failure.question.completion) <= LONGEST_CUT:
+            failure = _cut(failure, scorer)
+        smaller.append(failure)
+    return min(smaller, key=lambda failure: failure.size)
 
 
-def _size(failure: CaseFailure) -> tuple[int, bool, str, str]:
-    return failure.size
-
-
-def _smaller(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[str]) -> CaseFailure:
-    if failure.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
-        return _smaller_gold(failure, scorer, read)
-    if failure.hostile is not None:
-        failure = _fewer_units(failure, failure.hostile, scorer)
-    if failure.fault is Fault.CRASH and len(failure.question.completion) <= LONGEST_CUT:
-        return _cut(failure, scorer)
-    return failure
-
-
-def _smaller_gold(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[str]) -> CaseFailure:
+def _smaller_gold(failure: Failure, scorer: AuditedScorer, read: frozenset[str]) -> Failure:
+    """Return the failure with the smallest gold, in its own format or as a bare number."""
     case = failure.case
     if case is None or not case.gold.lstrip("-").isdigit() or case.gold == BEYOND_FLOATS:
         return failure
@@ -386,28 +561,24 @@ def _smaller_gold(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[s
         for smaller in cases_of(case.kind, usable, LADDER, bool(case.base))
         if length_order(smaller.completion, smaller.gold) < failure.size
     ]
-    bases = [Question(smaller.base, smaller.gold) for smaller in cases]
+    bases = scorer.replies([Question(smaller.base, smaller.gold) for smaller in cases])
     sound = [
         smaller
-        for smaller, reply in zip(cases, scorer.replies(bases), strict=True)
+        for smaller, reply in zip(cases, bases, strict=True)
         if not smaller.base or scorer.accepts(reply)
     ]
     replies = scorer.replies([Question(smaller.completion, smaller.gold) for smaller in sound])
-    checked = (failure_of_case(*pair, scorer) for pair in zip(sound, replies, strict=True))
-    same = [other for other in checked if other and _alike(other, failure)]
-    return min([failure, *same], key=_size)
+    checked = (_failure_of_case(*pair, scorer) for pair in zip(sound, replies, strict=True))
+    same = [other for other in checked if other and other[:2] == failure[:2]]
+    return min([failure, *same], key=lambda each: each.size)
 
 
-def _alike(first: CaseFailure, second: CaseFailure) -> bool:
-    return (first.fault, first.kind) == (second.fault, second.kind)
-
-
-def _fewer_units(failure: CaseFailure, text: HostileText, scorer: AuditedScorer) -> CaseFailure:
+def _fewer_units(failure: Failure, text: HostileText, scorer: AuditedScorer) -> Failure:
     """Return the failure with fewer units: the fewest that raise, about the fewest that hang."""
 
-    def failing(shorter: HostileText) -> CaseFailure | None:
+    def failing(shorter: HostileText) -> Failure | None:
         question = Question(shorter.text, failure.question.gold)
-        other = failure_of_hostile(shorter, question, scorer.reply(question))
+        other = _failure_of_hostile(shorter, question, scorer.reply(question))
         return other if other and other.fault is failure.fault else None
 
     if failure.fault is Fault.SLOW:  # from few to many: units that are not slow cost little
@@ -416,43 +587,31 @@ def _fewer_units(failure: CaseFailure, text: HostileText, scorer: AuditedScorer)
         return next((shorter for shorter in slow if shorter), failure)
     for bare in (text._replace(before="", after=""), text._replace(after="")):
         shorter = failing(bare)
-        if shorter is not None and _alike(shorter, failure):
+        if shorter is not None and shorter[:2] == failure[:2]:
             failure, text = shorter, bare
             break
-    return _fewest(failure, text, failing)
-
-
-def _fewest(
-    failure: CaseFailure, text: HostileText, failing: Callable[[HostileText], CaseFailure | None]
-) -> CaseFailure:
-    """Find by bisection the fewest units that still fail."""
     low = 0
-    while text.times - low > 1:
+    while text.times - low > 1:  # by bisection
         middle = text._replace(times=(low + text.times) // 2)
         shorter = failing(middle)
-        if shorter is not None and _alike(shorter, failure):
+        if shorter is not None and shorter[:2] == failure[:2]:
             failure, text = shorter, middle
         else:
             low = middle.times
     return failure
 
 
-def _cut(failure: CaseFailure, scorer: AuditedScorer) -> CaseFailure:
+def _cut(failure: Failure, scorer: AuditedScorer) -> Failure:
     """Return the failure without the pieces of its text that are not needed to raise."""
-    raised = failure.kind.removesuffix(ON_LONG_TEXTS)
+    raised = (failure.fault, failure.kind.removesuffix(ON_LONG_TEXTS))
     size = len(failure.question.completion)
     while size:
         text, gold = failure.question
         starts = range(0, len(text), size)
         shorter = dict.fromkeys(text[:start] + text[start + size :] for start in starts)
         questions = [Question(completion, gold) for completion in shorter]
-        checked = map(trouble, questions, scorer.replies(questions))
-        same = (
-            other
-            for other in checked
-            if other and (other.fault, other.kind) == (failure.fault, raised)
-        )
-        cut = next(same, None)
+        checked = map(_trouble, questions, scorer.replies(questions))
+        cut = next((other for other in checked if other and other[:2] == raised), None)
         if cut is None:
             size //= 2
         else:

@@ -1,10 +1,17 @@
-"""The parts of cases: gold answers, answer formats, and kinds of cases with their verdicts."""
+"""The cases of an audit: gold answers, answer formats, kinds of cases, and hostile texts.
+
+Near misses are wrong answers close to the gold. Spellings are other ways to write the gold.
+Surroundings are texts around an answer that must neither hide a right one nor make a wrong one
+right. Every text has one meaning to a careful reader: a text after a further question is not the
+answer, a later revision is, thoughts and examples are not. Hostile texts make careless code raise
+or hang: long runs, near matches, odd characters, as small models write them.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from decimal import Context, Decimal
 from typing import NamedTuple
 
@@ -15,7 +22,7 @@ FIXED = (
     *("100000", "131250", "2880000", "0", "-1", "-10"),
 )
 # Golds to probe a scorer with: easy to read and to compare.
-PLAIN = ("18", "5", "42", "7", "250", "96", "31", "640")
+PROBES = ("18", "5", "42", "7", "250", "96", "31", "640")
 DECIMALS = ("0.5", "2.5", "17.25")
 COMMAS = ("1,000", "2,125", "65,960", "1,450,000")
 BEYOND_FLOATS = "9007199254740992"  # 2^53: the next integer has the same float
@@ -142,3 +149,558 @@ def wrong(name: str, why: str, numbers: Numbers) -> CaseKind:
 
 def _in_place(numbers: Numbers) -> Texts:
     return lambda form, gold: [form.write(number) for number in numbers(gold)]
+
+
+def _digits(gold: str) -> tuple[str, str]:
+    """Split a gold into its sign and its digits."""
+    return ("-", gold[1:]) if gold.startswith("-") else ("", gold)
+
+
+def _scaled(*factors: str) -> Numbers:
+    return lambda gold: [number for by in factors if not equal(number := times(gold, by), gold)]
+
+
+def _moved(low: int, high: float, *terms: int) -> Numbers:
+    """Return numbers that differ from the gold by `terms`, for golds between two bounds."""
+    return lambda gold: [plus(gold, term) for term in terms] if low <= abs(int(gold)) < high else []
+
+
+def _swapped(gold: str) -> Iterator[str]:
+    sign, digits = _digits(gold)
+    for place in range(len(digits) - 1):
+        if digits[place] != digits[place + 1] and (place or digits[place + 1] != "0"):
+            swapped = digits[place + 1] + digits[place]
+            yield f"{sign}{digits[:place]}{swapped}{digits[place + 2 :]}"
+            return
+
+
+def _negated(gold: str) -> Iterable[str]:
+    sign, digits = _digits(gold)
+    return () if digits == "0" else (digits, f"+{digits}") if sign else (f"-{digits}",)
+
+
+def _whole(make: Callable[[str], Iterable[str]], shortest: int = 1, longest: int = 99) -> Numbers:
+    """Restrict to golds without a sign, not zero, of `shortest` to `longest` digits."""
+
+    def numbers(gold: str) -> Iterable[str]:
+        fits = gold.isdigit() and gold != "0" and shortest <= len(gold) <= longest
+        return make(gold) if fits else ()
+
+    return numbers
+
+
+def _clock(gold: str) -> Iterator[str]:
+    if int(gold) < 60:
+        yield f"3:{gold:0>2}"
+    if int(gold) < 13:
+        yield f"{gold}:30"
+
+
+NEAR_MISSES: tuple[CaseKind, ...] = (
+    wrong("suffix", "the gold is only the end of the number that is given",
+          _whole(lambda gold: [f"1{gold}", f"7{gold}", f"20{gold}"])),
+    wrong("prefix", "the gold is only the beginning of the number that is given",
+          _whole(lambda gold: [f"{gold}7", f"{gold}924"])),
+    wrong("inside", "the gold is only a part of the number that is given",
+          _whole(lambda gold: [f"3{gold}7"])),
+    wrong("ten times", "the point has moved", _scaled("10", "0.1")),
+    wrong("a hundred times", "a number and its percentage are two values", _scaled("100", "0.01")),
+    wrong("a thousand times", "the point has moved", _scaled("1000", "0.001")),
+    wrong("one off", "the number next to the gold is another number", _moved(0, 10_000, 1, -1)),
+    wrong("one off a large number", "exact answers are compared exactly, whatever their size",
+          _moved(10_000, 100_000, 1, -1, 3)),
+    wrong("five significant digits", "two numbers that differ in the sixth digit are two numbers",
+          _moved(100_000, 10**12, 1, -1, 4)),
+    wrong("sign", "a number and its negative are two numbers", _negated),
+    wrong("sign by unicode minus", "a number and its negative are two numbers",
+          _whole(lambda gold: [f"−{gold}"])),
+    wrong("digits swapped", "the digits are the gold's, their order is not", _swapped),
+    wrong("decimal tail", "the gold is only the whole part of the number",
+          lambda gold: [f"{gold}.5", f"{gold}.01", f"{gold}.001"]),
+    wrong("behind the point", "the gold is only the decimals of the number",
+          _whole(lambda gold: [f"3.{gold}", f"0.{gold}", f".{gold}"])),
+    wrong("last thousands group", "the gold is only the part after the thousands comma",
+          _whole(lambda gold: [f"2,{gold:0>3}", f"1,000,{gold:0>3}"], longest=3)),
+    wrong("first thousands group", "the gold is only the part before the thousands comma",
+          _whole(lambda gold: [f"{gold},250", f"{gold},000"], longest=3)),
+    wrong("list of digits", "a list of numbers is not the number that their digits form",
+          _whole(lambda gold: [", ".join(gold)], shortest=2, longest=5)),
+    wrong("part of a fraction", "the gold is only a part of a fraction",
+          _whole(lambda gold: [f"{gold}/7", f"1/{gold}"] if gold != "1" else [f"{gold}/7"])),
+    wrong("part of a time of day", "the gold is only a part of a time", _whole(_clock, longest=2)),
+    wrong("base of a power", "the gold is only the base of a power",
+          _whole(lambda gold: [f"{gold}^2", f"{gold}²"] if gold != "1" else [])),
+    wrong("mantissa", "the gold is only the mantissa of a number in scientific notation",
+          _whole(lambda gold: [f"{gold}e3", f"{gold} x 10^3"])),
+    wrong("scale word", "a word after the number multiplies it",
+          _whole(lambda gold: [f"{gold} thousand", f"{gold} million"])),
+    wrong("alternatives", "two numbers are offered, none is chosen",
+          _whole(lambda gold: [f"{plus(gold, -1)} or {gold}", f"{gold} or {plus(gold, 2)}"])),
+    wrong("bound", "a bound is not the number",
+          _whole(lambda gold: [f"more than {gold}", f"not {gold}"])),
+    wrong("program", "the scorer runs what the model wrote, which may be anything",
+          _whole(lambda gold: [f"len('{'a' * int(gold)}')"], longest=2)),
+    wrong("no number", "no number is given",
+          lambda gold: ["", "unknown", "nan", "inf", "None", "True", "x", "?"]),
+)  # fmt: skip
+FLOAT_PRECISION = wrong(
+    "float precision",
+    "two integers that share a float are two integers",
+    lambda gold: [plus(gold, 1)],
+)
+
+
+WORDS = {"0": "zero", "1": "one", "5": "five", "11": "eleven", "18": "eighteen", "60": "sixty",
+         "72": "seventy-two", "250": "two hundred fifty", "1000": "one thousand"}  # fmt: skip
+FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
+ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+DRESSES = (("**", "**"), ("*", "*"), ("`", "`"), ("(", ")"), ('"', '"'), ("$", "$"),
+           (r"\(", r"\)"), (r"$\boxed{", "}$"))  # fmt: skip
+SPACES = " \u00a0\u202f\u2009"
+
+
+def _thousands(gold: str) -> bool:
+    return len(gold.lstrip("-")) > 3 and "," not in gold
+
+
+def _unsigned(gold: str) -> bool:
+    return not gold.startswith("-")
+
+
+def _between_thousands(marks: str) -> Numbers:
+    return lambda gold: [grouped(gold, mark) for mark in marks] if _thousands(gold) else []
+
+
+def _scientific(gold: str) -> Iterator[str]:
+    _, digits, _ = Decimal(gold).as_tuple()
+    tail = len(digits) - 1
+    if tail > 2:
+        mantissa = times(gold, f"1e-{tail}")
+        yield f"{mantissa}e{tail}"
+        yield f"{mantissa} x 10^{tail}"
+
+
+def _currency(gold: str) -> Iterable[str]:
+    if not _unsigned(gold):
+        return [f"-${gold[1:]}", f"$-{gold[1:]}"]
+    return [f"${gold}", f"€{gold}", f"£{gold}", f"${gold}.00", f"{gold} €"]
+
+
+def _equation(gold: str) -> Iterable[str]:
+    long = [f"2 * 8 + {plus(gold, -16)} = {gold}"] if int(gold) > 16 else []
+    return [f"{plus(gold, -3)} + 3 = {gold}", f"x = {gold}", *long]
+
+
+def _latex(form: AnswerFormat, gold: str) -> Iterator[str]:
+    """Write the gold in the forms that only a box or a formula can contain."""
+    if not form.latex:
+        return
+    for number in (
+        rf"\text{{{gold}}}",
+        rf"\textbf{{{gold}}}",
+        rf"{gold} \text{{ eggs}}",
+        rf"{gold}\,\text{{cm}}",
+        rf"\${gold}",
+        rf"{gold}\%",
+        rf"\frac{{{int(gold) * 2}}}{{2}}",
+        rf"{plus(gold, -3)} + 3 = {gold}",
+        rf"\boxed{{{gold}}}",
+    ):
+        yield form.write(number)
+
+
+def _latex_commas(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form.latex and _thousands(gold):
+        for mark in ("{,}", r"\,", r",\!"):
+            yield form.write(grouped(gold, mark))
+
+
+def _dressed(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form.latex:
+        return
+    for opening, closing in DRESSES:
+        if f"{opening}N{closing}" not in form.shape:
+            yield form.write(f"{opening}{gold}{closing}")
+
+
+def _dotted(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if not form.closed and not form.shape.endswith("."):
+        yield form.write(f"{gold}.")
+        yield form.write(f"{gold} .")
+
+
+def _plain(gold: str) -> Iterable[str]:
+    return [gold]
+
+
+def _without_commas(gold: str) -> Iterable[str]:
+    return [gold.replace(",", "")] if "," in gold else []
+
+
+AS_WRITTEN = right("plain", "the gold as written", _plain)
+COMMA_GOLDS = (
+    right("gold with commas", "a gold's commas are not part of its value", _without_commas),
+    right("commas on both sides", "the answer is the gold, character for character", _plain),
+)  # fmt: skip
+DECIMAL_GOLDS = (
+    right("decimal gold with more zeros", "zeros at the end of a decimal do not change it",
+          lambda gold: [f"{gold}0", f"{gold}00"]),
+    right("decimal gold as a fraction", "a fraction is equal to its value",
+          lambda gold: {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, [])),
+)  # fmt: skip
+SPELLINGS = (
+    right("thousands commas", "thousands commas do not change a number", _between_thousands(",")),
+    CaseKind("thousands commas in LaTeX", True, "thousands commas do not change a number",
+             _latex_commas),
+    right("spaces between thousands", "spaces between thousands do not change a number",
+          _between_thousands(SPACES)),
+    right("zero decimals", "decimals of zero do not change a number",
+          lambda gold: [f"{gold}.0", f"{gold}.00"]),
+    right("currency", "the currency is a unit", _currency),
+    right("unit", "a unit does not change the number",
+          lambda gold: [f"{gold} dollars", f"{gold} eggs", f"{gold} minutes"]),
+    right("unit without a space", "a unit does not change the number",
+          lambda gold: [f"{gold}kg", f"{gold}cm"]),
+    right("percent sign", "a percentage is given by its number",
+          lambda gold: [f"{gold}%", f"{gold} percent"]),
+    right("unicode minus", "a minus sign is a minus sign",
+          lambda gold: [] if _unsigned(gold) else [f"−{gold[1:]}"]),
+    right("plus sign", "a plus sign does not change a number",
+          lambda gold: [f"+{gold}"] if _unsigned(gold) else []),
+    CaseKind("emphasis", True, "marks around a number do not change it", _dressed),
+    CaseKind("inside the box", True, "a box may hold words, a unit or an equation", _latex),
+    CaseKind("period", True, "a period ends the sentence, not the number", _dotted),
+    right("fraction", "a fraction is equal to its value",
+          lambda gold: [f"{int(gold) * 2}/2", f"{int(gold) * 6}/6"]),
+    right("equation", "the result of an equation is the answer", _equation),
+    right("unicode digits", "digits of other scripts are digits",
+          lambda gold: [gold.translate(FULL_WIDTH), gold.translate(ARABIC)]),
+    right("scientific notation", "the notation does not change the number", _scientific),
+    right("number words", "a number in words is the number",
+          lambda gold: [WORDS[gold]] if gold in WORDS else []),
+)  # fmt: skip
+
+
+LEAD = "First she fills 3 boxes. Then she fills 4 more, so 3 + 4 = 7 boxes are full.\n"
+TAIL = " She is happy with the result and tells all her friends about it." * 8
+AGAIN = "\nWait, that is not right. I forgot the last step. Let me do it again.\n"
+QUESTION = "Tom has 2 cats. He buys 2 more. How many cats does he have?"
+RUN_ONS = (
+    f"\n\nQuestion: {QUESTION}\nAnswer: 2 + 2 = 4\n",
+    f"\n\nQ: {QUESTION}\nA: 2 + 2 = 4\n",
+    f"<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n",
+    f"\n\nUser: {QUESTION}\nAssistant: 2 + 2 = 4\n",
+)
+ENDS = ("<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "\n\nQuestion:")
+REMARKS = ("I hope this helps!", "This uses up 3 of her boxes.", "(That is step 2 of 2.)")
+
+Around = Callable[[str], Iterable[str]]
+
+
+def _unlike(gold: str) -> str:
+    """Return a number that is neither the gold nor part of it."""
+    return plus(gold, 3)
+
+
+def _about(make: Around) -> Callable[[AnswerFormat, str], Iterable[str]]:
+    """Put text around the plain completion."""
+    return lambda form, gold: make(form.write(gold))
+
+
+def _spaced(text: str) -> Iterable[str]:
+    windows = f"{LEAD}{text}".replace("\n", "\r\n")
+    return [f"{text} \n", f"\n\n {text}", f"{text}\n\n\n\n", f"\t{text}", windows]
+
+
+def _steps(text: str) -> Iterable[str]:
+    listed = f"1. Fill 3 boxes.\n2. Fill 4 more: 3 + 4 = 7.\n\n{text}"
+    return [f"{LEAD}{text}", listed, f"3 + 4 = <<3+4=7>>7\n{text}"]
+
+
+def _run_ons(form: AnswerFormat, gold: str) -> Iterator[str]:
+    for between in RUN_ONS:
+        yield f"{form.write(gold)}{between}{form.write('4')}"
+
+
+def _thoughts(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if "<think>" not in form.shape:
+        other = _unlike(gold)
+        yield f"<think>Maybe it is {other}. No.</think>\n{form.write(gold)}"
+        yield f"<think>\n{form.write(other)}\nHmm, wait.\n</think>\n\n{form.write(gold)}"
+
+
+def _revised(form: AnswerFormat, gold: str) -> Iterator[str]:
+    yield f"{form.write(_unlike(gold))}{AGAIN}{form.write(gold)}"
+
+
+def _remarks(form: AnswerFormat, gold: str) -> Iterator[str]:
+    for remark in REMARKS[: 1 if form is BARE else None]:  # a bare number is not announced
+        yield f"{form.write(gold)}\n{remark}"
+
+
+AROUND_RIGHT = (
+    CaseKind("white space", True, "white space is not part of an answer", _about(_spaced)),
+    CaseKind("reasoning before", True, "the answer comes after the reasoning", _about(_steps)),
+    CaseKind("said twice", True, "the same answer is given twice",
+             _about(lambda text: [f"{text}\n{text}"])),
+    CaseKind("run-on question", True, "what the model asks itself next is another question",
+             _run_ons),
+    CaseKind("end marks", True, "marks of the chat format are not part of an answer",
+             _about(lambda text: [f"{text}{end}" for end in ENDS])),
+    CaseKind("thinking", True, "thoughts are not the answer, the text after them is", _thoughts),
+    CaseKind("revision", True, "a revised answer replaces the first one", _revised),
+    CaseKind("remark behind", True, "a remark after the answer does not change it", _remarks),
+    CaseKind("long remark behind", True, "an answer may be far from the end",
+             _about(lambda text: [f"{text}\n{TAIL.strip()}"])),
+    CaseKind("invisible marks", True, "invisible marks are not part of an answer",
+             _about(lambda text: [f"\ufeff{text}", f"{text}\u200b", f"{text}\u200e"])),
+)  # fmt: skip
+
+
+def _plural(gold: str) -> bool:
+    """Return whether the gold can be a number of boxes."""
+    return not gold.startswith("-") and gold not in ("0", "1")
+
+
+def _gold_before(form: AnswerFormat, gold: str) -> Iterator[str]:
+    other = form.write(_unlike(gold))
+    if _plural(gold):
+        yield f"There are {gold} boxes in the room.\n{other}"
+    yield f"<think>Is it {gold}?</think>\n{other}"
+
+
+def _gold_revised(form: AnswerFormat, gold: str) -> Iterator[str]:
+    yield f"{form.write(gold)}{AGAIN}{form.write(_unlike(gold))}"
+
+
+def _gold_behind(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is not BARE and _plural(gold):
+        yield f"{form.write(_unlike(gold))}\nThis uses up {gold} of her boxes."
+
+
+def _gold_in_run_on(form: AnswerFormat, gold: str) -> Iterator[str]:
+    for between in RUN_ONS:
+        yield f"{form.write(_unlike(gold))}{between}{form.write(gold)}"
+
+
+def _unfinished(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is BARE and _plural(gold):
+        yield f"She has {gold} boxes. She fills each of them with"
+        yield f"<think>There are {gold} boxes. Each of them holds some, so we have to"
+
+
+def _refused(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is BARE and _plural(gold):
+        yield f"I am sorry, but I cannot tell how many of the {gold} boxes are full."
+        yield f"The question gives the number {gold}, but not what is asked for."
+
+
+AROUND_WRONG = (
+    CaseKind("gold in the reasoning", False,
+             "the gold is an intermediate result, the answer is another number", _gold_before),
+    CaseKind("gold revised away", False, "the gold is given first, and then taken back",
+             _gold_revised),
+    CaseKind("gold in a remark behind", False,
+             "the answer is another number, the gold follows it", _gold_behind),
+    CaseKind("gold in a run-on question", False,
+             "the gold answers a question that was not asked", _gold_in_run_on),
+    CaseKind("cut off", False,
+             "the text ends before an answer; the gold is an intermediate result", _unfinished),
+    CaseKind("no answer given", False, "no answer is given; the gold is a number of the question",
+             _refused),
+)  # fmt: skip
+UNREADABLE_GOLD = CaseKind(
+    "gold that is no number", False, "nothing is equal to a gold that cannot be read",
+    lambda form, gold: [form.write("18"), form.write("0")],
+    loose=True,
+)  # fmt: skip
+
+
+SPELLED = ("1", "5", "18", "60", "72", "1000", "2125", "65960", "2880000", "0", "-1", "-10")
+AROUND = ("18", "5", "250", "2125", "-10")
+# Golds that are tried in every format, and the number of formats for other golds.
+CORE = frozenset(("1", "18", "2125", "100000", "-10", BEYOND_FLOATS, "1,000", "0.5", "?"))
+FORMATS_OF_A_GOLD = 5
+UNREADABLE = ("unknown", "?", "nan")
+SuitePart = tuple[tuple[CaseKind, ...], tuple[str, ...], bool]
+
+
+def parts(seed: int) -> tuple[SuitePart, ...]:
+    """Return kinds with their golds, and whether they vary the plain completion of the gold."""
+    return (
+        ((AS_WRITTEN,), golds(seed), False),
+        (NEAR_MISSES, golds(seed), False),
+        ((FLOAT_PRECISION,), (BEYOND_FLOATS,), False),
+        (SPELLINGS, (*SPELLED, *drawn(seed)), True),
+        (AROUND_RIGHT, AROUND, True),
+        (AROUND_WRONG, AROUND, False),
+        (COMMA_GOLDS, COMMAS, False),
+        (DECIMAL_GOLDS, DECIMALS, True),
+        ((UNREADABLE_GOLD,), UNREADABLE, False),
+    )
+
+
+def every_kind() -> list[CaseKind]:
+    """Return every kind of case."""
+    return [kind for kinds, _, _ in parts(0) for kind in kinds]
+
+
+def suite(seed: int) -> list[AuditCase]:
+    """Return every case, in an order that depends on nothing but the seed."""
+    return [
+        case
+        for kinds, its_golds, varied in parts(seed)
+        for kind in kinds
+        for case in cases_of(kind, FORMATS, its_golds, varied)
+    ]
+
+
+def cases_of(
+    kind: CaseKind, forms: Iterable[AnswerFormat], its_golds: Collection[str], varied: bool
+) -> Iterator[AuditCase]:
+    """Yield the cases of a kind; varied: whether they vary the plain completion."""
+    for form in forms:
+        for gold in its_golds:
+            base = form.write(gold) if varied else ""
+            for completion in kind.texts(form, gold):
+                yield AuditCase(kind, form.shape, gold, completion, base)
+
+
+def due(
+    cases: Iterable[AuditCase], read: Sequence[str], accepted: Collection[tuple[str, str]]
+) -> list[AuditCase]:
+    """Return the cases that apply to a scorer.
+
+    read: the shapes of the formats that it reads. Wrong answers apply in every format, right
+    answers only in these. accepted: the plain (completion, gold) pairs that it accepts; if it
+    rejects the plain completion that a case varies, only the plain one counts as a failure. If many
+    formats are read, a gold that is not in CORE is tried in some of them.
+    """
+    step = max(1, len(read) // FORMATS_OF_A_GOLD)
+    numbers: dict[str, int] = {}
+    chosen = []
+    for case in cases:
+        number = numbers.setdefault(case.gold, len(numbers))
+        if case.shape in read:
+            fits = (number + read.index(case.shape)) % step == 0
+            sound = not case.kind.right or not case.base or (case.base, case.gold) in accepted
+        else:
+            fits, sound = False, not case.kind.right
+        if sound and (fits or case.gold in CORE):
+            chosen.append(case)
+    return chosen
+
+
+# Hostile texts
+
+SHORT, MIDDLE, LONG = 10_000, 100_000, 1_000_000
+GOLD = "18"
+# Strings in the place of the number, in every format.
+NUMBERS = {
+    "digits": "9",
+    "commas": ",",
+    "digits and commas": "1,",
+    "points": ".",
+    "decimals": "1.5",
+    "minus signs": "-",
+    "powers": "9**",
+    "divisions": "1/",
+    "zeros": "0",
+    "superscripts": "²",
+    "open brackets": "(",
+}
+TEXTS = {
+    "open boxes": "\\boxed{",
+    "boxes": "\\boxed{5} ",
+    "fractions": "\\frac{",
+    "open braces": "{",
+    "closed braces": "}",
+    "hashes": "#",
+    "markers": "#### ",
+    "markers with numbers": "#### 5\n",
+    "answers": "The answer is ",
+    "final answers": "Final answer: ",
+    "answer lines": "ANSWER: 5\n",
+    "tags": "<answer>",
+    "thoughts": "<think>",
+    "questions": "Question: ",
+    "spaces": " ",
+    "line breaks": "\n",
+    "tabs": "\t",
+    "dollars": "$",
+    "prices": "$5 ",
+    "numbers": "5 ",
+    "equations": "5=",
+    "stars": "*",
+    "backslashes": "\\",
+    "percentages": "5%",
+    "letters": "a",
+    "lone surrogates": "\ud800",
+    "surrogates and digits": "\udfff5 ",
+    "NUL characters": "\0",
+    "combining accents": "\u0301",
+    "Arabic digits": "٣",
+    "Chinese digits": "三",
+    "emoji": "🦆",
+    "right-to-left marks": "\u202e",
+    "terminal escapes": "\x1b[31m",
+    "line separators": "\u2028",
+}
+NEAR_ENDS = ("", "x", "}", "\n")
+# Short strings in the place of a number.
+ODD = (
+    *("1e999", "-1e999", "1e-999", "1e99999999", "nan", "inf", "-inf", "9**9**9", "9^9^9^9", "1/0"),
+    *("0/0", "½", "²", "٣", "1_000", "0x12", "--18", "+-18", "1.2.3", ",", ".", "-", "$", "%"),
+    *("\ud800", "\0", "\\", "{", "}", "}{", "\\frac{1}{0}", "\\frac{}{}", "\\frac", "()", "#", "="),
+)
+
+
+class HostileText(NamedTuple):
+    """A text of `before`, `unit` repeated `times` times, and `after`."""
+
+    name: str
+    unit: str
+    before: str = ""
+    after: str = ""
+    times: int = 1
+
+    @property
+    def text(self) -> str:
+        """The completion."""
+        return f"{self.before}{self.unit * self.times}{self.after}"
+
+    def recipe(self) -> str:
+        """Return the text as a Python expression."""
+        run = f"{self.unit!r} * {self.times:_}" if self.times > 1 else repr(self.unit)
+        before, after = (repr(text) if text else "" for text in (self.before, self.after))
+        return " + ".join(filter(None, (before, run, after)))
+
+    def long(self, length: int) -> HostileText:
+        """Return the text with its unit repeated to about this length."""
+        return self._replace(times=max(1, length // len(self.unit)))
+
+    def within(self, form: AnswerFormat) -> HostileText:
+        """Return the text in the place of the number in an answer format."""
+        before, _, after = PLACE.sub("\0", form.shape).partition("\0")
+        return self._replace(before=before, after=after)
+
+
+def rounds(longest: int) -> Iterator[list[HostileText]]:
+    """Yield longer and longer texts, a list for each round, so that a shape that hangs can stop.
+
+    At the least length, every shape also comes with an end that almost matches, and in the place of
+    the number in every format, together with the short odd numbers.
+    """
+    length = min(SHORT, longest)
+    shapes = [HostileText(*shape) for shape in (*NUMBERS.items(), *TEXTS.items())]
+    odd = [HostileText(f"odd number {number!r}", number) for number in ODD]
+    for end in NEAR_ENDS:
+        yield [shape._replace(after=end).long(length) for shape in shapes]
+    for form in FORMATS:
+        numbers = [shape.long(length) for shape in shapes[: len(NUMBERS)]]
+        yield [shape.within(form) for shape in (*numbers, *odd)]
+    for length in (MIDDLE, LONG):
+        if length <= longest:
+            yield [shape.long(length) for shape in shapes]
+            for form in (HASHES, BOX):
+                yield [shape.long(length).within(form) for shape in shapes[: len(NUMBERS)]]

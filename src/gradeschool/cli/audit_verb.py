@@ -40,9 +40,8 @@ def command(
 
     Example: gradeschool audit rewards.py:score --allow false-reject/number-words
     """
-    from gradeschool.auditing.audit import audit_target
-    from gradeschool.auditing.report import check_names
-    from gradeschool.auditing.target import scorer_target, target_of
+    from gradeschool.auditing.audit import audit, check_names
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.audit import print_audit
 
     if (function is None) == (scorer is None):
@@ -51,8 +50,8 @@ def command(
         )
         raise InputError(f"{which} given; give MODULE:FUNCTION or --scorer NAME")
     check_names(allow)
-    target = scorer_target(scorer) if scorer is not None else target_of(function or "")
-    report = audit_target(target, seed=seed, threshold=threshold, longest=longest, tell=_show_phase)
+    audited = function or "" if scorer is None else get_usable_scorer(scorer)
+    report = audit(audited, seed=seed, threshold=threshold, longest=longest, tell=_show_phase)
     counting = report.counting(allow)
     if as_json:
         print_json({**report.to_json(), "counting": [finding.name for finding in counting]})

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.auditing.report import MEANINGS, AuditFinding, AuditReport, Fault
+from gradeschool.auditing.audit import MEANINGS, AuditFinding, AuditReport, Fault
 from gradeschool.percentages import count
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip

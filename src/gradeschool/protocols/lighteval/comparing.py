@@ -28,7 +28,7 @@ from sympy import (
     simplify,
 )
 
-from gradeschool.worker_main import Raised, attempt
+from gradeschool.worker import Raised, attempt
 
 HUNDREDTH = Rational(1, 100)
 

@@ -31,7 +31,7 @@ from sympy import Mul, Number, Rational, UnevaluatedExpr
 from sympy.parsing import parse_expr
 
 from gradeschool.answers.search import closing_brace
-from gradeschool.worker_main import Raised, attempt
+from gradeschool.worker import Raised, attempt
 
 BOX = re.compile(r"\\[bf]box(?:ed)?")
 BOXES = ("\\boxed", "\\fbox")

@@ -16,7 +16,7 @@ from sympy import N, simplify
 from sympy.parsing.latex import _parse_latex_antlr as latex_parser
 from sympy.parsing.sympy_parser import parse_expr
 
-from gradeschool.worker_main import Raised, attempt
+from gradeschool.worker import Raised, attempt
 
 ARITHMETIC = re.compile(r"[\d.+\-*/() ]+")
 TOLERANCE = 1e-4

@@ -12,7 +12,7 @@ from typing import Any
 from math_verify import parse, verify
 
 from gradeschool.answers.search import closing_brace
-from gradeschool.worker_main import attempt
+from gradeschool.worker import attempt
 
 BOX = "\\boxed{"
 THOUGHT_END = "</think>"

@@ -1,0 +1,164 @@
+"""Functions of the user in a child process: how they are called, and what they may do to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gradeschool.problem import Problem
+from gradeschool.user_function import Call, Reply, UserFunction, calls_of
+from tests.support import scorers
+
+PATIENCE = 120  # seconds, on a busy machine
+LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+RIGHT, WRONG = ("#### 18", "18", None), ("#### 18", "19", None)
+
+
+@pytest.fixture
+def started() -> Iterator[Callable[..., UserFunction]]:
+    """Start functions in children that end with the test."""
+    running: list[UserFunction] = []
+
+    def start(function: Callable[..., object] | str, wall: float = 20) -> UserFunction:
+        running.append(UserFunction(function, wall=wall))
+        return running[-1]
+
+    yield start
+    for function in running:
+        function.stop()
+
+
+Start = Callable[..., UserFunction]
+
+
+def scores(replies: list[Reply]) -> list[float | None]:
+    return [reply.score for reply in replies]
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (scorers.by_solution, Call("pair", "solution")),
+        (scorers.by_number, Call("pair", "number")),
+        (scorers.of_trl, Call("chats", name="answer", prompts=True)),
+        (scorers.of_verl, Call("names")),
+        (scorers.later, Call("pair")),
+        (scorers.Graders.by_end, Call("pair")),
+        (scorers.noisy, Call("pair")),
+        (scorers.with_problem, Call("problem")),
+    ],
+)
+def test_functions_are_called_by_their_signature(
+    function: Callable[..., object], call: Call, started: Start
+) -> None:
+    target = started(function)
+    assert call in target.calls()
+    right, wrong = scores(target.replies([RIGHT, WRONG], call))
+    assert right is not None
+    assert wrong is not None
+    assert right > wrong
+
+
+def test_ways_to_call_follow_the_signature() -> None:
+    assert {call.way for call in calls_of(scorers.of_trl)} == {"batch", "chats"}
+    assert calls_of(scorers.of_verl)[0] == Call("names")
+    assert calls_of(scorers.ends_with)[0] == Call("pair")
+    with pytest.raises(TypeError, match="takes no gold"):
+        calls_of(lambda completions: [0.0])
+
+
+def test_a_function_may_return_the_answer_as_text(started: Start, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def f(completion, gold, problem): return problem.question + completion\n"
+        "def g(completion, gold): return float('nan')\n"
+    )
+    problem = Problem("3", "How many? ", "18", "#### 18")
+    assert started(f"{file}:f").replies([("18", "18", problem)])[0].text == "How many? 18"
+    (reply,) = started(f"{file}:g").replies([RIGHT])
+    assert (reply.score, reply.text, reply.shown) == (None, None, "nan")
+
+
+@pytest.mark.parametrize(
+    ("function", "message", "hung"),
+    [
+        (scorers.sleeps, "no answer within 2 s", True),
+        (scorers.dies, "exit status -", False),
+        (scorers.writes_to_every_pipe, "the function wrote to the worker's own channel", False),
+        (scorers.writes_nonsense, "the function wrote to the worker's own channel", False),
+        (scorers.ends_with_status, "the process died with exit status 75", False),
+        (scorers.sends_the_signal_of_a_long_computation, "died with exit status -", False),
+        (scorers.closes_everything, "the process died with exit status 1", False),
+    ],
+)
+def test_a_function_that_harms_its_process_costs_one_row(
+    function: Callable[..., object], message: str, hung: bool, started: Start
+) -> None:
+    rows = [("#### 7", "7", None), (scorers.LONG_RUN, "9", None), RIGHT, WRONG, ("8", "8", None)]
+    replies = started(function, wall=2).replies(rows)
+    assert replies[0].score == 1.0
+    assert message in replies[1].raised
+    assert replies[1].hung is hung
+    # A forged answer takes the place of its own; the function's own comes where the next is due.
+    assert replies[2].score == 1.0 or message in replies[2].raised
+    assert scores(replies[3:]) == [0.0, 1.0]
+
+
+def test_a_function_that_replaces_json_is_judged(started: Start) -> None:
+    assert scores(started(scorers.replaces_json).replies([RIGHT, WRONG])) == [1.0, 0.0]
+
+
+class Process(NamedTuple):
+    """A process that runs, by Linux's list of them."""
+
+    number: int
+    parent: int
+    group: int
+
+
+def running() -> list[Process]:
+    """All processes but those that ended and were not reaped."""
+    processes = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
+            if state != "Z":
+                processes.append(Process(int(stat.parent.name), int(parent), int(group)))
+    return processes
+
+
+def children() -> set[int]:
+    """The processes that this one started."""
+    return {process.number for process in running() if process.parent == os.getpid()}
+
+
+@LINUX
+@pytest.mark.parametrize("function", [scorers.by_executor, scorers.by_pool, scorers.forks])
+def test_a_function_with_processes_leaves_none_behind(function: Callable[..., object]) -> None:
+    start, earlier = time.monotonic(), children()
+    target = UserFunction(function)
+    rows = [(f"#### {gold}", str(gold), None) for gold in range(8)]
+    assert scores(target.replies([*rows, WRONG])) == [1.0] * 8 + [0.0]
+    groups = children() - earlier
+    assert len(groups) == 1
+    target.stop()
+    while any(process.group in groups for process in running()):  # a killed process takes a moment
+        assert time.monotonic() - start < PATIENCE
+        time.sleep(0.05)
+
+
+@LINUX
+def test_a_process_that_outlives_its_parent_is_killed(tmp_path: Path) -> None:
+    note, start = tmp_path / "process", time.monotonic()
+    target = UserFunction(scorers.forks_for_ever)
+    (reply,) = target.replies([(str(note), "18", None)])
+    assert "exit status 7" in reply.raised
+    while int(note.read_text()) in {process.number for process in running()}:
+        assert time.monotonic() - start < PATIENCE
+        time.sleep(0.05)
