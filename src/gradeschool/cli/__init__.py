@@ -16,30 +16,41 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
 from gradeschool.reports.printable import printable, say
 
-# verb -> its line in --help; the command is `command` in gradeschool.cli.<verb>_verb.
-VERBS = {
-    "eval": "Evaluate models: store their completions and score them.",
-    "score": "Score sample files under every scorer.",
-    "explain": "Show why completions are right or wrong, and where scorers differ.",
-    "compare": "Compare runs problem by problem.",
-    "profile": "Measure what a score loses with other numbers, words or languages.",
-    "diff": "Explain why two results that should agree do not.",
-    "why": "Explain why a score is not the expected one.",
-    "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
-    "view": "Show the runs of a folder in the browser, also while they run.",
-    "export": "Write a run in the format of another tool.",
-    "audit": "Find what a scorer or reward function gets wrong.",
-    "doctor": "Test what a server really does with requests.",
-    "finetune": "Fine-tune a language model on problems with solutions.",
-    "sample": "Sample many completions for each problem, and label them.",
-    "verifier": "Train a verifier; score completions with it.",
-    "rank": "Select one of many completions, by a verifier or by a vote.",
-    "gguf": "Convert a model's folder to one file for llama.cpp.",
-    "reproduce": "Reproduce the paper on verifiers, from problems to curves.",
-    "runs": "List, show, verify and merge run folders; print maj@k and pass@k.",
-    "protocols": "List, show and compare protocols and scorers; print prompts.",
-    "data": "List, fetch, verify and generate datasets.",
+# Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.<verb>_verb.
+GROUPS = {
+    "Evaluate": {
+        "eval": "Evaluate models: store their completions and score them.",
+        "score": "Score completions from a file or run under every scorer.",
+        "runs": "List, show and verify run folders; print maj@k and pass@k.",
+        "doctor": "Test what a server really does with requests.",
+    },
+    "Understand a score": {
+        "explain": "Show why completions are right or wrong under a scorer.",
+        "why": "Explain why a score is not the expected one.",
+        "compare": "Compare runs problem by problem.",
+        "profile": "Measure what a score loses with other numbers or words.",
+        "diff": "Explain why two results that should agree do not.",
+    },
+    "Show results": {
+        "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
+        "view": "Show the runs of a folder in the browser, also while they run.",
+        "export": "Write a run in the format of another tool.",
+    },
+    "Check scorers, train verifiers": {
+        "audit": "Find what a scorer or reward function gets wrong.",
+        "verifier": "Fine-tune, sample, train a verifier, score and rank completions.",
+        "finetune": "Fine-tune a language model on problems with solutions.",
+        "sample": "Sample many completions for each problem, and label them.",
+        "rank": "Select one of many completions, by a verifier or by a vote.",
+        "gguf": "Convert a model's folder to one file for llama.cpp.",
+        "reproduce": "Reproduce the paper on verifiers, from problems to curves.",
+    },
+    "Protocols and data": {
+        "protocols": "List, show and compare protocols and scorers; print prompts.",
+        "data": "List, fetch, verify and generate datasets.",
+    },
 }
+VERBS = {verb: line for group in GROUPS.values() for verb, line in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -74,9 +85,11 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        """List the verbs by group, without importing them."""
+        width = max(map(len, VERBS))
+        for name, verbs in GROUPS.items():
+            with formatter.section(name):
+                formatter.write_dl([(verb.ljust(width), line) for verb, line in verbs.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
