@@ -15,9 +15,9 @@ from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 from gradeschool.scoring.at_k import elections, score_vote
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Outcome
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 MAJ_8 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@8"]
 MAJ_64 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@64"]

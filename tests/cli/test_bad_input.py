@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.verdict import Outcome
-from tests.formats.test_read import jsonl
 from tests.support.command import Command, CommandResult, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")
 LONGEST_LINE = 500

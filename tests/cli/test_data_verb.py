@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from gradeschool.datasets.sources import SOURCES
-from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 def test_data_list(gradeschool: Command, data: Path) -> None:

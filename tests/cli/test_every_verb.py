@@ -12,10 +12,10 @@ import pytest
 
 from gradeschool import __version__
 from gradeschool.cli import VERBS
-from tests.formats.test_read import jsonl
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 @pytest.mark.parametrize(

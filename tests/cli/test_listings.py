@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gradeschool import all_protocols, all_scorers
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 # All 1,319 prompts, each followed by a NUL byte, as the real harness makes them.
 DIGESTS = {

@@ -13,9 +13,9 @@ from gradeschool.protocols.registry import all_votes
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
-from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"

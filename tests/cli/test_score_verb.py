@@ -8,10 +8,10 @@ import pytest
 
 from gradeschool.scoring.sources import choose_scorers
 from gradeschool.scoring.statistics import wilson
-from tests.formats.test_read import jsonl
 from tests.support.answers import INDEXES, SAMPLE, SCORERS, TEXTS, TWO, USUAL, answers
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 def test_score_json_has_the_documented_fields(tmp_path: Path) -> None:

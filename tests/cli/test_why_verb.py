@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from gradeschool import Problem
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 from tests.support.spoiled_runs import (
     DATASET,
     EXPECTED,

@@ -17,9 +17,9 @@ from gradeschool.datasets.platinum import (
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 @pytest.mark.official

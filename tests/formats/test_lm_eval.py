@@ -12,8 +12,9 @@ from gradeschool.errors import InputError
 from gradeschool.formats.lm_eval import arguments_of, prompt_of
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference
-from tests.formats.test_read import jsonl, read
+from tests.formats.test_read import read
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 Row = dict[str, Any]
 

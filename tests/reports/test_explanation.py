@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from gradeschool.models.recorded import SAMPLE_FILE
-from tests.formats.test_read import jsonl
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 def test_explain_marks_what_each_scorer_read(gradeschool: Command, tmp_path: Path) -> None:

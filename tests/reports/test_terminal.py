@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gradeschool.reports.terminal import FOLDED_SCORER
-from tests.formats.test_read import jsonl
 from tests.support.answers import SAMPLE, SCORERS, USUAL, answers
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 
 def test_the_table_of_one_run_has_all_counts_and_the_gap(

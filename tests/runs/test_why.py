@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 from tests.support.spoiled_runs import (
     DATASET,
     EXPECTED,

@@ -20,9 +20,9 @@ from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.formats.samples import Sample
 from gradeschool.scoring.causes import Side, explain_verdict, label_changes, view
 from gradeschool.scoring.samples import Run
-from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
+from tests.support.files import jsonl
 
 OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"

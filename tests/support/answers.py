@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gradeschool.scoring.sources import choose_scorers
-from tests.formats.test_read import jsonl
+from tests.support.files import jsonl
 
 SAMPLE = ("-d", "sample")
 TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")

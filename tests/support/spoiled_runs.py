@@ -10,7 +10,7 @@ from typing import Any
 
 import gradeschool as package
 from gradeschool import Problem, load_dataset
-from tests.formats.test_read import jsonl
+from tests.support.files import jsonl
 
 DATASET, EXPECTED = "fresh:5", 90.0
 PROBLEMS = load_dataset(DATASET).problems[:200]
