@@ -14,7 +14,7 @@ from gradeschool.errors import MissingExtraError
 from gradeschool.library_scorer import LibraryAnswer, call_library
 from gradeschool.protocols import registry
 from gradeschool.scorer import ScorerFailure
-from gradeschool.scoring.sources import choose_scorers
+from gradeschool.scoring.table import choose_scorers
 from gradeschool.verdict import Outcome
 from gradeschool.worker import ProcessLost
 from tests.peers.views import missing_extra

@@ -33,7 +33,6 @@ CASES = {
     "score nothing.jsonl": "'nothing.jsonl' does not exist",
     "score none": "'none' has no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is a damaged gzip file",
-    "score bytes.jsonl --shard 9/8 -o x.jsonl": "the shard is '9/8'",
     "explain none": "'none' has no completions.jsonl",
     "explain bytes.jsonl#run": "bytes.jsonl",
     "compare none none": "'none' has no completions.jsonl",

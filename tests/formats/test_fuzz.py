@@ -28,7 +28,6 @@ from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, gold_in
-from gradeschool.scoring.shards import read_table
 from gradeschool.scoring.sources import load_runs
 from tests.formats import test_layout as shapes
 from tests.formats.test_lm_eval import lm_eval_rows
@@ -264,8 +263,6 @@ def assert_settings_are_read_or_refused(path: Path) -> None:
         assert_read_or_refused(lambda: lm_eval_settings(path))
     elif path.name == "completions.jsonl":
         assert_read_or_refused(lambda: list(read_completions(path)))
-    elif path.suffix in (".jsonl", ".parquet"):
-        assert_read_or_refused(lambda: list(read_table(path)[1]))
 
 
 def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[bytes]) -> None:

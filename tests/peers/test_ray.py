@@ -13,7 +13,7 @@ import pyarrow as arrow
 import pytest
 from pyarrow import parquet
 
-from gradeschool.scoring.shards import FIELDS
+from gradeschool.scoring.verdict_table import FIELDS
 from tests.peers.compare import COMPARED
 from tests.peers.install import missing, python_of
 

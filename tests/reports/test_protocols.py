@@ -44,4 +44,4 @@ def test_points_and_interval_of_a_move_are_of_one_quantity() -> None:
     assert moved.interval.low < 0.75 < moved.interval.high
     console = Console(width=200, record=True)
     print_moves([moved], ("openai/2021", "gradeschool/reader"), console)
-    assert "in a difference each problem counts once" in console.export_text()
+    assert "each problem counts once" in console.export_text()

@@ -93,7 +93,7 @@ def test_problems_with_fewer_samples_than_k_are_left_out_and_counted() -> None:
     right, wrong = Ballot("1", True), Ballot("2", False)
     points = curve({"a": [right] * 4, "b": [wrong] * 2})
     assert [(point.k, point.problems) for point in points] == [(1, 2), (2, 2), (4, 1)]
-    assert [point.maj for point in points] == [4 / 6, 2 / 3, 1.0]  # of 6 votes, of 3, of 1
+    assert [point.maj for point in points] == [0.5, 0.5, 1.0]  # each problem counts once
     assert curve({}) == []
 
 

@@ -172,15 +172,6 @@ def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path
     assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
 
 
-def test_forms_are_kept_in_a_table_of_verdicts(
-    gradeschool: Command, run_of_four: Path, tmp_path: Path
-) -> None:
-    table = tmp_path / "verdicts.jsonl"
-    plain = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "-o", table, "--json")
-    merged = gradeschool("score", "--merge", table, "--json")
-    assert merged.json()["runs"][0]["forms"] == plain.json()["runs"][0]["forms"]
-
-
 def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
     words = ("score", run_of_four, *SAMPLE, "--scorer", READER, "openai/2021", "--causes")
     [run] = gradeschool(*words, "--json").json()["runs"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gradeschool.formats.samples import Sample
 from gradeschool.scoring.explain import Case, by_group, cases, counts
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import choose_scorers
+from gradeschool.scoring.table import choose_scorers
 from tests.support.numbered import PROBLEMS
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from gradeschool import Problem, judge
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scoring.judge import gold_of
+from gradeschool.verdict import Answer, Outcome, Verdict
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
 HOURS = "She needs 2 hours (120 minutes)."
@@ -59,3 +60,62 @@ def test_what_is_no_gold_is_refused(gold: Any) -> None:
     assert gold_of(gold) is None
     with pytest.raises(InputError):
         judge("#### 18", gold)
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "1,250",
+        "1250",
+        1250,
+        "so\n#### 1,250",
+        Problem.from_gold("1250"),
+        {"question": "How?", "answer": "so\n#### 1,250"},
+    ],
+)
+def test_judge_takes_a_gold_in_any_form(gold: Any) -> None:
+    """The number, the solution, a row and a problem give the same verdict."""
+    assert judge("#### 1,250", gold, scorer="openai/2021").correct
+    verdict = judge("#### 1,251", gold, scorer="openai/2021")
+    assert verdict == Verdict(
+        "openai/2021",
+        Outcome.WRONG,
+        Answer("1,251", "1251", (5, 10), "the first '#### N'"),
+        "the first '#### N': '1251' is not '1250'",
+    )
+
+
+def test_judge_keeps_signs() -> None:
+    """-10 is not 10."""
+    assert judge("#### -10", -10, scorer="openai/2021").correct
+    assert not judge("#### 10", -10, scorer="openai/2021").correct
+
+
+@pytest.mark.parametrize(
+    "gold", ["", "  ", "so ####", {"question": "How?"}, pytest.param(10**5000, id="long")]
+)
+def test_judge_refuses_a_gold_that_is_none(gold: Any) -> None:
+    """An empty gold would make every empty answer right."""
+    with pytest.raises(InputError):
+        judge("#### 1", gold)
+
+
+@pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])
+def test_judge_refuses_what_is_no_text(text: Any) -> None:
+    """A column of a data frame holds None and NaN; the message shows the value."""
+    with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
+        judge(text, "18")
+
+
+@pytest.mark.parametrize(
+    ("name", "close"),
+    [
+        ("multipattern", "multi-pattern"),
+        ("lm-eval", "lm-eval/aime or "),  # what begins with it, the shortest first
+        ("openai/2021/strict", "openai/2021"),
+    ],
+)
+def test_judge_names_close_scorers(name: str, close: str) -> None:
+    """A misspelt scorer is answered with the names that are near."""
+    with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
+        judge("1", 1, scorer=name)

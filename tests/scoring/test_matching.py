@@ -15,9 +15,10 @@ from gradeschool.formats.samples import ReadOptions, Reference, Sample
 from gradeschool.models.recorded import SAMPLE_FILE, RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher, id_base
-from gradeschool.scoring.sources import choose_scorers, open_sources
-from gradeschool.scoring.stream import score_sources
-from gradeschool.scoring.table import CORRECT
+from gradeschool.scoring.score import score_sources
+from gradeschool.scoring.sources import open_sources
+from gradeschool.scoring.table import ScorerSet, choose_scorers
+from tests.support import numbered
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import jsonl
@@ -43,9 +44,9 @@ def accuracy(
 ) -> float:
     """Return the share of rows that are correct."""
     options = ReadOptions(dataset=dataset, id_base=id_base)
-    parts = score_sources(open_sources([str(path)], options, note), choose_scorers([SCORER]))
-    outcomes = [row.outcomes for part in parts for row in part.rows]
-    return sum(outcome == bytes([CORRECT]) for outcome in outcomes) / len(outcomes)
+    sources = open_sources([str(path)], options, note)
+    runs = score_sources(sources, ScorerSet(choose_scorers([SCORER])), lambda message: None)
+    return sum(run.scorers[0].correct for run in runs) / sum(run.n for run in runs)
 
 
 @pytest.mark.parametrize("form", ["{}", "{:04}", "sample-{}", "test/{:03}"])
@@ -256,3 +257,87 @@ def test_a_problem_that_a_file_brings_is_built_once_however_many_samples_it_has(
     other = problem_of("a", "6")
     assert other is not None
     assert other.gold == "6"
+
+
+NUMBERS = Matcher(numbered.PROBLEMS, "numbers")
+
+
+def test_an_index_with_another_question_is_no_problem_of_this_dataset() -> None:
+    matcher = Matcher(load_dataset("sample").problems, "sample")
+    other_question = "How many sheets of paper does a class of thirty use in four weeks of school?"
+    with pytest.raises(InputError, match="asks another question"):
+        matcher.find(Reference(position=0, question=other_question))
+    problem = matcher.problems[0]
+    for question in (problem.question[:50], f"Question: {problem.question}\nAnswer:", "A farmer"):
+        assert matcher.find(Reference(position=0, question=question)) is problem
+
+
+@pytest.mark.parametrize(
+    ("reference", "index"),
+    [
+        (Reference(position=0), 0),
+        (Reference(position=19), 19),
+        (Reference(id="12"), 12),
+        (Reference(id="0001"), 1),
+        (Reference(id="gsm8k-12"), 12),
+        (Reference(id="gsm8k/test/00012"), 12),
+        (Reference(question="Question 7?"), 7),
+        (Reference(question=" Question \n 7?"), 7),
+        (Reference(position=7, question="Question 7?"), 7),
+        (Reference(position=7, question="worded in another way"), 7),
+        (Reference(id="0007", question="Question 7?"), 7),
+        (Reference(id="abc", question="Question 7?"), 7),
+        # A log that carries its answers numbers its documents in its own way.
+        (Reference(position=3, question="Question 7?", answer="#### 7"), 7),
+        (Reference(position=300, question="Question 7?", answer="7"), 7),
+    ],
+)
+def test_the_problem_that_is_meant(reference: Reference, index: int) -> None:
+    """Index, ids with and without zeros or a prefix, and the question find a problem."""
+    assert NUMBERS.find(reference) is numbered.PROBLEMS[index]
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (Reference(position=20), "has the index 20, but 'numbers' has rows 0 to 19"),
+        (Reference(position=-1), "has the index -1, but 'numbers' has rows 0 to 19"),
+        (Reference(position=20, question="Question 7?"), "has the index 20"),
+        (Reference(id="0020"), "has the id '0020', which is not in 'numbers' (rows 0 to 19)"),
+        (Reference(id="gsm8k12"), "has the id 'gsm8k12', which is not in"),
+        (Reference(id="9" * 10**6), "has the id '99999"),
+        (Reference(id=""), "has the id ''"),
+        (Reference(question="Another?"), "has a question that is not in 'numbers': 'Another?'"),
+        (Reference(id="0007", question="Another?"), "has a question that is not in 'numbers'"),
+        (
+            Reference(position=7, question="Question 8?"),
+            "names problem '7', but its question is that of '8'",
+        ),
+        (
+            Reference(id="7", question="Question 8?"),
+            "names problem '7', but its question is that of '8'",
+        ),
+    ],
+)
+def test_a_problem_that_is_not_there(reference: Reference, message: str) -> None:
+    """Nothing is guessed: the message shows the value and what the dataset holds."""
+    with pytest.raises(InputError) as caught:
+        NUMBERS.find(reference)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("answer", ["70", "so\n#### 70"])
+def test_a_log_of_another_dataset_brings_its_own_problem(answer: str) -> None:
+    """A question that we do not hold is scored by the answer that the log carries."""
+    problem = NUMBERS.find(Reference(position=3, question="AIME 1?", answer=answer))
+    assert (problem.question, problem.gold) == ("AIME 1?", "70")
+    again = NUMBERS.find(Reference(position=9, question="AIME 1?", answer=answer))
+    other = NUMBERS.find(Reference(position=3, question="AIME 2? \ud800", answer=answer))
+    assert problem.id == again.id != other.id
+
+
+def test_a_log_without_an_answer_is_told() -> None:
+    """An empty answer is no gold."""
+    with pytest.raises(InputError, match="has no '#### N'"):
+        NUMBERS.find(Reference(question="AIME 1?", answer=" "))

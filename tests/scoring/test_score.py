@@ -1,158 +1,168 @@
-"""Scoring: which problem a row means, what counts once, totals, one text."""
+"""Scoring files: the same figures in any format, number of processes and place."""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import tracemalloc
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as arrow
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
 
-from gradeschool import Outcome, Problem, Verdict, all_scorers, get_scorer, judge
-from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.formats.samples import ReadOptions, Reference, Sample, faulty
+from gradeschool.errors import GradeschoolError, MissingExtraError, UnknownNameError
+from gradeschool.formats.samples import UNNUMBERED, ReadOptions, Sample
+from gradeschool.formats.tables import read_rows
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.samples import Run, collect
-from gradeschool.scoring.score import ScorerResult, score_table
-from gradeschool.scoring.sources import choose_scorers, common_dataset, load_runs
+from gradeschool.scoring import score
+from gradeschool.scoring.samples import Numbering, Run
+from gradeschool.scoring.score import RunScore, ScorerResult, score_sources, score_table
+from gradeschool.scoring.sources import load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
-from gradeschool.scoring.table import scored_table
-from gradeschool.verdict import Answer
+from gradeschool.scoring.table import ScorerSet, choose_scorers, scored_table
+from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.numbered import PROBLEMS
+from tests.support.real_rows import NAMES, jsonl, real_rows
 
-MATCHER = Matcher(PROBLEMS, "numbers")
-READER = get_scorer("openai/2021")
-
-
-# Matching
+SCORERS = ScorerSet(choose_scorers(NAMES))
 
 
-def test_an_index_with_another_question_is_no_problem_of_this_dataset() -> None:
-    matcher = Matcher(load_dataset("sample").problems, "sample")
-    other_question = "How many sheets of paper does a class of thirty use in four weeks of school?"
-    with pytest.raises(InputError, match="asks another question"):
-        matcher.find(Reference(position=0, question=other_question))
-    problem = matcher.problems[0]
-    for question in (problem.question[:50], f"Question: {problem.question}\nAnswer:", "A farmer"):
-        assert matcher.find(Reference(position=0, question=question)) is problem
+@pytest.fixture(scope="module")
+def real(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two thousand real completions of several runs, with faults, repeats and further samples."""
+    return jsonl(tmp_path_factory.mktemp("real") / "real.jsonl", real_rows(data))
 
 
-@pytest.mark.parametrize(
-    ("reference", "index"),
-    [
-        (Reference(position=0), 0),
-        (Reference(position=19), 19),
-        (Reference(id="12"), 12),
-        (Reference(id="0001"), 1),
-        (Reference(id="gsm8k-12"), 12),
-        (Reference(id="gsm8k/test/00012"), 12),
-        (Reference(question="Question 7?"), 7),
-        (Reference(question=" Question \n 7?"), 7),
-        (Reference(position=7, question="Question 7?"), 7),
-        (Reference(position=7, question="worded in another way"), 7),
-        (Reference(id="0007", question="Question 7?"), 7),
-        (Reference(id="abc", question="Question 7?"), 7),
-        # A log that carries its answers numbers its documents in its own way.
-        (Reference(position=3, question="Question 7?", answer="#### 7"), 7),
-        (Reference(position=300, question="Question 7?", answer="7"), 7),
-    ],
-)
-def test_the_problem_that_is_meant(reference: Reference, index: int) -> None:
-    """Index, ids with and without zeros or a prefix, and the question find a problem."""
-    assert MATCHER.find(reference) is PROBLEMS[index]
-
-
-@pytest.mark.parametrize(
-    ("reference", "message"),
-    [
-        (Reference(position=20), "has the index 20, but 'numbers' has rows 0 to 19"),
-        (Reference(position=-1), "has the index -1, but 'numbers' has rows 0 to 19"),
-        (Reference(position=20, question="Question 7?"), "has the index 20"),
-        (Reference(id="0020"), "has the id '0020', which is not in 'numbers' (rows 0 to 19)"),
-        (Reference(id="gsm8k12"), "has the id 'gsm8k12', which is not in"),
-        (Reference(id="9" * 10**6), "has the id '99999"),
-        (Reference(id=""), "has the id ''"),
-        (Reference(question="Another?"), "has a question that is not in 'numbers': 'Another?'"),
-        (Reference(id="0007", question="Another?"), "has a question that is not in 'numbers'"),
-        (
-            Reference(position=7, question="Question 8?"),
-            "names problem '7', but its question is that of '8'",
-        ),
-        (
-            Reference(id="7", question="Question 8?"),
-            "names problem '7', but its question is that of '8'",
-        ),
-    ],
-)
-def test_a_problem_that_is_not_there(reference: Reference, message: str) -> None:
-    """Nothing is guessed: the message shows the value and what the dataset holds."""
-    with pytest.raises(InputError) as caught:
-        MATCHER.find(reference)
-    assert str(caught.value).startswith(message)
-    assert len(str(caught.value)) < 250
-
-
-@pytest.mark.parametrize("answer", ["70", "so\n#### 70"])
-def test_a_log_of_another_dataset_brings_its_own_problem(answer: str) -> None:
-    """A question that we do not hold is scored by the answer that the log carries."""
-    problem = MATCHER.find(Reference(position=3, question="AIME 1?", answer=answer))
-    assert (problem.question, problem.gold) == ("AIME 1?", "70")
-    again = MATCHER.find(Reference(position=9, question="AIME 1?", answer=answer))
-    other = MATCHER.find(Reference(position=3, question="AIME 2? \ud800", answer=answer))
-    assert problem.id == again.id != other.id
-
-
-def test_a_log_without_an_answer_is_told() -> None:
-    """An empty answer is no gold."""
-    with pytest.raises(InputError, match="has no '#### N'"):
-        MATCHER.find(Reference(question="AIME 1?", answer=" "))
-
-
-# Collecting
-
-
-def recorded(row: int, index: int, text: str, sample: int = -1, run: str = "r") -> Sample:
-    return Sample(row, run, text, Reference(position=index), sample)
-
-
-def collected(*rows: Sample) -> tuple[list[Run], list[str]]:
+def scores(path: Path, **options: Any) -> tuple[list[RunScore], list[str]]:
     notes: list[str] = []
-    return collect(rows, MATCHER, "f.jsonl", notes.append), notes
+    sources = open_sources([str(path)], ReadOptions(), notes.append)
+    return score_sources(sources, SCORERS, notes.append, **options), notes
 
 
-def test_faults_are_errors_with_their_row() -> None:
-    """A row that cannot be used is counted, told, and never a wrong answer."""
-    [run], notes = collected(
-        recorded(1, 0, "#### 0"), faulty(2, "r", "is bad"), recorded(3, 99, "#### 0")
+def test_processes_give_the_same_scores(real: Path) -> None:
+    here, notes = scores(real)
+    assert scores(real, jobs=2) == (here, notes)
+    assert (sum(run.faults for run in here), len(notes)) == (2, 4)
+
+
+def test_parquet_gives_the_same_scores(real: Path, tmp_path: Path) -> None:
+    names = ("model", "index", "sample", "completion")
+    cells = [{name: row.fields.get(name) for name in names} for row in read_rows(real)]
+    for row in cells:
+        row["completion"] = str(row["completion"]).replace("\ud800", "_")
+    table = arrow.Table.from_pylist(cells)
+    (tmp_path / "real").mkdir()
+    parquet.write_table(table, tmp_path / "real.parquet", row_group_size=100)
+    for index, start in enumerate(range(0, len(cells), 500)):
+        parquet.write_table(table.slice(start, 500), tmp_path / "real" / f"{index}.parquet")
+    for name in ("real.parquet", "real", "real/*.parquet"):
+        assert scores(tmp_path / name)[0] == scores(real)[0], name
+
+
+def test_a_run_in_memory_has_the_same_scores(real: Path) -> None:
+    notes: list[str] = []
+    runs = load_runs(real, ReadOptions(), notes.append)
+    assert ([score_table(scored_table(run, SCORERS.scorers)) for run in runs], notes) == scores(
+        real
     )
-    assert run.faults == 2
-    assert [(sample.problem is None, sample.row) for sample in run.samples] == [
-        (False, 1),
-        (True, 2),
-        (True, 3),
-    ]
-    score = score_table(scored_table(run, [READER])).scorers[0]
-    assert (score.correct, score.wrong, score.no_answer, score.error) == (1, 0, 0, 2)
-    assert score.accuracy == 1.0
-    assert notes[0] == "row 2 of 'f.jsonl' is bad"
-    assert notes[1].startswith(
-        "row 3 of 'f.jsonl' has the index 99, but 'numbers' has rows 0 to 19"
+
+
+def die(*_: object) -> None:
+    """End a process as the system does where memory is short."""
+    os._exit(9)
+
+
+def test_a_process_that_dies_is_one_error(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score, "_score_in_process", die)
+    with pytest.raises(GradeschoolError, match="one of the 2 scoring processes died"):
+        scores(real, jobs=2)
+
+
+def test_without_semaphores_one_process_is_advised(
+    real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
+    with pytest.raises(GradeschoolError, match=r"cannot start 2 processes: .*; give --jobs 1"):
+        scores(real, jobs=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_memory_does_not_grow_with_the_texts(data: Path, tmp_path: Path, ending: str) -> None:
+    """Five times the rows take a few bytes more each, not their text (500 on average)."""
+
+    def peak(count: int) -> int:
+        rows = [
+            {"index": i % 6, "sample": i // 6, "completion": f"{'x' * (i % 999)}\n#### 1"}
+            for i in range(count)
+        ]
+        path = tmp_path / f"{count}.{ending}"
+        if ending == "jsonl":
+            jsonl(path, rows)
+        else:
+            parquet.write_table(arrow.Table.from_pylist(rows), path)
+        tracemalloc.start()
+        try:
+            scores(path)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(3000)  # what is made once
+    assert peak(15_000) - peak(3000) < 40 * 12_000
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-3, 6) | st.sampled_from([1500, 1501, 10**12]),
+            st.integers(1, 6),
+        ),
+        max_size=60,
     )
+)
+def test_each_text_of_a_problem_gets_one_number(rows: list[tuple[int, int]]) -> None:
+    """A row keeps its number unless another text has it; then it repeats one or comes last."""
+    numbering = Numbering("f")
+    texts: dict[int, int] = {}
+    for row, (sample, text) in enumerate(rows, start=1):
+        number = numbering.place(row, "r", "0", "1", sample, text)
+        wanted = 0 if sample == UNNUMBERED else sample
+        if texts.get(wanted, text) == text:
+            assert number == (None if wanted in texts else wanted)
+        else:
+            assert number == (None if text in texts.values() else max(*texts, -1) + 1)
+        if number is not None:
+            texts[number] = text
 
 
-def test_no_usable_row_is_an_error() -> None:
-    """A score of nothing is no score."""
-    with pytest.raises(InputError, match=r"no row of 'f\.jsonl' can be used"):
-        collected(faulty(1, "r", "is bad"))
+def test_many_samples_of_a_problem_take_linear_time() -> None:
+    numbering = Numbering("f")
+    last = [numbering.place(n, "r", "0", "1", 0, n + 1) for n in range(100_000)][-1]
+    assert last == 99_999
+    assert numbering.place(0, "r", "0", "1", UNNUMBERED, 500) is None
 
 
-# Scores
+# Figures
 
 
-def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
+RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
+
+
+def scored(outcomes: Iterable[tuple[int, Outcome]]) -> ScorerResult:
     """Score samples (problem, outcome) with a scorer that reads the outcome from the text."""
 
     def read(text: str, reference: str) -> Answer | None:
@@ -161,76 +171,150 @@ def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
         return None if text == Outcome.NO_ANSWER else Answer(text, text, None, "")
 
     scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
-    samples = [
-        Sample(1, problem=PROBLEMS[index], sample=0, text=outcome) for index, outcome in outcomes
-    ]
+    samples = [Sample(1, text=outcome, problem=PROBLEMS[index]) for index, outcome in outcomes]
     return score_table(scored_table(Run("r", samples), [scorer])).scorers[0]
 
 
-RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
+@pytest.mark.parametrize(
+    ("outcomes", "counts", "accuracy", "interval"),
+    [
+        pytest.param(
+            [(0, RIGHT), (1, WRONG), (2, SILENT), (3, ERROR), (4, RIGHT)],
+            (2, 1, 1, 1), 0.5, wilson(2, 4), id="errors are not judged, no answer is not right",
+        ),
+        pytest.param(
+            [(index, outcome) for index in range(6) for outcome in (RIGHT, RIGHT, WRONG)],
+            (12, 6, 0, 0), 2 / 3, clustered_wilson([(2, 3)] * 6), id="samples of a problem",
+        ),
+        pytest.param(
+            [(0, RIGHT)] * 10 + [(1, WRONG)], (10, 1, 0, 0), 0.5,
+            clustered_wilson([(10, 10), (0, 1)]), id="each problem counts once",
+        ),
+        pytest.param([(0, ERROR)], (0, 0, 0, 1), 0.0, (0.0, 1.0), id="errors alone"),
+    ],
+)  # fmt: skip
+def test_figures_of_a_scorer(
+    outcomes: list[tuple[int, Outcome]],
+    counts: Sequence[int],
+    accuracy: float,
+    interval: tuple[float, float],
+) -> None:
+    result = scored(outcomes)
+    assert (result.correct, result.wrong, result.no_answer, result.error) == counts
+    assert (result.accuracy, result.ci95) == (pytest.approx(accuracy), pytest.approx(interval))
 
 
-def test_totals() -> None:
-    """Errors stand beside the accuracy; no answer counts as not right."""
-    score = scored((0, RIGHT), (1, WRONG), (2, SILENT), (3, ERROR), (4, RIGHT))
-    assert (score.correct, score.wrong, score.no_answer, score.error) == (2, 1, 1, 1)
-    assert score.accuracy == 0.5
-    assert score.ci95 == wilson(2, 4)
-
-
-def test_totals_of_several_samples() -> None:
-    """The interval goes by problems: a sample more of the same problem is no new problem."""
-    score = scored(*((index, outcome) for index in range(6) for outcome in (RIGHT, RIGHT, WRONG)))
-    assert score.accuracy == pytest.approx(2 / 3)
-    assert score.ci95 == clustered_wilson([(2, 3)] * 6)
-
-
-def test_totals_of_errors_alone() -> None:
-    """Without one judged sample the interval is every_row."""
-    score = scored((0, ERROR))
-    assert (score.accuracy, score.ci95) == (0.0, (0.0, 1.0))
-
-
-def test_a_gold_that_a_scorer_cannot_read_is_an_error() -> None:
-    """The published code would fail on the problem, so there is no verdict; failed requests too."""
-
+def test_an_unreadable_gold_and_a_failed_request_are_errors() -> None:
     def reference(problem: Problem) -> str:
         raise ScorerFailure("no")
 
     scorer = Scorer("test", "", "", reference, lambda *_: None, lambda *_: True)
     samples = [
-        Sample(1, problem=PROBLEMS[0], sample=0, text="a"),
-        Sample(2, problem=PROBLEMS[0], sample=1, text="", error="timeout"),
+        Sample(1, text="a", problem=PROBLEMS[0]),
+        Sample(2, error="timeout", problem=PROBLEMS[0]),
     ]
-    assert score_table(scored_table(Run("r", samples), [scorer])).scorers[0].error == 2
-    assert score_table(scored_table(Run("r", samples), [READER])).scorers[0].error == 1
+    run = Run("r", samples)
+    assert score_table(scored_table(run, [scorer])).scorers[0].error == 2
+    assert score_table(scored_table(run, [get_scorer("openai/2021")])).scorers[0].error == 1
 
 
-def test_score_as_json() -> None:
-    """The shape that `gradeschool score --json` promises."""
-    run = Run(
-        "r",
-        [
-            Sample(1, problem=PROBLEMS[3], sample=0, text="#### 3"),
-            Sample(2, sample=0, text="", error="bad"),
-        ],
-    )
-    low, high = wilson(1, 1)
-    assert score_table(scored_table(run, [READER])).as_json() == {
-        "run": "r",
-        "n": 2,
-        "forms": {"n": 1, "empty": 0, "truncated": 0, "run_on": 0, "thinking": 0},
-        "scorers": {
-            "openai/2021": {
-                "correct": 1,
-                "wrong": 0,
-                "no_answer": 0,
-                "error": 1,
-                "accuracy": 1.0,
-                "ci95": [low, high],
-            }
-        },
-    }
+def test_uneven_samples_and_two_golds_are_said(gradeschool: Command, tmp_path: Path) -> None:
+    """Each problem counts once, however many samples it has; the table says so."""
+    golds = zip(("3 + 0?", "4 + 0?", "5 + 0?", "3 +  0?"), (3, 4, 5, 5), strict=True)
+    rows: list[dict[str, Any]] = [
+        {"question": f"What is {text}", "answer": f"#### {gold}"} for text, gold in golds
+    ]
+    problems = jsonl(tmp_path / "problems.jsonl", rows)
+    rows = [
+        {"index": index, "sample": row, "completion": f"#### {3 if index == 0 else 9}"}
+        for row, index in enumerate([0] * 10 + [1])
+    ]
+    samples = jsonl(tmp_path / "samples.jsonl", rows)
+    shown = gradeschool("score", samples, "-d", problems, "--scorer", "openai/2021")
+    assert "1 to 10 samples per problem, each problem counts once" in shown.out
+    assert "50.00 %" in shown.out
+    assert "'What is 3 + 0?': '3' (problem 0) and '5' (problem 3)" in shown.err
+    fields = gradeschool("score", samples, "-d", problems, "--json").json()["runs"][0]
+    assert fields["samples_per_problem"] == [1, 10]
+    assert fields["scorers"]["openai/2021"]["accuracy"] == 0.5
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_with_own_golds_under_the_same_numbers(
+    gradeschool: Command, tmp_path: Path, jobs: int
+) -> None:
+    for name, off in (("a", 0), ("b", 1)):
+        rows = [{"response": f"#### {n * 7}", "gold": str(n * 7 + off)} for n in range(2000, 2012)]
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    words = ("--scorer", "openai/2021", "--jobs", jobs, "--json")
+    runs = gradeschool("score", *files, *words).json()["runs"]
+    assert [run["scorers"]["openai/2021"]["correct"] for run in runs] == [12, 0]
+
+
+def test_two_golds_of_a_question_are_reported(gradeschool: Command, tmp_path: Path) -> None:
+    question = "Ann plants 2 roses and 3 tulips. How many flowers does she plant?"
+    file = tmp_path / "golds.csv"
+    file.write_text(f"question,response,gold\n{question},#### 5,5\n{question},#### 6,6\n")
+    result = gradeschool("score", file, "--scorer", "openai/2021")
+    assert "gives the gold '6' to a problem that an earlier row gives '5'" in result.err
+
+
+# The table of verdicts
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_table_has_every_verdict(
+    gradeschool: Command, real: Path, tmp_path: Path, ending: str
+) -> None:
+    table = tmp_path / f"t.{ending}"
+    assert gradeschool("score", real, "--scorer", *NAMES, "-o", table).status == 3
+    written = [row.fields for row in read_rows(table)]
+    [source] = open_sources([str(real)], ReadOptions(), pytest.fail)
+    problems = {problem.id: problem for problem in source.dataset.problems}
+    for row, verdicts in list(zip(read_rows(real), written, strict=True))[::97]:
+        problem = problems[str(row.fields["index"])]
+        assert (verdicts["problem"], verdicts["gold"]) == (problem.id, problem.gold)
+        assert (verdicts["row"], verdicts["sample"]) == (row.number, row.fields["sample"])
+        for name in NAMES:
+            outcome = get_scorer(name).judge(row.fields["completion"], problem).outcome
+            assert verdicts[name] == outcome.value
+    faults = [row for row in written if row["problem"] is None]
+    assert [row["row"] for row in faults] == [5, 901]
+    assert {row[name] for row in faults for name in NAMES} == {"error"}
+
+
+@pytest.mark.parametrize(("ending", "run"), [("jsonl", "\ud800\n"), ("parquet", "\\ud800\n")])
+def test_names_without_unicode_are_written(
+    gradeschool: Command, tmp_path: Path, ending: str, run: str
+) -> None:
+    rows = [{"index": n, "completion": f"#### {n}", "run": "\ud800\n"} for n in range(9)]
+    path, table = jsonl(tmp_path / "a.jsonl", rows), tmp_path / f"t.{ending}"
+    assert gradeschool("score", path, "-d", "sample", "-o", table).status == 0
+    assert next(row.fields["run"] for row in read_rows(table)) == run
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("t.csv", "ends in '.csv'; give a name that ends in .jsonl or .parquet"),
+        ("t", "ends in ''"),
+        ("none/t.jsonl", "No such file or directory"),
+        ("there.jsonl", "exists; remove it or give another -o"),
+    ],
+)
+def test_a_table_that_cannot_be_written(
+    gradeschool: Command, tmp_path: Path, name: str, message: str
+) -> None:
+    path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "#### 1"}])
+    (tmp_path / "there.jsonl").write_text("mine")
+    result = gradeschool("score", path, "-d", "sample", "-o", tmp_path / name)
+    assert (result.status, message in result.err) == (2, True)
+    assert (tmp_path / "there.jsonl").read_text() == "mine"
+    assert not list(tmp_path.glob("t.*"))
+
+
+# Scorers
 
 
 def test_choosing_scorers() -> None:
@@ -242,184 +326,55 @@ def test_choosing_scorers() -> None:
     assert german > {scorer.name for scorer in usual}
     assert "lm-eval/mgsm-native-cot-de/strict-match" in german
     assert "lm-eval/mgsm-native-cot-fr/strict-match" not in german
-    assert (
-        set(usual) <= set(choose_scorers(["multi-pattern", "all"])) <= set(all_scorers().values())
-    )
+    every = set(choose_scorers(["multi-pattern", "all"]))
+    assert set(usual) <= every <= set(all_scorers().values())
     assert [scorer.name for scorer in choose_scorers(["openai/2021"] * 2)] == ["openai/2021"]
     with pytest.raises(UnknownNameError, match="'openai/2022'; did you mean openai/2021"):
         choose_scorers(["openai/2022"])
 
 
-def test_the_dataset_of_a_run_folder_chooses_its_scorers(
-    tmp_path: Path,
-) -> None:
-    """A run says what it was asked; several of different sets have none in common."""
-    for name in ("sample", "exemplars"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(json.dumps({"dataset": {"name": name}}))
-    folders = [str(tmp_path / name) for name in ("sample", "exemplars")]
-    assert common_dataset(folders[:1], None) == "sample"
-    assert common_dataset(folders[:1], "mgsm:de") == "mgsm:de"
-    assert common_dataset(folders, None) is None
-
-
-def test_a_scorer_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scorer_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its name it is one line with the pip command; in "all" it is left out."""
     monkeypatch.setattr("gradeschool.protocols.registry.is_installed", lambda name: False)
-    name = "math-verify/default"
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
-        choose_scorers([name])
-    without_extra = [scorer for scorer in all_scorers().values() if not scorer.extra]
-    assert choose_scorers(["all"]) == without_extra
-
-
-# One text
-
-
-@pytest.mark.parametrize(
-    "gold",
-    [
-        "1,250",
-        "1250",
-        1250,
-        "so\n#### 1,250",
-        Problem.from_gold("1250"),
-        {"question": "How?", "answer": "so\n#### 1,250"},
-    ],
-)
-def test_judge_takes_a_gold_in_any_form(gold: Any) -> None:
-    """The number, the solution, a row and a problem give the same verdict."""
-    assert judge("#### 1,250", gold, scorer="openai/2021").correct
-    verdict = judge("#### 1,251", gold, scorer="openai/2021")
-    assert verdict == Verdict(
-        "openai/2021",
-        Outcome.WRONG,
-        Answer("1,251", "1251", (5, 10), "the first '#### N'"),
-        "the first '#### N': '1251' is not '1250'",
-    )
-
-
-def test_judge_keeps_signs() -> None:
-    """-10 is not 10."""
-    assert judge("#### -10", -10, scorer="openai/2021").correct
-    assert not judge("#### 10", -10, scorer="openai/2021").correct
-
-
-@pytest.mark.parametrize(
-    "gold", ["", "  ", "so ####", {"question": "How?"}, pytest.param(10**5000, id="long")]
-)
-def test_judge_refuses_a_gold_that_is_none(gold: Any) -> None:
-    """An empty gold would make every empty answer right."""
-    with pytest.raises(InputError):
-        judge("#### 1", gold)
-
-
-@pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])
-def test_judge_refuses_what_is_no_text(text: Any) -> None:
-    """A column of a data frame holds None and NaN; the message shows the value."""
-    with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
-        judge(text, "18")
-
-
-@pytest.mark.parametrize(
-    ("name", "close"),
-    [
-        ("multipattern", "multi-pattern"),
-        ("lm-eval", "lm-eval/aime or "),  # what begins with it, the shortest first
-        ("openai/2021/strict", "openai/2021"),
-    ],
-)
-def test_judge_names_close_scorers(name: str, close: str) -> None:
-    """A misspelt scorer is answered with the names that are near."""
-    with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
-        judge("1", 1, scorer=name)
+        choose_scorers(["math-verify/default"])
+    without = [scorer for scorer in all_scorers().values() if not scorer.extra]
+    assert choose_scorers(["all"]) == without
 
 
 # The figures of the sources
 
 
-@pytest.fixture(scope="module")
-def published(data: Path) -> dict[str, dict[str, ScorerResult]]:
-    """Every scorer over the solutions that OpenAI published: run -> scorer -> score."""
-    runs = load_runs(data / "completions" / "openai_example.jsonl", ReadOptions(), pytest.fail)
-    scores = [score_table(scored_table(run, choose_scorers([]))) for run in runs]
-    return {score.run: {scorer.scorer: scorer for scorer in score.scorers} for score in scores}
-
-
-FLAGS = {
-    "6b_finetuning": 286,
-    "6b_verification": 515,
-    "175b_finetuning": 458,
-    "175b_verification": 742,
-}
+@pytest.mark.official
+def test_published_flags_are_reproduced(gradeschool: Command, data: Path) -> None:
+    """Three scorers find what OpenAI's `is_correct` flags say; others differ as they are known."""
+    path = data / "completions" / "openai_example.jsonl"
+    runs = {
+        run["run"]: run["scorers"] for run in gradeschool("score", path, "--json").json()["runs"]
+    }
+    correct = {run: {name: each["correct"] for name, each in runs[run].items()} for run in runs}
+    flags = {
+        "6b_finetuning": 286,
+        "6b_verification": 515,
+        "175b_finetuning": 458,
+        "175b_verification": 742,
+    }
+    for run, count in flags.items():
+        for name in ("openai/example-solutions", "lm-eval/gsm8k/flexible-extract",
+                     "inspect/match-numeric@>=0.3.253"):  # fmt: skip
+            assert correct[run][name] == count
+        assert runs[run]["openai/2021"]["no_answer"] == 1319
+    olmes = sum(correct[run]["olmes/gsm8k-tulu"] for run in runs)
+    assert olmes == sum(flags.values()) + 8  # it loses signs
+    assert correct["175b_finetuning"]["opencompass/gsm8k"] == 456  # it splits at commas
 
 
 @pytest.mark.official
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        "openai/example-solutions",
-        "lm-eval/gsm8k/flexible-extract",
-        "inspect/match-numeric@>=0.3.253",
-    ],
-)
-def test_the_sources_own_flags(published: dict[str, dict[str, ScorerResult]], scorer: str) -> None:
-    """Three scorers find what the source's `is_correct` flags say: 21.7, 39.0, 34.7 and 56.3 %."""
-    assert {run: scorers[scorer].correct for run, scorers in published.items()} == FLAGS
-    assert {
-        sum(scorers[scorer].as_json()[name] for name in Outcome) for scorers in published.values()
-    } == {1319}
-
-
-@pytest.mark.official
-def test_scorers_that_differ_on_the_published_solutions(
-    published: dict[str, dict[str, ScorerResult]],
-) -> None:
-    """The official extractor reads none; OLMES loses signs (8 more); OpenCompass splits commas."""
-    for scorers in published.values():
-        assert scorers["openai/2021"].no_answer == 1319
-        assert scorers["openai/2021"].correct == 0
-    olmes = sum(scorers["olmes/gsm8k-tulu"].correct for scorers in published.values())
-    assert olmes == sum(FLAGS.values()) + 8
-    assert published["175b_finetuning"]["opencompass/gsm8k"].correct == 456
-
-
-@pytest.mark.official
-def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) -> None:
-    """Completion by completion `openai/example-solutions` says what the source says."""
-    from gradeschool.formats.tables import read_rows
-
+def test_each_published_flag_is_reproduced(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     scorer = get_scorer("openai/example-solutions")
-    differ = [
-        row.number
-        for row in read_rows(data / "completions" / "openai_example.jsonl")
-        if scorer.judge(row.fields["completion"], gsm8k_test[row.fields["index"]]).correct
-        != row.fields["reported_correct"]
-    ]
-    assert differ == []
-
-
-def test_two_golds_of_a_question_in_a_file_are_reported(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    file = tmp_path / "golds.csv"
-    question = "Ann plants 2 roses and 3 tulips. How many flowers does she plant?"
-    file.write_text(f"question,response,gold\n{question},#### 5,5\n{question},#### 6,6\n")
-    result = gradeschool("score", file, "--scorer", "openai/2021")
-    assert "gives the gold '6' to a problem that an earlier row gives '5'" in result.err
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_files_with_golds_of_their_own_under_the_same_row_numbers(
-    gradeschool: Command, tmp_path: Path, jobs: int
-) -> None:
-    """The same texts, right by the golds of one file and wrong by those of the other."""
-    for name, off in (("a", 0), ("b", 1)):
-        rows = [{"response": f"#### {n * 7}", "gold": str(n * 7 + off)} for n in range(2000, 2012)]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
-    scored = gradeschool(
-        "score", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--scorer", "openai/2021",
-        "--jobs", jobs, "--json",
-    ).json()["runs"]  # fmt: skip
-    assert [run["scorers"]["openai/2021"]["correct"] for run in scored] == [12, 0]
+    with (data / "completions" / "openai_example.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert all(
+        scorer.judge(row["completion"], gsm8k_test[row["index"]]).correct == row["reported_correct"]
+        for row in rows
+    )

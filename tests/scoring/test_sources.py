@@ -75,17 +75,11 @@ def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     assert (result.status, result.err.strip().endswith(listed)) == (2, True)
 
 
-def test_the_table_of_one_run_and_its_shards_hold_its_rows_alone(
+def test_the_table_of_one_run_holds_its_rows_alone(
     gradeschool: Command, answers: Path, problems: Path, tmp_path: Path
 ) -> None:
     where = (f"{answers}#low", "-d", problems, *SCORERS)
     gradeschool("score", *where, "-o", tmp_path / "whole.jsonl")
-    for part in (1, 2):
-        gradeschool("score", *where, "--shard", f"{part}/2", "-o", tmp_path / f"{part}.jsonl")
-    merged = gradeschool(
-        "score", "--merge", tmp_path / "1.jsonl", tmp_path / "2.jsonl", "--json"
-    ).json()
-    assert correct(merged) == {"low": 3 * SAMPLES}
     rows = [json.loads(line) for line in (tmp_path / "whole.jsonl").read_text().splitlines()]
     assert [row["run"] for row in rows if "run" in row] == ["low"] * PROBLEMS * SAMPLES
 

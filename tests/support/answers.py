@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gradeschool.scoring.sources import choose_scorers
+from gradeschool.scoring.table import choose_scorers
 from tests.support.files import jsonl
 
 SAMPLE = ("-d", "sample")

@@ -156,7 +156,7 @@ def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
 
 def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     """Return the named scorer, else that of the runs; warn about different protocols."""
-    from gradeschool.scoring.sources import protocols_of, scorer_for
+    from gradeschool.scoring.table import protocols_of, scorer_for
 
     scorer = scorer_for(manifests, name)
     if len(protocols := protocols_of(manifests)) > 1:

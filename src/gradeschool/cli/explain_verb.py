@@ -137,7 +137,7 @@ def _explain(
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the named scorers; without names every scorer, or the run's own."""
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.scoring.sources import choose_scorers, scorer_for
+    from gradeschool.scoring.table import choose_scorers, scorer_for
 
     if names or every:
         return choose_scorers(names)

@@ -110,7 +110,7 @@ def _chosen_run(
 ) -> ExportedRun:
     """Return the run of a command line with its verdicts; raises InputError for several."""
     from gradeschool.reports.export import exported_run, one_run
-    from gradeschool.scoring.sources import choose_scorers
+    from gradeschool.scoring.table import choose_scorers
 
     runs, names = files_and_scorers(arguments, scorers)
     if len(runs) > 1:
@@ -172,7 +172,7 @@ def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     from gradeschool.formats.settings import mapping
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
     from gradeschool.scorer import DEFAULT_SCORER
-    from gradeschool.scoring.sources import headline_scorer
+    from gradeschool.scoring.table import headline_scorer
 
     registered = all_scorers()
     listed = mapping(manifest.get("protocol")).get("scorers")

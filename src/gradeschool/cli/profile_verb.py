@@ -159,8 +159,8 @@ def _profile(
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.misses import with_misses
     from gradeschool.scoring.profile import profile, profile_json
-    from gradeschool.scoring.sources import choose_runs, scorer_for
-    from gradeschool.scoring.table import scored_table
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import scored_table, scorer_for
 
     chosen = choose_runs(runs, reading(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)

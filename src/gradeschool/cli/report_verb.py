@@ -81,7 +81,7 @@ def command(
     from gradeschool.reports.exports import report_scorers
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
-    from gradeschool.scoring.sources import choose_scorers
+    from gradeschool.scoring.table import choose_scorers
 
     _require_writable(output, figures, heatmap, force)
     source = click.get_current_context().get_parameter_source("forms")

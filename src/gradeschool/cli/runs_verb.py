@@ -152,8 +152,8 @@ def curve_command(
     """
     from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
-    from gradeschool.scoring.sources import choose_runs, scorer_for
-    from gradeschool.scoring.table import nothing_judged, scored_table
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import nothing_judged, scored_table, scorer_for
 
     check_scorers(scorer)
     runs = choose_runs([file], reading(dataset), warn)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -26,19 +24,10 @@ from gradeschool.cli.options import (
 )
 from gradeschool.reports.printable import say
 
-if TYPE_CHECKING:
-    from gradeschool.scorer import Scorer
-    from gradeschool.scoring.at_k import VoteScore
-    from gradeschool.scoring.totals import Totals
-
-SHARD_ALONE = (
-    "--shard needs -o FILE, and cannot be combined with --engine ray, --vote, --labels or --causes"
-)
-
 
 @click.command(cls=FileVerb)
 @click.argument("files", nargs=-1, required=True)
-@scorers_option("all that call no library")
+@scorers_option("all that call no library, in groups that agree")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Apply a published vote to the samples of each problem too.")  # fmt: skip
 @dataset_option
@@ -46,11 +35,8 @@ SHARD_ALONE = (
               help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
               help="Scoring processes; 0 is one for each core.")  # fmt: skip
-@click.option("--shard", metavar="I/N",
-              help="Score only shard I of N (counted from 1), into -o.")  # fmt: skip
-@click.option("--merge", is_flag=True, help="Join the tables (-o) of all shards, given as FILES.")
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-              help="Score on this machine, or Parquet files on a Ray cluster.")  # fmt: skip
+              help="Score here, or Parquet and .jsonl files on Ray (RAY_ADDRESS).")  # fmt: skip
 @labels_option
 @click.option("--causes", is_flag=True,
               help="Count the causes of incorrect verdicts, by run and scorer.")  # fmt: skip
@@ -62,8 +48,6 @@ def command(
     dataset: str | None,
     output: Path | None,
     jobs: int,
-    shard: str | None,
-    merge: bool,
     engine: str,
     labels: str | None,
     causes: bool,
@@ -77,117 +61,88 @@ def command(
     a folder of tables is one table; FILE#NAME selects one run of several. Reads JSON lines from
     pipes and from -, standard input. Counts rows that cannot be used as errors, and exits with 3.
 
-    Scorers that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
-    slower; `--scorer all` adds those that are installed.
+    Prints the headline scorer first (the run's own, else gradeschool/reader), then a line for each
+    group of scorers that agree on every completion. `--scorer all` lists every scorer, with those
+    of other datasets and the installed ones that call a library, which are a thousand times slower.
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
-
-    if merge:
-        if scorers or votes or dataset or shard or labels or causes or engine != "local":
-            raise click.UsageError("--merge takes tables of shards and -o, and no other option")
-        totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
-    else:
-        paths, names = files_and_scorers(files, scorers)
-        chosen = _scorers(names, votes, paths, dataset)
-        work = ScoreOptions(paths, reading(dataset), chosen, output, jobs, engine)
-        if shard is not None:
-            if output is None or engine != "local" or votes or labels or causes:
-                raise click.UsageError(SHARD_ALONE)
-            warn(score_shard(work, shard, warn))
-            return
-        if labels:
-            if votes:
-                raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
-            _check_labels(paths, dataset)
-        totals = scored(work, warn)
-        by_origin = _causes(paths, dataset, chosen) if causes else {}
-        counted = _votes(paths, votes, dataset) if votes else []
-    if not labels:
-        totals.scores = [replace(score, platinum=None) for score in totals.scores]
-    named = {
-        name: by_origin[origin] for name, origin in totals.origins.items() if origin in by_origin
-    }
-    if as_json:
-        _print_json(totals, counted, named)
-    else:
-        _print(totals, counted, named, dataset, not any(map(is_pipe, files)))
-    warn_of_faults(totals.faults)
-
-
-def _causes(
-    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
-) -> dict[tuple[str, str], dict[str, dict[str, int]]]:
-    from gradeschool.scoring.causes import causes_in_files
-
-    return causes_in_files(names, reading(dataset), scorers)
-
-
-def _votes(files: Sequence[str], names: Sequence[str], dataset: str | None) -> list[VoteScore]:
-    from gradeschool.scoring.at_k import votes_on
-
-    return votes_on([Path(file) for file in files], names, reading(dataset), warn)
-
-
-def _check_labels(names: Sequence[str], dataset: str | None) -> None:
-    from gradeschool.scoring.sources import check_labels, open_sources
-
-    check_labels([source.dataset for source in open_sources(names, reading(dataset), warn)])
-
-
-def _scorers(
-    names: Sequence[str], votes: Sequence[str], files: Sequence[str], dataset: str | None
-) -> list[Scorer]:
-    """Return the named scorers; warn about those that "all" leaves out. Check votes' names too."""
+    from gradeschool.datasets.platinum import platinum_changes
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.machine import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.sources import ALL, choose_scorers, common_dataset
+    from gradeschool.scoring.score import score_sources
+    from gradeschool.scoring.sources import open_sources, parted
+    from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
+    paths, names = files_and_scorers(files, scorers)
     for vote in votes:
         get_vote(vote)
-    chosen = choose_scorers(names, common_dataset(files, dataset))
-    if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
-        extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))
-        hint = f"pip install 'gradeschool[{extras}]'"
-        warn(f"{len(left_out)} scorers that call a library are not installed: {hint}")
-    return chosen
+    if labels and votes:
+        raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
+    if output is not None:
+        from gradeschool.scoring.verdict_table import check_table
 
-
-def _print_json(
-    totals: Totals,
-    votes: Sequence[VoteScore],
-    causes: Mapping[str, dict[str, dict[str, int]]],
-) -> None:
-    counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
-    runs = [score.as_json() for score in totals.scores]
+        check_table(output)
+    chosen = choose_scorers(names) if names else []
+    if ALL in names and (absent := all_scorers().keys() - {scorer.name for scorer in chosen}):
+        extras = ", ".join(sorted({all_scorers()[name].extra for name in absent}))
+        warn(
+            f"{len(absent)} scorers that call a library are not installed: "
+            f"pip install 'gradeschool[{extras}]'"
+        )
+    tables = open_sources(paths, reading(dataset), warn)
+    scored_on = {table.dataset.name for table in tables}
+    here = scored_on.pop() if len(scored_on) == 1 else ""
+    chosen = chosen or choose_scorers((), here)
+    if labels:
+        for table in tables:
+            platinum_changes(table.dataset.problems, table.dataset.name)
+    scores = score_sources(
+        tables, ScorerSet(chosen), warn, jobs=jobs or cores(), labels=bool(labels),
+        on_ray=engine == "ray", output=output,
+    )  # fmt: skip
+    counted = {}
     if causes:
-        from gradeschool.scoring.causes import CORRECT_BY_GUESS
-    for run in runs:
-        for scorer, counts in causes.get(run["run"], {}).items():
-            run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
-            run["scorers"][scorer]["causes"] = counts
-    print_json({"runs": runs, **counted})
+        from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
 
-
-def _print(
-    totals: Totals,
-    votes: Sequence[VoteScore],
-    causes: Mapping[str, dict[str, dict[str, int]]],
-    dataset: str | None,
-    explains: bool,
-) -> None:
-    """Print the tables, and the command that explains them if it can read the files again."""
-    from gradeschool.reports.terminal import (
-        print_cause_counts,
-        print_votes,
-        score_table,
-        spread_lines,
-    )
-
-    score_table(totals.scores, stdout_console())
-    if explains:
-        for line in spread_lines(totals.scores, totals.origins, reading_words(dataset)):
-            say(line)
-    print_cause_counts(causes, stdout_console())
+        every = causes_in_files(paths, reading(dataset), chosen)
+        counted = dict(zip([score.run for score in scores], every, strict=True))
+    voted = []
     if votes:
-        print_votes(votes, stdout_console())
+        from gradeschool.scoring.at_k import votes_on
+
+        voted = votes_on([Path(path) for path in paths], votes, reading(dataset), warn)
+    manifests = [manifest_of(Path(parted(path)[0])) for path in paths]
+    headline = chosen[0].name if names else headline_scorer(manifests)
+    if as_json:
+        runs = [score.as_json() for score in scores]
+        for run in runs if causes else ():
+            for scorer, counts in counted[run["run"]].items():
+                run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
+                run["scorers"][scorer]["causes"] = counts
+        print_json(
+            {"runs": runs, **({"votes": [vote.as_json() for vote in voted]} if voted else {})}
+        )
+    else:
+        from gradeschool.reports import terminal
+
+        options = reading_words(dataset)
+        flagged = [score for score in scores if score.flags]
+        for score in flagged:
+            if terminal.disagrees(score.flags[headline]):
+                warn(f"{score.run}: {terminal.flag_line(score, headline, options)}")
+        terminal.score_table(scores, stdout_console(), None if names else headline)
+        for score in flagged:
+            say(f"{score.run}: {terminal.flag_line(score, headline, options)}")
+        if not any(map(is_pipe, files)):  # the command under the table reads the files again
+            comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
+            for line in terminal.spread_lines(scores, comparable, options):
+                say(line)
+        terminal.print_cause_counts(counted, stdout_console())
+        if voted:
+            terminal.print_votes(voted, stdout_console())
+    warn_of_faults(sum(score.faults for score in scores))
+    figures = [result for score in scores for result in score.scorers]
+    if any(result.error for result in figures if names or result.scorer == headline):
+        sys.exit(3)

@@ -83,7 +83,8 @@ def _alone(
     from gradeschool.reports.measured import changes_of, known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import account_of_gap
-    from gradeschool.scoring.sources import choose_run, open_sources, scorer_for
+    from gradeschool.scoring.sources import choose_run, open_sources
+    from gradeschool.scoring.table import scorer_for
 
     chosen = choose_run(run, reading(dataset), warn)
     manifest = chosen.manifest

@@ -34,17 +34,12 @@ def print_comparison(
             console.print(line, soft_wrap=True)
 
 
-UNEVEN = (
-    "Problems have unequal numbers of samples: in a difference each problem counts once, in an "
-    "accuracy each completion"
-)
-
-
 def _size(outcomes: Outcomes) -> str:
-    samples = sum(tally.judged for tally in outcomes.tallies.values())
-    problems = len(outcomes.tallies)
-    per = f", {samples / problems:g} samples each" if samples != problems else ""
-    return f"{count(problems, 'problem')}{per}"
+    sizes = {tally.judged for tally in outcomes.tallies.values()}
+    per = f", {min(sizes)} samples each" if len(sizes) == 1 and sizes != {1} else ""
+    if len(sizes) > 1:
+        per = f", {min(sizes)} to {max(sizes)} samples each; each problem counts once"
+    return f"{count(len(outcomes.tallies), 'problem')}{per}"
 
 
 def name(run: str) -> str:
@@ -81,8 +76,6 @@ def methods_of(comparisons: Sequence[Comparison]) -> str:
         "Differences are from the first run, in points, on the same problems; "
         f"p: {tests}{corrected}; interval: {intervals}."
     ]
-    if any(not comparison.is_even for comparison in comparisons):
-        sentences.append(f"{UNEVEN}.")
     if left_out := {id for comparison in comparisons for id in comparison.left_out}:
         sentences.append(
             f"{count(len(left_out), 'problem is', 'problems are')} left out of the differences, "
@@ -128,8 +121,6 @@ def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
 def _remarks(comparison: Comparison) -> Iterator[str]:
     yield f"{name(comparison.run)} against {name(comparison.baseline)}: {verdict_of(comparison)}"
     yield f"  p: {comparison.p_method}; interval: {comparison.ci_method}"
-    if not comparison.is_even:
-        yield f"  {UNEVEN[0].lower()}{UNEVEN[1:]}"
     if not comparison.n:
         yield "  unpaired: for the same problems, a paired comparison detects smaller differences"
         return

@@ -32,8 +32,15 @@ from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import csv_cell, markdown_table, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison
-from gradeschool.scoring.sources import ALL, choose_scorers, scorer_for
-from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet
+from gradeschool.scoring.table import (
+    ALL,
+    CORRECT,
+    ERROR,
+    OUTCOMES,
+    ScorerSet,
+    choose_scorers,
+    scorer_for,
+)
 
 # Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)

@@ -15,7 +15,6 @@ from gradeschool.percentages import p_value, percent, point_bounds
 from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
-from gradeschool.reports.comparison import UNEVEN
 from gradeschool.reports.measured import temperature_words
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
@@ -232,7 +231,7 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
         )
     console.print(table)
     if any(move.n and not isclose(move.points, _change(move), abs_tol=1e-9) for move in moves):
-        console.print(f"{UNEVEN}.")
+        console.print("Unequal numbers of samples: in the difference each problem counts once.")
     lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
     total = sum(move.n for move in moves)
     console.print(f"{lost + gained} of {total} verdicts change: {lost} from correct, "

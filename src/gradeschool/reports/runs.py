@@ -11,7 +11,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.percentages import aligned, bounds, count, percent
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import GAP, accuracy_text, fold_name, simple_table
+from gradeschool.reports.terminal import GAP, accuracy_text, folded, simple_table
 from gradeschool.runs.summary import RunSummary
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def print_leaderboard(
     lines = aligned(figures, left=0)
     console.print(f"{', '.join(heads)}\n{' ' * GAP}{lines[0]}", soft_wrap=True)
     for cells, line in zip(names, lines[1:], strict=True):
-        console.print(fold_name(", ".join(filter(None, cells)), console.width), style="bold",
+        console.print(folded(", ".join(filter(None, cells)), console.width), style="bold",
                       soft_wrap=True)  # fmt: skip
         console.print(f"{' ' * GAP}{line}", soft_wrap=True)
 

@@ -1,12 +1,11 @@
-"""Tables of scores, causes, votes and maj@k for the terminal."""
+"""Tables of scores for the terminal."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, OverflowMethod
@@ -18,57 +17,131 @@ from gradeschool.scorer import clip
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
-    from gradeschool.scoring.score import RunScore, ScorerResult
-    from gradeschool.scoring.totals import RunOrigin
+    from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
-# A run's name is folded to the width of its figures, but not below this width.
-FOLDED_WIDTH = 17
-# A scorer's name is folded if it would take more than a third of the line, but not below this
-# width.
-FOLDED_SCORER = 28
+FOLDED_SCORER = 28  # the width of a column named after a scorer
+NARROWEST = 17  # a scorer's name is not folded below this width
+MOST_GROUPS = 16  # groups of scorers in a table that fits a screen
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
-FIGURES_WIDTH = 61  # of the columns above, including gaps and margins
-OTHER_FIGURES = ("Platinum", "95 % interval")
-OTHER_WIDTH = 26
-# Where a scorer's name can be folded; a part that is still too long is folded at its hyphens.
-SEAM, HYPHEN = re.compile(r"(?<=/)|(?=[@#])"), re.compile(r"(?<=-)")
+# Where a name can be folded; a part that is still too long is folded at its hyphens.
+SEAM, HYPHEN = re.compile(r"(?<=[/_: +=])|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
-# Where a run's name can be folded: after a space or a mark between two words.
-RUN_SEAM = re.compile(r"(?<=[ /_:#@+=-])")
+UNEVEN = "{} to {} samples per problem, each problem counts once"
+LARGE_DISAGREEMENT = 0.1  # of the file's flags with the headline scorer
 
 
-def score_table(scores: Sequence[RunScore], console: Console) -> None:
-    """Print scorers x runs: a row of figures for one run, cells of two lines for several.
+def score_table(scores: Sequence[RunScore], console: Console, headline: str | None = None) -> None:
+    """Print a table for each run, or one with a row for each run if there is one scorer.
 
-    Scores under the labels of GSM8K-Platinum are shown beside those under the official labels.
+    headline: the scorer that comes first; the others follow in groups that agree on every
+    completion of a run, or, for several runs, as the range of their accuracies. None: every scorer
+    has a row. Scores under the labels of GSM8K-Platinum are shown beside the official ones.
     """
-    if len(scores) == 1:
-        console.print(_single(scores[0], console.width - FIGURES_WIDTH))
+    if len(scores) > 1 and (headline or len(scores[0].scorers) == 1):
+        _print_runs(scores, headline or scores[0].scorers[0].scorer, console)
         return
-    longest = max(len(scorer.scorer) for scorer in scores[0].scorers)
-    names = min(longest, max(FOLDED_SCORER, console.width // 3))
-    line: list[RunScore] = []
-    used = names + GAP
     for score in scores:
-        width = _width(score) + GAP
-        if line and used + width > console.width:
-            console.print(_several(line, names))
-            line, used = [], names + GAP
-        line.append(score)
-        used += width
-    console.print(_several(line, names))
+        _print_run(score, headline, console)
 
 
-def _table(title: str | None = None) -> Table:
-    return Table(
-        box=box.SIMPLE_HEAD,
-        title=title,
-        title_justify="left",
-        pad_edge=False,
-        padding=(0, 0, 0, GAP - 1),
-    )
+def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
+    """Print a row for each scorer of a run, or for each group of scorers that agree."""
+    other = score.platinum
+    facts = [f"{run_name(score.run)}, {count(score.n, 'completion')}"]
+    facts += [f"{other.n} of them in Platinum"] if other else []
+    console.print(", ".join([*facts, *forms_in_words(score)]), soft_wrap=True)
+    table = _figures_table("scorer", bool(other))
+    names = {scorer.scorer: (scorer.scorer,) for scorer in score.scorers}
+    if headline is not None:
+        groups = sorted(score.agreeing, key=lambda group: headline not in group)
+        names = {headline if headline in group else group[0]: group for group in groups}
+    results = {scorer.scorer: scorer for scorer in score.scorers}
+    revised = {scorer.scorer: scorer for scorer in other.scorers} if other else {}
+    first, *rest = names
+    if headline is not None:
+        rest.sort(key=lambda name: -results[name].accuracy)
+    left_out = rest[MOST_GROUPS:] if headline is not None else []
+    for name in [first, *rest[: len(rest) - len(left_out)]]:
+        agreeing = len(names[name]) - 1
+        shown = f"{name} + {agreeing}" if agreeing else name
+        table.add_row(
+            folded(shown, max(NARROWEST, console.width - (88 if other else 61))),
+            *_figures(results[name]),
+            *(_figures(revised[name])[1:3] if other else ()),
+        )
+    console.print(table)
+    if left_out:
+        scorers = sum(len(names[name]) for name in left_out)
+        console.print(
+            f"{scorers} more scorers, {percent(results[left_out[0]].accuracy)} or less; "
+            "--scorer all lists every scorer"
+        )
+    elif any(len(group) > 1 for group in names.values()):
+        console.print(
+            "+ N: N more scorers agree on every completion; --scorer all lists every scorer"
+        )
+
+
+def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> None:
+    """Print a row for each run under the headline scorer, and the range of the others."""
+    others = len(scores[0].scorers) - 1
+    is_revised = any(score.platinum for score in scores)
+    console.print(f"scored by {headline}")
+    table = _figures_table("run", is_revised)
+    if others:
+        table.add_column(f"{others} other\nscorers", justify="right", no_wrap=True)
+    notes = []
+    for score in scores:
+        result = next(each for each in score.scorers if each.scorer == headline)
+        row = [*_figures(result)]
+        if is_revised:
+            revised = score.platinum.scorers if score.platinum else ()
+            other = next((each for each in revised if each.scorer == headline), None)
+            row += _figures(other)[1:3] if other else ["-", "-"]
+        if others:
+            accuracies = [each.accuracy for each in score.scorers if each is not result]
+            row.append(bounds((min(accuracies), max(accuracies))))
+        table.add_row(run_name(score.run), *row)
+        if facts := forms_in_words(score):
+            notes.append(f"{run_name(score.run)}: {', '.join(facts)}")
+    console.print(table)
+    for note in notes:
+        console.print(note, soft_wrap=True)
+
+
+def _figures_table(first: str, is_revised: bool) -> Table:
+    revised = ("Platinum", "95 % interval") if is_revised else ()
+    return simple_table([first], (*FIGURES, *revised), fold_numbers=False)
+
+
+def _figures(scorer: ScorerResult) -> list[str]:
+    return [
+        str(scorer.correct),
+        accuracy_text(scorer),
+        bounds(scorer.ci95) if scorer.judged else "-",
+        str(scorer.wrong),
+        str(scorer.no_answer),
+        str(scorer.error),
+    ]
+
+
+def accuracy_text(scorer: ScorerResult) -> str:
+    """Return the accuracy in percent, "-" without judged completions."""
+    return percent(scorer.accuracy) if scorer.judged else "-"
+
+
+def run_name(run: str) -> str:
+    """Return a run's name for the terminal, escaped and shortened."""
+    return clip(printable(run, keep=""), NAME_WIDTH)
+
+
+def forms_in_words(score: RunScore) -> list[str]:
+    """Return the shares of completions that are empty, cut off or run on, and uneven samples."""
+    forms = score.forms
+    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in forms.named()] if forms else []
+    return [*parts, UNEVEN.format(*score.samples)] if score.samples else parts
 
 
 def simple_table(
@@ -97,155 +170,66 @@ def folded(name: str, width: int) -> str:
     for part in SEAM.split(name):
         fits = len(part) <= width - len(INDENT)
         for piece in [part] if fits else HYPHEN.split(part):
-            if lines[-1].strip() and len(lines[-1]) + len(piece) > width:
+            if lines[-1].strip() and len(lines[-1]) + len(piece.rstrip()) > width:
                 lines.append(INDENT)
             lines[-1] += piece
-    return "\n".join(lines)
-
-
-def fold_name(name: str, width: int) -> str:
-    """Return a run's name in lines of this width, broken only between words."""
-    lines = [""]
-    for part in RUN_SEAM.split(name):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.strip() for line in lines)
-
-
-def _run_name(run: str) -> str:
-    return clip(printable(run, keep=""), NAME_WIDTH)
-
-
-def _single(score: RunScore, names: int) -> Table:
-    other = score.platinum
-    title = f"{_run_name(score.run)}, {count(score.n, 'completion')}"
-    title += f", {other.n} of them in Platinum" if other else ""
-    table = _table(", ".join([title, *_forms(score)]))
-    table.add_column("scorer", overflow="fold", vertical="top")
-    for name in (*FIGURES, *(OTHER_FIGURES if other else ())):
-        table.add_column(name, justify="right", no_wrap=True)
-    names -= OTHER_WIDTH if other else 0
-    for index, scorer in enumerate(score.scorers):
-        table.add_row(
-            folded(scorer.scorer, names),
-            str(scorer.correct),
-            accuracy_text(scorer),
-            bounds(scorer.ci95) if scorer.judged else "-",
-            str(scorer.wrong),
-            str(scorer.no_answer),
-            str(scorer.error),
-            *(
-                (accuracy_text(other.scorers[index]), bounds(other.scorers[index].ci95))
-                if other
-                else ()
-            ),
-        )
-    return table
-
-
-def _forms(score: RunScore, samples: str = "{} to {} samples per problem") -> list[str]:
-    """Return the shares of completions that are empty, cut off or run on: "12.5 % truncated".
-
-    samples: the phrase for the fewest and the most completions per problem, added if they differ:
-    each completion counts once, so some problems count more than others.
-    """
-    forms = score.forms
-    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in forms.named()] if forms else []
-    return [*parts, samples.format(*score.samples)] if score.samples else parts
-
-
-def _heading(score: RunScore) -> list[str]:
-    """Return the text below a run's name."""
-    forms = (part.replace(" samples per problem", " per problem") for part in _forms(score))
-    return [f"n = {score.n}", *forms]
-
-
-def _width(score: RunScore) -> int:
-    """Return the width of a run's column: of its figures, and of its folded name."""
-    cells = (
-        line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
-    )
-    figures = max(map(len, (*cells, *_heading(score))))
-    name = fold_name(_run_name(score.run), max(FOLDED_WIDTH, figures))
-    return max(figures, *map(len, name.split("\n")))
-
-
-def _several(scores: Sequence[RunScore], names: int) -> Table:
-    table = _table()
-    table.add_column("scorer", no_wrap=True)
-    for score in scores:
-        width = _width(score)
-        heading = "\n".join([fold_name(_run_name(score.run), width), *_heading(score)])
-        table.add_column(heading, justify="right", overflow="fold", width=width)
-    for index, scorer in enumerate(scores[0].scorers):
-        table.add_row(folded(scorer.scorer, names), *(_cell(score, index) for score in scores))
-    return table
-
-
-def _cell(score: RunScore, index: int) -> str:
-    scorer = score.scorers[index]
-    counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
-    silent = [f"{count} {name}" for count, name in counts if count]
-    read_nothing = scorer.correct == scorer.wrong == 0
-    interval = [] if read_nothing and silent else [bounds(scorer.ci95)]
-    other = [f"Platinum  {accuracy_text(score.platinum.scorers[index])}"] if score.platinum else []
-    return "\n".join([f"{scorer.correct}  {accuracy_text(scorer)}", *interval, *other, *silent])
-
-
-def accuracy_text(scorer: ScorerResult) -> str:
-    """Return the accuracy in percent, "-" without judged completions."""
-    return percent(scorer.accuracy) if scorer.judged else "-"
-
-
-class _Gap(NamedTuple):
-    """The largest gap between two scorers of a run; whole: every scorer was considered."""
-
-    points: float
-    run: str
-    low: ScorerResult
-    high: ScorerResult
-    whole: bool
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def spread_lines(
-    scores: Sequence[RunScore], origins: Mapping[str, RunOrigin], reading: str
+    scores: Sequence[RunScore], comparable: Collection[str], reading: str
 ) -> list[str]:
-    """Return the largest gap between scorers, and the command that explains it.
+    """Return the largest gap between scorers of one run, and the command that explains it.
 
-    origins: the origin of each run, by its name in the scores. reading: the command's options for
+    comparable: the scorers to compare, those for this dataset. reading: the command's options for
     reading a file, as they follow it. Scorers that find no answer in most completions are ignored
     if two others remain: the table shows that they are far from all others.
     """
-    gap = max(map(_gap, scores), key=lambda results: results.points)
-    if gap.low is gap.high:
+    gaps = []
+    for score in scores:
+        scorers = [each for each in score.scorers if each.scorer in comparable]
+        reads = [
+            each for each in scorers if each.correct and each.correct + each.wrong > each.no_answer
+        ]
+        ranked = sorted(reads if len(reads) > 1 else scorers, key=lambda each: each.accuracy)
+        if len(ranked) > 1:
+            gap = 100 * (ranked[-1].accuracy - ranked[0].accuracy)
+            gaps.append((gap, score, ranked, len(ranked) == len(scorers)))
+    if not gaps:
         return []
-    scorers = "scorers" if gap.whole else "scorers that extract answers"
-    if gap.points == 0:
-        return [f"The {scorers} give the same accuracy."]
-    where = f"In {_run_name(gap.run)} the" if len(scores) > 1 else "The"
-    path = Path(origins[gap.run].source)
-    several = sum(Path(origin.source) == path for origin in origins.values()) > 1
-    file = quoted(f"{path}#{origins[gap.run].run}" if several else str(path))
-    names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
-    return [
-        f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
-        f"{accuracy_text(gap.high)}, {gap.low.scorer} {accuracy_text(gap.low)}. Why:",
-        f"  gradeschool explain {file}{reading} --scorer {names}",
-    ]
-
-
-def _gap(score: RunScore) -> _Gap:
-    reading = [
-        scorer
-        for scorer in score.scorers
-        if scorer.correct and scorer.correct + scorer.wrong > scorer.no_answer
-    ]
-    looked_at = reading if len(reading) > 1 else score.scorers
-    ranked = sorted(looked_at, key=lambda scorer: scorer.accuracy)
+    gap, score, ranked, is_whole = max(gaps, key=lambda each: each[0])
+    scorers_named = "scorers" if is_whole else "scorers that extract answers"
+    if not gap:
+        return [f"The {scorers_named} give the same accuracy."]
     low, high = ranked[0], ranked[-1]
-    whole = len(looked_at) == len(score.scorers)
-    return _Gap(high.accuracy - low.accuracy, score.run, low, high, whole)
+    where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
+    return [
+        f"{where} {scorers_named} are up to {gap:.1f} points apart: {high.scorer} "
+        f"{accuracy_text(high)}, {low.scorer} {accuracy_text(low)}. Why:",
+        f"  gradeschool explain {quoted(score.origin)}{reading} "
+        f"--scorer '{high.scorer}' '{low.scorer}'",
+    ]
+
+
+def flag_line(score: RunScore, headline: str, reading: str) -> str:
+    """Return how far the file's own verdicts of a run agree with the headline scorer's."""
+    flags = score.flags[headline]
+    best = max(score.flags, key=lambda name: (score.flags[name].agree, name == headline))
+    text = f"the file's own flags: {flags.agree:,} of {flags.n:,} agree"
+    if flags.agree < flags.n:
+        text += (
+            f"; {flags.only_scorer:,} say wrong where {headline} says correct, {flags.only_flag:,} "
+            "the reverse"
+        )
+        if score.flags[best].agree > flags.agree:
+            text += f"; {best} agrees on {score.flags[best].agree:,}"
+        text += f"; `gradeschool explain {quoted(score.origin)}{reading} --flags` shows them"
+    return text
+
+
+def disagrees(flags: FlagAgreement) -> bool:
+    """Return whether the file's own verdicts differ so often that a column may be misread."""
+    return flags.n - flags.agree > LARGE_DISAGREEMENT * flags.n
 
 
 def quoted(text: str) -> str:

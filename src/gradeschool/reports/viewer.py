@@ -30,8 +30,8 @@ from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import document, page
 from gradeschool.runs.summary import RunSummary, find_runs, summary_of
 from gradeschool.scoring.score import score_table
-from gradeschool.scoring.sources import choose_runs, headline_scorer
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.table import headline_scorer, scored_table
 
 HOST = "127.0.0.1"
 MOST_RUNS = 12  # maximum number of runs on one page

@@ -28,7 +28,7 @@ from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
+from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.scoring.table import Tally, nothing_judged, scored_table
 from gradeschool.verdict import Outcome
 
@@ -139,7 +139,7 @@ def account_of_gap(
 def _account(
     scorer: str, expected: float, tallies: Sequence[Tally], causes: Sequence[GapCause]
 ) -> GapAccount:
-    accuracy, interval = share_of_clusters(tallies), clustered_wilson(tallies)
+    accuracy, interval = mean_share(tallies), clustered_wilson(tallies)
     judged = sum(tally.judged for tally in tallies)
     return GapAccount(scorer, expected, accuracy, interval, judged, tuple(causes))
 

@@ -19,7 +19,7 @@ from gradeschool.scoring.samples import Run
 from gradeschool.scoring.statistics import (
     Interval,
     clustered_wilson,
-    share_of_clusters,
+    mean_share,
     wilson,
     wilson_of_mean,
 )
@@ -156,7 +156,7 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
     return AtK(
         k=k,
         problems=len(enough),
-        maj=share_of_clusters(clusters),
+        maj=mean_share(clusters),
         maj_ci95=clustered_wilson(clusters),
         pass_any=float(sum(chances) / len(chances)),
         pass_ci95=wilson_of_mean(chances, count),
@@ -244,7 +244,7 @@ def votes_on(
 
     The texts of a file are in memory during its votes. Raises UnknownNameError, InputError.
     """
-    from gradeschool.scoring.sources import load_runs  # not for `eval`, which reads no files
+    from gradeschool.scoring.sources import load_runs
 
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [

@@ -285,22 +285,18 @@ def count_headline_causes(table: ScoredTable, changes: LabelChanges) -> Causes:
 
 def causes_in_files(
     names: Sequence[str], options: ReadOptions, scorers: Sequence[Scorer]
-) -> dict[tuple[str, str], dict[str, Causes]]:
-    """Return the causes by (file, run) and scorer. Raises InputError, DataError.
+) -> list[dict[str, Causes]]:
+    """Return the causes of each run by scorer, in the order of `score_sources`.
 
-    Does not warn of unusable rows: scoring the same files does.
+    Does not warn of unusable rows: scoring the same files does. Raises InputError, DataError.
     """
-    from gradeschool.scoring.sources import (  # not for `eval`: it reads no files
-        load_runs,
-        open_sources,
-    )
+    from gradeschool.scoring.sources import load_runs, open_sources
 
-    causes = {}
+    causes = []
     for source in open_sources(names, options, lambda message: None):
         for run in load_runs(Path(source.name), source.options, lambda message: None):
-            every = disputed(source.dataset.problems, run.problems())
-            table, changes = scored_table(run, scorers), label_changes(run, every)
-            causes[source.name, run.name] = causes_in_run(table, changes)
+            changes = label_changes(run, disputed(source.dataset.problems, run.problems()))
+            causes.append(causes_in_run(scored_table(run, scorers), changes))
     return causes
 
 

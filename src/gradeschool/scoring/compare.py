@@ -15,6 +15,7 @@ from gradeschool.scoring.statistics import (
     clustered_wilson,
     holm,
     mean_difference,
+    mean_share,
     mean_size,
     mean_squared_difference,
     minimum_detectable,
@@ -22,7 +23,6 @@ from gradeschool.scoring.statistics import (
     paired_test,
     problems_for_margin,
     problems_needed,
-    share_of_clusters,
     unpaired,
 )
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally, nothing_judged
@@ -49,8 +49,8 @@ class Outcomes:
 
     @property
     def accuracy(self) -> float:
-        """Return the share of the judged samples that are right, as `score` does."""
-        return share_of_clusters(self.tallies.values())
+        """Return the mean over problems of the share of judged samples that are right."""
+        return mean_share(self.tallies.values())
 
     @property
     def interval(self) -> Interval:
@@ -89,9 +89,8 @@ class Comparison:
     """One run against the first; every difference is `run` minus `baseline`, -1..1.
 
     n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: on those
-    problems only. is_even: every run has equally many samples of each problem; if not, a paired
-    difference, the mean over problems, is not that of the accuracies. left_out: problems that both
-    contain, without a judged completion in one. p_holm: p corrected for the number of comparisons.
+    problems only. left_out: problems that both contain, without a judged completion in one.
+    p_holm: p corrected for the number of comparisons.
     p_unpaired: the test that ignores the pairing, for comparison with tools that have no other.
     detectable: the smallest true difference that this many problems detect with 80 % power. needed:
     the number of problems that would detect the observed difference with that power.
@@ -113,7 +112,6 @@ class Comparison:
     lost: tuple[Change, ...] = ()
     detectable: float | None = None
     needed: int | None = None
-    is_even: bool = True
     left_out: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -190,7 +188,6 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     test = paired_test(both)
     clusters_a = [(pair.right_a, pair.n_a) for pair in both]
     clusters_b = [(pair.right_b, pair.n_b) for pair in both]
-    is_even = len({pair.n_a for pair in both}) == len({pair.n_b for pair in both}) == 1
     difference, discordance = mean_difference(both), mean_squared_difference(both)
     changes = [
         Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b) for id, pair in pairs.items()
@@ -200,8 +197,8 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
         baseline=a.run,
         run=b.run,
         n=n,
-        accuracy_a=share_of_clusters(clusters_a),
-        accuracy_b=share_of_clusters(clusters_b),
+        accuracy_a=mean_share(clusters_a),
+        accuracy_b=mean_share(clusters_b),
         difference=difference,
         ci95=interval,
         ci_method=ci_method,
@@ -213,7 +210,6 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
         lost=tuple(change for change in changes if change.after < change.before),
         detectable=minimum_detectable(n, discordance, mean_size(both)),
         needed=problems_needed(discordance, difference),
-        is_even=is_even,
         left_out=tuple(
             id for run, other in ((a, b), (b, a)) for id in run.silent if id in other.tallies
         ),

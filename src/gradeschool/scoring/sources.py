@@ -25,7 +25,6 @@ from gradeschool.formats.own_run import (
     dataset_of,
     manifest_of,
     missing_samples,
-    scorer_of,
 )
 from gradeschool.formats.read import (
     SampleBatch,
@@ -38,10 +37,8 @@ from gradeschool.formats.read import (
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import RowSelection, every_row
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.matching import Matcher, examined
-from gradeschool.scoring.samples import Run, collect_matched
+from gradeschool.scoring.samples import Run, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
@@ -281,9 +278,6 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
     return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
 
 
-ALL = "all"
-
-
 def load_runs(path: Path, options: ReadOptions, warn: Callable[[str], None]) -> list[Run]:
     """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
 
@@ -294,7 +288,7 @@ def load_runs(path: Path, options: ReadOptions, warn: Callable[[str], None]) -> 
     samples = [sample for batch in source.batches() for sample in batch]
     name = name_of_unnamed({sample.run for sample in samples}, source.run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
-    runs = collect_matched(samples, source.dataset.name, source.name, warn)
+    runs = collect(samples, source.dataset.name, source.name, warn)
     for warning in source.conclude():
         warn(warning)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
@@ -316,33 +310,6 @@ def _arrange(run: Run, places: Mapping[str, int]) -> None:
         return places.get(sample.problem.id, last), sample.sample
 
     run.samples.sort(key=place)
-
-
-def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
-    """Return the scorers of these names.
-
-    None means every scorer for this dataset that needs no library (microseconds per text); "all"
-    adds those of other datasets, and those that call a library (milliseconds per text) if its extra
-    is installed. Raises UnknownNameError, and MissingExtraError for a named scorer whose extra is
-    not installed.
-    """
-    if not names:
-        scorers = all_scorers().values()
-        here = dataset or ""
-        return [
-            scorer for scorer in scorers if not scorer.extra and here.startswith(scorer.dataset)
-        ]
-    if ALL in names:
-        return [scorer for scorer in all_scorers().values() if available(scorer)]
-    return [get_usable_scorer(name) for name in dict.fromkeys(names)]
-
-
-def common_dataset(files: Sequence[str], dataset: str | None) -> str | None:
-    """Return the named dataset, else the one that all run folders have in common, if any."""
-    if dataset is not None:
-        return dataset
-    datasets = {dataset_of(Path(parted(file)[0])) for file in files}
-    return datasets.pop() if len(datasets) == 1 else None
 
 
 class SourceRun(NamedTuple):
@@ -427,33 +394,6 @@ def _name_apart(chosen: Sequence[SourceRun]) -> None:
     for source_run, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
             source_run.run.name = f"{name} ({source_run.path})"
-
-
-def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
-    """Return the name of the headline scorer of runs: that of their protocols, if they agree.
-
-    The answer extractor is used for samples without a protocol, for runs that disagree, and for a
-    scorer that this version does not have.
-    """
-    own = {scorer_of(manifest) for manifest in manifests}
-    name = own.pop() if len(own) == 1 else None
-    return name if name in all_scorers() else DEFAULT_SCORER
-
-
-def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) -> Scorer:
-    """Return the scorer with a name, by default the headline scorer of runs, ready for use.
-
-    Raises UnknownNameError, MissingExtraError.
-    """
-    return get_usable_scorer(name or headline_scorer(manifests))
-
-
-def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the different protocols of runs; sample files without a manifest have none."""
-    named = (manifest.get("protocol") for manifest in manifests)
-    return list(
-        dict.fromkeys(str(protocol.get("name")) for protocol in named if isinstance(protocol, dict))
-    )
 
 
 def check_labels(datasets: Sequence[Dataset]) -> None:

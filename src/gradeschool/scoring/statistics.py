@@ -45,47 +45,41 @@ def wilson(correct: float, n: float) -> Interval:
     return Interval(low, high)
 
 
-def share_of_clusters(clusters: Iterable[tuple[int, int]]) -> float:
-    """Return the accuracy of (correct, n) by problem: the share of all samples, 0 without any."""
-    correct = n = 0
-    for right, size in clusters:
-        correct, n = correct + right, n + size
-    return correct / n if n else 0.0
+def mean_share(clusters: Iterable[tuple[int, int]]) -> float:
+    """Return the accuracy of (correct, n) by problem: the mean of the problems' shares.
 
-
-def _clustered_variance(clusters: Sequence[tuple[int, int]]) -> float:
-    """Return the variance of `share_of_clusters` of two problems or more, n at least 1 in each."""
-    n, count = sum(size for _, size in clusters), len(clusters)
-    share = sum(right for right, _ in clusters) / n
-    between = sum((right - share * size) ** 2 for right, size in clusters)
-    return between * count / (count - 1) / n**2
+    Each problem counts once, however many samples it has. 0 without any.
+    """
+    pairs = [(right, size) for right, size in clusters if size]
+    if len({size for _, size in pairs}) == 1:  # exact: no sum of rounded shares
+        return sum(right for right, _ in pairs) / (len(pairs) * pairs[0][1])
+    return sum(right / size for right, size in pairs) / len(pairs) if pairs else 0.0
 
 
 def clustered_error(clusters: Sequence[tuple[int, int]]) -> float | None:
-    """Return the standard error of `share_of_clusters`, None for fewer than two problems.
-
-    With equally many samples of each problem, it is that of the mean over problems.
-    """
-    clusters = [(right, size) for right, size in clusters if size]
-    return sqrt(_clustered_variance(clusters)) if len(clusters) > 1 else None
+    """Return the standard error of `mean_share`, None for fewer than two problems."""
+    shares = [right / size for right, size in clusters if size]
+    return standard_error(shares) if len(shares) > 1 else None
 
 
 def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
-    """Return the Wilson interval of `share_of_clusters`: problems with one or several samples each.
+    """Return the Wilson interval of `mean_share`: problems with one or several samples each.
 
-    clusters: (correct, n) for each problem. Samples of one problem are not independent trials: n is
-    divided by the design effect, the ratio of the clustered to the simple variance (Kish 1965), at
-    least 1. With one sample a problem this is the plain Wilson interval.
+    clusters: (correct, n) for each problem. Samples of one problem are not independent trials: the
+    number of trials is the one that a proportion with the same mean and standard error would have,
+    at most that of the samples (a design effect of at least 1, Kish 1965). With one sample a
+    problem this is the plain Wilson interval.
     """
     clusters = [(right, size) for right, size in clusters if size]
-    n = sum(size for _, size in clusters)
-    correct = sum(right for right, _ in clusters)
-    count = len(clusters)
-    if n == 0 or count < 2 or n == count or correct in (0, n):
-        return wilson(correct, n) if n == count else wilson(correct * count / max(n, 1), count)
-    share = correct / n
-    effect = max(1.0, _clustered_variance(clusters) / (share * (1 - share) / n))
-    return wilson(correct / effect, n / effect)
+    n, count = sum(size for _, size in clusters), len(clusters)
+    if n == count:
+        return wilson(sum(right for right, _ in clusters), n)
+    share = mean_share(clusters)
+    if count < 2 or share in (0.0, 1.0):
+        return wilson(share * count, count)
+    variance = standard_error([right / size for right, size in clusters]) ** 2
+    trials = min(n, share * (1 - share) / variance) if variance else n
+    return wilson(share * trials, trials)
 
 
 def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:
@@ -357,29 +351,23 @@ def unpaired(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Unpa
 
     Interval: Newcombe's (1998, Statistics in Medicine 17:873, method 10) of the two Wilson
     intervals, clustered by problem. p: the pooled z test of two proportions, over the problems'
-    shares, weighted by samples, if there are several. Tools without a paired test apply it to
+    shares if there are several samples. Tools without a paired test apply it to
     pairs too.
     """
     if not (a and b):
         return Unpaired(0.0, Interval(-1.0, 1.0), 1.0)
-    mean_a, mean_b = share_of_clusters(a), share_of_clusters(b)
+    mean_a, mean_b = mean_share(a), mean_share(b)
     low_a, high_a = clustered_wilson(a)
     low_b, high_b = clustered_wilson(b)
     gap = mean_b - mean_a
     low = gap - sqrt((mean_b - low_b) ** 2 + (high_a - mean_a) ** 2)
     high = gap + sqrt((high_b - mean_b) ** 2 + (mean_a - low_a) ** 2)
-    both = [*_weighted(a), *_weighted(b)]
-    mean = sum(weight * share for weight, share in both) / len(both)
-    variance = sum((weight * (share - mean)) ** 2 for weight, share in both) / len(both)
+    both = [right / size for right, size in (*a, *b)]
+    mean = sum(both) / len(both)
+    variance = sum((share - mean) ** 2 for share in both) / len(both)
     error = sqrt(variance * (1 / len(a) + 1 / len(b)))
     p = two_sided(gap / error) if error else 1.0
     return Unpaired(gap, Interval(max(-1.0, low), min(1.0, high)), p)
-
-
-def _weighted(clusters: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Return the weight of each problem, its samples over the mean number, and its share."""
-    n = sum(size for _, size in clusters)
-    return [(size * len(clusters) / n, right / size) for right, size in clusters]
 
 
 def holm(ps: Sequence[float]) -> list[float]:

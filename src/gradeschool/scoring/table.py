@@ -1,21 +1,22 @@
-"""The scored table: the only module that applies scorers to completions.
+"""Scorers by name, and the scored table: the only module that applies scorers to completions.
 
 `ScorerSet` gives the outcomes of a completion under all its scorers, as one byte each. A
-`ScoredTable` contains them for a run in memory; `stream.score_sources` yields the same bytes for
-files of any length. Scores, comparisons, votes, causes and reports are queries on these.
+`ScoredTable` contains them for a run in memory; `score.score_batch` takes the same bytes for files
+of any length. Scores, comparisons, votes, causes and reports are queries on these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import count
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from gradeschool.errors import InputError
+from gradeschool.formats.own_run import scorer_of
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer, ScorerFailure
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -23,11 +24,57 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
 BATCH = 64  # texts that are scored together
-MOST_TEXTS = 10_000  # number of outcomes remembered; at the limit all are dropped
 Pair = tuple[str, Problem]
 References = tuple[str | None, ...]  # what each reference function gives for a problem
 Extract = Callable[[str, str], Answer | None]
 Compare = Callable[[str, str], bool]
+ALL = "all"  # the name of all usable scorers
+
+
+def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
+    """Return the scorers of these names.
+
+    None means every scorer for this dataset that needs no library (microseconds per text); "all"
+    adds those of other datasets, and those that call a library (milliseconds per text) if its extra
+    is installed. Raises UnknownNameError, and MissingExtraError for a named scorer whose extra is
+    not installed.
+    """
+    if not names:
+        scorers = all_scorers().values()
+        here = dataset or ""
+        return [
+            scorer for scorer in scorers if not scorer.extra and here.startswith(scorer.dataset)
+        ]
+    if ALL in names:
+        return [scorer for scorer in all_scorers().values() if available(scorer)]
+    return [get_usable_scorer(name) for name in dict.fromkeys(names)]
+
+
+def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of the headline scorer of runs: that of their protocols, if they agree.
+
+    The answer extractor is used for samples without a protocol, for runs that disagree, and for a
+    scorer that this version does not have.
+    """
+    own = {scorer_of(manifest) for manifest in manifests}
+    name = own.pop() if len(own) == 1 else None
+    return name if name in all_scorers() else DEFAULT_SCORER
+
+
+def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) -> Scorer:
+    """Return the scorer with a name, by default the headline scorer of runs, ready for use.
+
+    Raises UnknownNameError, MissingExtraError.
+    """
+    return get_usable_scorer(name or headline_scorer(manifests))
+
+
+def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the different protocols of runs; sample files without a manifest have none."""
+    named = (manifest.get("protocol") for manifest in manifests)
+    return list(
+        dict.fromkeys(str(protocol.get("name")) for protocol in named if isinstance(protocol, dict))
+    )
 
 
 class AnswerComparison(NamedTuple):
@@ -48,19 +95,11 @@ class Extraction(NamedTuple):
     comparisons: list[AnswerComparison]
 
 
-class ProblemReferences(NamedTuple):
-    """A problem with its own number, and the result of each reference function."""
-
-    number: int
-    problem: Problem
-    references: References
-
-
 class ScorerSet:
     """Scorers that are applied together to many completions.
 
-    Scorers with the same extraction and comparison are called once, also for several completions of
-    a problem with exactly the same text. An id may mean another problem in the next file.
+    Scorers with the same extraction and comparison are called once. An id may mean another problem
+    in the next file.
     """
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
@@ -69,9 +108,7 @@ class ScorerSet:
         self.calls_library = any(scorer.extra for scorer in scorers)
         self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
         self._extractions = self._shared_extractions()
-        self._problems: dict[str, ProblemReferences] = {}  # by id, the last problem with it
-        self._numbers = count()
-        self._outcomes: dict[tuple[int, str], bytes] = {}  # by problem number and text
+        self._references: dict[str, tuple[Problem, References]] = {}  # by id, of the last problem
 
     def _shared_extractions(self) -> list[Extraction]:
         extractions: dict[Extract, dict[object, AnswerComparison]] = {}
@@ -91,17 +128,7 @@ class ScorerSet:
         outcomes: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
-            problems = [self._references_of(problem) for _, problem in batch]
-            keys = [(each.number, text) for each, (text, _) in zip(problems, batch, strict=True)]
-            if len(self._outcomes) >= MOST_TEXTS:
-                self._outcomes.clear()
-            new = {
-                key: (key[1], each.references)
-                for key, each in zip(keys, problems, strict=True)
-                if key not in self._outcomes
-            }
-            self._outcomes.update(zip(new, self._score(list(new.values())), strict=True))
-            outcomes += [self._outcomes[key] for key in keys]
+            outcomes += self._score([(text, self._read(problem)) for text, problem in batch])
         return outcomes
 
     def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:
@@ -142,16 +169,13 @@ class ScorerSet:
         joined = b"".join(columns)
         return [joined[index :: len(texts)] for index in range(len(texts))]
 
-    def _references_of(self, problem: Problem) -> ProblemReferences:
+    def _read(self, problem: Problem) -> References:
         """Return the result of each reference function, None for a failure; once per problem."""
-        remembered = self._problems.get(problem.id)
-        if remembered is None or (
-            remembered.problem is not problem and remembered.problem != problem
-        ):
+        known, references = self._references.get(problem.id, (None, ()))
+        if known is not problem and known != problem:
             references = tuple([_reference(of, problem) for of in self._reference_functions])
-            remembered = ProblemReferences(next(self._numbers), problem, references)
-            self._problems[problem.id] = remembered
-        return remembered
+            self._references[problem.id] = problem, references
+        return references
 
     def verdicts(self, text: str, problem: Problem) -> tuple[Verdict, ...]:
         """Return the verdict of every scorer on a completion: its outcome, answer and reason."""
@@ -260,24 +284,3 @@ def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:
             count[0] += outcome == CORRECT
             count[1] += 1
     return {problem: Tally(*count) for problem, count in counts.items()}
-
-
-class ScoredRow(NamedTuple):
-    """The record of a file's sample after its text has been scored.
-
-    run: as in the file, "" if the row does not say. problem: its id; None if the row is unusable,
-    with the reason in `error`. sample: as in the file, -1 for none. digest: of the text, never 0.
-    error: the provider's failure. outcomes: a byte for each scorer; empty if there is no text.
-    notes: other facts about the text (see `scoring.forms`).
-    """
-
-    row: int
-    run: str
-    problem: str | None
-    gold: str
-    sample: int
-    finish: str
-    digest: int
-    error: str
-    outcomes: bytes = b""
-    notes: bytes = b""

@@ -17,8 +17,8 @@ from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import SourceRun, choose_runs, scorer_for
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.sources import SourceRun, choose_runs
+from gradeschool.scoring.table import scored_table, scorer_for
 from gradeschool.verdict import Outcome
 
 

@@ -27,9 +27,9 @@ from gradeschool.scoring.statistics import (
     clustered_wilson,
     interval_of_mean,
     mean_difference,
+    mean_share,
     paired_interval,
     paired_test,
-    share_of_clusters,
     wilson_of_mean,
 )
 from gradeschool.verifier.candidates import (
@@ -418,7 +418,7 @@ def baseline(
             "give a run on the same dataset"
         )
     clusters = list(outcomes.values())
-    return other.run, outcomes, share_of_clusters(clusters), clustered_wilson(clusters)
+    return other.run, outcomes, mean_share(clusters), clustered_wilson(clusters)
 
 
 class BudgetPoint(NamedTuple):

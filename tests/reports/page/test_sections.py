@@ -11,8 +11,7 @@ from gradeschool.reports.figures.records import lengths
 from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.sections import tokens_section
 from gradeschool.reports.page.verdicts import judge_run
-from gradeschool.scoring.sources import choose_scorers
-from gradeschool.scoring.table import ERROR, ScorerSet
+from gradeschool.scoring.table import ERROR, ScorerSet, choose_scorers
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import blocks, report, written

@@ -17,7 +17,7 @@ from gradeschool.reports.page.gather import PageRun, TokenValues
 from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
-from gradeschool.scoring.statistics import Interval, clustered_wilson, share_of_clusters
+from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.scoring.table import (
     CORRECT,
     ERROR,
@@ -137,7 +137,7 @@ def share_of(
 def clustered_share(clusters: Sequence[tuple[int, int]]) -> Share:
     """Return the share of (right, n) by problem."""
     right, n = sum(right for right, _ in clusters), sum(n for _, n in clusters)
-    accuracy, interval = share_of_clusters(clusters), clustered_wilson(clusters)
+    accuracy, interval = mean_share(clusters), clustered_wilson(clusters)
     return Share(right, n, accuracy, interval, len(clusters))
 
 

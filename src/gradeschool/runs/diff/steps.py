@@ -17,7 +17,7 @@ from gradeschool.formats.settings import LIMIT
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import DiffSide, PairedSamples, SamplePair
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.statistics import share_of_clusters
+from gradeschool.scoring.statistics import mean_share
 from gradeschool.scoring.table import (
     CORRECT,
     ERROR,
@@ -105,7 +105,7 @@ def account_of(
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
-    whole = [share_of_clusters(each) for each in tallies]
+    whole = [mean_share(each) for each in tallies]
     n = len(kept)
     common = [sum(walk[end][0] == CORRECT for walk in kept) for end in (0, -1)]
     steps = [_step(name, number, kept) for number, (name, _) in enumerate(changes, start=1)]
