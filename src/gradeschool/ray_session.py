@@ -1,4 +1,4 @@
-"""A session of Ray, for sampling (`models.workers`) and scoring (`scoring.cluster`)."""
+"""A session of Ray, for scoring."""
 
 from __future__ import annotations
 

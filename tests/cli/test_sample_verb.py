@@ -37,15 +37,6 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in map(json.loads, lines)}
 
 
-def assert_same(rows: dict[str, dict[str, Any]], expected: dict[str, dict[str, Any]]) -> None:
-    """Hold rows equal; log-probabilities, which a digest covers, differ as batches round them."""
-    assert rows.keys() == expected.keys()
-    for key, row in rows.items():
-        rounded = {"logprob": None, "digest": None}
-        assert {**row, **rounded} == {**expected[key], **rounded}
-        assert row["logprob"] == pytest.approx(expected[key]["logprob"], abs=1e-4)
-
-
 @pytest.mark.slow
 def test_a_killed_sampling_goes_on_and_more_can_be_added(
     folder: Path, tmp_path: Path, gradeschool: Command
@@ -58,11 +49,11 @@ def test_a_killed_sampling_goes_on_and_more_can_be_added(
     lines = (output / "completions.jsonl").read_bytes().splitlines(keepends=True)
     (output / "completions.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:30])
     assert gradeschool(*words(folder, output, 3)).status == 0
-    assert_same(rows_of(output), first)
+    assert rows_of(output) == first
     assert gradeschool(*words(folder, output, 5)).status == 0
     more = rows_of(output)
     assert len(more) == 5 * PROBLEMS
-    assert_same({key: more[key] for key in first}, first)
+    assert {key: more[key] for key in first} == first
 
 
 @pytest.mark.slow
@@ -81,21 +72,6 @@ def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool
     scored = gradeschool("score", output)
     assert scored.status == 0
     assert "openai/2021" in scored.out
-
-
-@pytest.mark.slow
-def test_processes_write_the_same_samples(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    single, two = tmp_path / "one", tmp_path / "two"
-    assert gradeschool(*words(folder, single, 2)).status == 0
-    ended = gradeschool(*words(folder, two, 2), "--processes", 2)
-    assert ended.status == 0, ended.err
-    texts = [
-        {key: row["completion"] for key, row in rows_of(folder_written).items()}
-        for folder_written in (single, two)
-    ]
-    assert texts[0] == texts[1]
 
 
 @pytest.mark.slow

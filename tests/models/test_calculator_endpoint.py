@@ -69,7 +69,7 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
     return asyncio.run(ask())
 
 
-def test_a_server_writes_what_the_token_loop_writes(tiny_model: Path, tiny_url: str) -> None:
+def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: str) -> None:
     questions = [problem.question for problem in load_problems()][:16]
     prompts = [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
     served = answers(choose_model(tiny_url, (), "", calculator=True), prompts)

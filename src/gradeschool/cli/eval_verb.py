@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Evaluation
     from gradeschool.runs.job import PreparedJob
 
-# The processes that run a local model.
-worker_options = with_options(
-    click.option("--engine", type=click.Choice(["local", "ray"]), default="local",
-                 show_default=True,
-                 help="Run a transformers/ model on this machine, or on a Ray cluster."),
-    click.option("--processes", type=click.IntRange(min=1),
-                 help="Processes that run a transformers/ model; by default one, on Ray one for "
-                      "each GPU, or for each CPU without a GPU."),
-)  # fmt: skip
 # Requests to a model.
 request_options = with_options(
     click.option("--temperature", type=FiniteRange(0, 2),
@@ -64,7 +55,6 @@ request_options = with_options(
                  help="Dollars per million tokens: 2.50/10, or a .json file of models."),
     click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
                  help="Stop before the run costs more; it can be resumed. Needs --price."),
-    worker_options,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end, worker_options
+from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end
 from gradeschool.cli.options import (
     FiniteRange,
     Verb,
@@ -50,7 +50,6 @@ TEMPERATURE = 0.7  # the paper's
 )
 @click.option("--seed", type=click.IntRange(0, MOST_SEED),
               help="Seed; another one gives other samples.")  # fmt: skip
-@worker_options
 @click.option("--connections", type=click.IntRange(1, 4096), help="Requests in flight at a time.")
 @click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
               help="Seconds to wait for one request.")  # fmt: skip
@@ -68,8 +67,6 @@ def command(
     max_tokens: int | None,
     calculator: bool,
     seed: int | None,
-    engine: str,
-    processes: int | None,
     connections: int | None,
     timeout: float,
     loggers: tuple[str, ...],
@@ -100,8 +97,6 @@ def command(
         calculator,
         connections,
         timeout=timeout,
-        engine=engine,
-        processes=processes,
         output=output,
     )
     work = prepare(job)

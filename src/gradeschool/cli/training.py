@@ -112,14 +112,12 @@ def run_training(
     """
     from shlex import join
 
-    from gradeschool.models.workers import keep_freed_memory
     from gradeschool.reports.loggers import TrainingLog, check_loggers
     from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
     from gradeschool.verifier.session import PLANNED, Listener, Session
 
     check_loggers(settings.loggers)
-    keep_freed_memory()
     with (
         joined(settings.parallel, settings.processes) as world,
         TrainingDisplay(settings.quiet or not world.first) as progress,

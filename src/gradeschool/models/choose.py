@@ -15,7 +15,6 @@ from gradeschool.problem import Problem
 
 if TYPE_CHECKING:
     from gradeschool.models.endpoint import Endpoint
-    from gradeschool.models.transformers_model import Workers
 
 E = TypeVar("E", bound="Endpoint")
 NATIVE = ("anthropic", "gemini", "google")  # providers of `models/native.py`
@@ -58,7 +57,6 @@ def choose_model(
     dataset: str,
     seconds: float = 600.0,
     calculator: bool = False,
-    workers: Workers | None = None,
 ) -> Model:
     """Return the model named on the command line; raises InputError for an unknown form.
 
@@ -67,16 +65,10 @@ def choose_model(
     serves unless a name follows. `anthropic/NAME` and `gemini/NAME` use the formats of these
     providers. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and `llama.cpp/FILE.gguf` run a
     model on this machine; `tiny` is the model shipped with the package. seconds: timeout of one
-    request. calculator: insert the results of annotations while the model writes. workers: the
-    processes that run a `transformers/` model.
+    request. calculator: insert the results of annotations while the model writes.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
-    if workers is not None and provider != "transformers":
-        raise InputError(
-            "--engine ray and --processes run a transformers/FOLDER model, not "
-            f"{shown_address(spec)!r}; leave them out"
-        )
     if provider == "recorded" and name:
         if calculator:
             raise InputError("a recorded model cannot use the calculator; leave out --calculator")
@@ -86,7 +78,7 @@ def choose_model(
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 
-        return TransformersModel(name, calculator, workers)
+        return TransformersModel(name, calculator)
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 

@@ -1,4 +1,4 @@
-"""A Hugging Face model on this machine, which gets all requests of a run in one batch."""
+"""A Hugging Face model on this machine: its folder, files, tokenizer and end tokens."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Collector, Engine
 
@@ -24,48 +24,6 @@ TRAINING_FILE, UNFINISHED = "training.json", "training"
 # the cache.
 LARGE_WEIGHTS = 1 << 26
 BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
-
-
-class SampleTask(NamedTuple):
-    """A sample to write: the index of its prompt, its own number, and the prompt's tokens."""
-
-    prompt: int
-    sample: int
-    tokens: tuple[int, ...]
-
-
-class WrittenText(NamedTuple):
-    """The text written for the task with this prompt index.
-
-    tokens: their number, including the end token. logprob: of all tokens, see `Completion`.
-    """
-
-    prompt: int
-    text: str
-    tokens: int
-    finished: bool
-    logprob: float | None = None
-
-
-class GenerationSettings(NamedTuple):
-    """The settings that samples depend on, beside the prompt.
-
-    folder: of the model. calculator: write the results of annotations.
-    """
-
-    folder: Path
-    calculator: bool
-    decoding: Decoding
-
-    @property
-    def temperature(self) -> float:
-        """Return the temperature, 1 if the protocol sets none."""
-        return 1.0 if self.decoding.temperature is None else self.decoding.temperature
-
-    @property
-    def top_p(self) -> float:
-        """Return top_p, 1 if the protocol sets none."""
-        return 1.0 if self.decoding.top_p is None else self.decoding.top_p
 
 
 class LocalModel(Collector):

@@ -1,95 +1,345 @@
-"""`transformers/PATH_OR_ID`: weights in Hugging Face's format, written by the local generator."""
+"""`transformers/PATH_OR_ID`: weights in Hugging Face's format, written here in batches.
+
+One forward pass of the model for each token of all rows. A row that has ended leaves the batch;
+equal prompts are read once; the calculator replaces tokens as they are chosen. `generate` of
+transformers can do none of that: its batch runs until the longest row ends, which for samples of
+grade-school solutions takes four times the CPU time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+import hashlib
+from collections import deque
+from collections.abc import Generator, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Finish, Usage
-from gradeschool.errors import ModelError
+from gradeschool.errors import InputError, ModelError
+from gradeschool.machine import best_device, free_memory
+from gradeschool.models.annotations import Annotations
 from gradeschool.models.base import Reply, Request, Results, Take
-from gradeschool.models.generation import LoadedGenerator
 from gradeschool.models.local import (
     DEFAULT_TOKENS,
-    GenerationSettings,
     LocalModel,
-    SampleTask,
-    WrittenText,
+    ends_of,
     fits,
-    from_folder,
+    load_model,
     load_tokenizer,
     tokens_of,
     too_long,
 )
 
-# Writes tasks in other processes, here or elsewhere, like `LoadedGenerator.write`.
-Workers = Callable[
-    [GenerationSettings, int, Sequence[SampleTask]], Generator[list[WrittenText], None, None]
-]
-
-
-MOST_REQUESTS = 4096  # that are written together
+ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
+SMALL_WEIGHTS = 1 << 26  # up to this many, a second thread costs more than it gains
+MEMORY_SHARE = 0.5  # of the free memory, for keys and values
+ASSUMED_FREE = 4 << 30  # bytes, if the system does not say
+DEAD_SHARE = 0.1  # of ended rows, from which they are removed from the batch
+STEPS = 128  # places by which keys and values grow
+TAIL = 16  # tokens that are searched for a stop string
 
 
 class TransformersModel(LocalModel):
-    """A causal language model. workers: the processes that generate; None: this process.
+    """A causal language model.
 
-    A sample depends only on the weights, the prompt, its number and the seed (default 0), not on
-    the other requests.
+    A sample depends only on the weights, the prompt, its number and the seed (default 0). Rounding
+    may differ with the other rows of a batch.
     """
 
-    def __init__(self, spec: str, calculator: bool = False, workers: Workers | None = None) -> None:
-        needs = ("torch", "transformers")
-        load = partial(TransformersEngine, calculator, workers)
-        super().__init__(spec, "transformers", needs, "local", load, calculator)
+    def __init__(self, spec: str, calculator: bool = False) -> None:
+        load = partial(TransformersEngine.load, calculator)
+        super().__init__(spec, "transformers", ("torch", "transformers"), "local", load, calculator)
 
 
 class TransformersEngine:
-    """Converts requests to tokens, and written texts to replies."""
+    """A loaded model that writes batches of rows. rows: maximum number in a batch."""
 
-    def __init__(self, calculator: bool, workers: Workers | None, folder: Path) -> None:
-        from transformers import AutoConfig
+    def __init__(
+        self, model: Any, tokenizer: Any, calculator: bool, rows: int | None = None
+    ) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.ends = frozenset(ends_of(model, tokenizer))
+        self.context: int | None = getattr(model.config, "max_position_embeddings", None)
+        self.calculator = None
+        if calculator:
+            self.calculator = Annotations(tokenizer, model.get_output_embeddings().weight.shape[0])
+        gpu = model.device.type == "cuda"
+        self.rows = rows or (ROWS_ON_GPU if gpu else ROWS_ON_CPU)
+        self.is_small = sum(each.numel() for each in model.parameters()) <= SMALL_WEIGHTS
+        known = signature(model.forward).parameters
+        self._takes_positions = "position_ids" in known
+        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
 
-        self.folder, self.calculator = folder, calculator
-        self.tokenizer = load_tokenizer(folder)
-        config = from_folder(AutoConfig, folder)
-        self.context: int | None = getattr(config, "max_position_embeddings", None)
-        self._write = LoadedGenerator(folder).write if workers is None else workers
+    @classmethod
+    def load(cls, calculator: bool, folder: Path) -> TransformersEngine:
+        """Load a folder's model, on a GPU if there is one."""
+        return cls(load_model(folder, best_device()), load_tokenizer(folder), calculator)
 
     def write(self, take: Take) -> Generator[Results, None, None]:
-        """Yield results in any order; see `Engine`."""
-        while requests := take(MOST_REQUESTS):
-            for decoding in dict.fromkeys(request.decoding for request in requests):
-                alike = [request for request in requests if request.decoding == decoding]
-                yield from self._write_alike(decoding, alike)
+        """Yield results as they end; see `Engine`."""
+        import torch
 
-    def _write_alike(self, decoding: Decoding, requests: Sequence[Request]) -> Iterator[Results]:
-        """Yield the results of requests with the same decoding."""
-        limit = decoding.max_tokens or DEFAULT_TOKENS
+        threads = torch.get_num_threads()
+        if self.is_small:
+            torch.set_num_threads(1)
         try:
-            prompts = dict.fromkeys(request.prompt for request in requests)
-            tokens = {prompt: tuple(tokens_of(self.tokenizer, prompt)) for prompt in prompts}
-        except ModelError as error:
-            yield [(request, error) for request in requests]
-            return
-        tasks, failures = [], []
-        for index, request in enumerate(requests):
-            ids = tokens[request.prompt]
-            if self.context is None or fits(len(ids), limit, self.context):
-                tasks.append(SampleTask(index, request.sample, ids))
-            else:
-                failures.append((request, too_long(len(ids), limit, self.context)))
-        yield list(failures)
-        settings = GenerationSettings(self.folder, self.calculator, decoding)
-        if tasks:
-            with closing(self._write(settings, limit, tasks)) as written:
-                for rows in written:
-                    yield [self._result(requests[row.prompt], row, tokens) for row in rows]
+            while requests := take(self.rows):
+                rows: list[Row] = []
+                refused: Results = []
+                for request in requests:
+                    row = self._row(request)
+                    if isinstance(row, ModelError):
+                        refused.append((request, row))
+                    else:
+                        rows.append(row)
+                if refused:
+                    yield refused
+                while rows:
+                    most = self._most(rows)
+                    part, rows = rows[:most], rows[most:]
+                    try:
+                        yield from self._write_batch(part)
+                    except torch.OutOfMemoryError as error:
+                        torch.cuda.empty_cache()
+                        if len(part) == 1:
+                            raise InputError(
+                                "the model does not fit into the GPU's memory with one row; give "
+                                "a smaller --max-tokens"
+                            ) from error
+                        self.rows = len(part) // 2
+                        rows += [row.begin_again() for row in part if not row.ended]
+        finally:
+            torch.set_num_threads(threads)
 
-    def _result(self, request: Request, row: WrittenText, tokens: Any) -> tuple[Request, Reply]:
-        finish = Finish.STOP if row.finished else Finish.LENGTH
-        usage = Usage(len(tokens[request.prompt]), row.tokens)
-        return request, Reply(row.text, finish, usage, logprob=row.logprob)
+    def _row(self, request: Request) -> Row | ModelError:
+        limit = request.decoding.max_tokens or DEFAULT_TOKENS
+        try:
+            prompt = tuple(tokens_of(self.tokenizer, request.prompt))
+        except ModelError as error:
+            return error
+        if not fits(len(prompt), limit, self.context):
+            return too_long(len(prompt), limit, self.context or 0)
+        if self.context is not None:
+            limit = min(limit, self.context - len(prompt))
+        return Row(request, prompt, limit)
+
+    def _most(self, rows: Sequence[Row]) -> int:
+        """Return how many rows have room for their keys and values."""
+        import torch
+
+        config = self.model.config.get_text_config()
+        heads = config.num_attention_heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // heads
+        heads = getattr(config, "num_key_value_heads", None) or heads
+        place = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        longest = max(len(row.prompt) + row.limit for row in rows)
+        if self.model.device.type == "cuda":
+            free = torch.cuda.mem_get_info(self.model.device)[0]
+        else:
+            free = free_memory() or ASSUMED_FREE
+        return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
+
+    def _write_batch(self, rows: Sequence[Row]) -> Generator[Results, None, None]:
+        """Yield the results of rows that begin together; the prompts are padded on the left."""
+        import torch
+
+        device = self.model.device
+        prompts = list(dict.fromkeys(row.prompt for row in rows))
+        numbers = {prompt: number for number, prompt in enumerate(prompts)}
+        owners = torch.tensor([numbers[row.prompt] for row in rows], device=device)
+        width = max(map(len, prompts))
+        pads = [width - len(prompt) for prompt in prompts]
+        ids = torch.tensor(
+            [[0] * pad + list(prompt) for pad, prompt in zip(pads, prompts, strict=True)]
+        )
+        mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads])
+        with torch.inference_mode():
+            cache = _new_cache(self.model)
+            logits = self._forward(ids.to(device), mask.to(device), cache)[owners]
+            cache.batch_select_indices(owners)
+            mask = mask.to(device)[owners]
+            alive = list(rows)
+            draw = Draw(alive, device)
+            while alive:
+                chosen = draw.choose(logits)
+                ended: Results = []
+                for row, token in zip(alive, chosen, strict=True):
+                    if not row.ended and self._add(row, token):
+                        ended.append((row.request, self._reply(row)))
+                yield ended
+                left = [place for place, row in enumerate(alive) if not row.ended]
+                if len(left) < len(alive) * (1 - DEAD_SHARE) or not left:
+                    kept = torch.tensor(left, device=device)
+                    alive = [alive[place] for place in left]
+                    if not alive:
+                        return
+                    cache.batch_select_indices(kept)
+                    mask = mask[kept]
+                    draw = draw.select(kept)
+                last = torch.tensor([[row.written[-1]] for row in alive], device=device)
+                mask = torch.cat([mask, mask.new_ones(len(alive), 1)], 1)
+                logits = self._forward(last, mask, cache)
+
+    def _forward(self, ids: Any, mask: Any, cache: Any) -> Any:
+        """Return the logits after the last of these tokens, in float32."""
+        positions = {}
+        if self._takes_positions:
+            places = (mask.cumsum(1) - 1).clamp(min=0)
+            positions = {"position_ids": places[:, -ids.shape[1] :]}
+        output = self.model(
+            input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True,
+            **positions, **self._last_only,
+        )  # fmt: skip
+        if getattr(output, "past_key_values", None) is None:
+            raise InputError(
+                f"a model of the type {self.model.config.model_type!r} has no keys and values to "
+                "continue from; run it with vllm/FOLDER or behind a server"
+            )
+        return output.logits[:, -1].float()
+
+    def _add(self, row: Row, token: int) -> bool:
+        """Add the chosen token, or one that the calculator forces; return whether the row ends."""
+        if row.forced:
+            token = row.forced.popleft()
+        elif self.calculator is not None and self.calculator.watched[token]:
+            override = self.calculator.override(row.written, token)
+            row.forced.extend(override.tokens)
+            if override.instead:
+                token = row.forced.popleft()
+        row.written.append(token)
+        row.ended = token in self.ends or len(row.written) >= row.limit
+        stops = row.request.decoding.stop
+        if stops and not row.ended:
+            size = max(map(len, stops)) + TAIL
+            tail = self.tokenizer.decode(row.written[-size:], skip_special_tokens=True)
+            row.ended = any(stop in tail for stop in stops)
+        return row.ended
+
+    def _reply(self, row: Row) -> Reply:
+        ids = row.written[:-1] if row.written[-1] in self.ends else row.written
+        text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
+        stops = row.request.decoding.stop
+        end = min((start for word in stops if (start := text.find(word)) >= 0), default=len(text))
+        whole = end == len(text) and len(ids) == len(row.written)
+        finish = Finish.LENGTH if whole else Finish.STOP
+        return Reply(text[:end], finish, Usage(len(row.prompt), len(row.written)))
+
+
+class Row:
+    """One sample that is being written. forced: the calculator's next tokens."""
+
+    def __init__(self, request: Request, prompt: tuple[int, ...], limit: int) -> None:
+        self.request, self.prompt, self.limit = request, prompt, limit
+        self.written: list[int] = []
+        self.forced: deque[int] = deque()
+        self.ended = False
+
+    def begin_again(self) -> Row:
+        """Return the row without what was written."""
+        return Row(self.request, self.prompt, self.limit)
+
+    def uniforms(self) -> Any:
+        """Return the row's random numbers in 0..1, one a token."""
+        import numpy
+
+        facts = f"{self.request.decoding.seed or 0} {self.request.sample} {self.prompt}"
+        seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
+        return numpy.random.default_rng(seed).random(self.limit, dtype=numpy.float32)
+
+
+class Draw:
+    """Chooses the next token of each row, by its temperature, top_p and random numbers."""
+
+    def __init__(self, rows: Sequence[Row], device: Any) -> None:
+        import numpy
+        import torch
+
+        self.step = 0
+        longest = max(row.limit for row in rows)
+        self.greedy = all(row.request.decoding.temperature == 0 for row in rows)
+        numbers = numpy.zeros((len(rows), 0 if self.greedy else longest), numpy.float32)
+        for place, row in enumerate(rows if not self.greedy else ()):
+            numbers[place, : row.limit] = row.uniforms()
+        self.numbers = torch.from_numpy(numbers).to(device)
+        decodings: list[Decoding] = [row.request.decoding for row in rows]
+        self.temperature = torch.tensor(
+            [1.0 if each.temperature is None else each.temperature for each in decodings],
+            device=device,
+        )[:, None]
+        self.top_p = torch.tensor(
+            [1.0 if each.top_p is None else each.top_p for each in decodings], device=device
+        )[:, None]
+
+    def select(self, kept: Any) -> Draw:
+        """Keep some of the rows."""
+        self.numbers, self.temperature, self.top_p = (
+            each[kept] for each in (self.numbers, self.temperature, self.top_p)
+        )
+        return self
+
+    def choose(self, logits: Any) -> list[int]:
+        """Return a token for each row."""
+        import torch
+
+        likeliest = logits.argmax(1)
+        if self.greedy:
+            return list(likeliest.tolist())
+        shares = torch.softmax(logits / self.temperature.clamp(min=1e-6), 1)
+        if (self.top_p < 1).any():
+            ordered, order = shares.sort(1, descending=True)
+            outside = ordered.cumsum(1) - ordered >= self.top_p
+            shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
+        sums = shares.cumsum(1)
+        number = self.numbers[:, self.step : self.step + 1] * sums[:, -1:]
+        self.step += 1
+        drawn = torch.searchsorted(sums, number, right=True)[:, 0]
+        drawn = drawn.clamp(max=logits.shape[1] - 1)
+        return list(torch.where(self.temperature[:, 0] == 0, likeliest, drawn).tolist())
+
+
+def _new_cache(model: Any) -> Any:
+    """Return an empty cache; plain layers of it grow by blocks instead of by a copy a token."""
+    from transformers import DynamicCache
+    from transformers.cache_utils import DynamicLayer
+
+    class GrowingLayer(DynamicLayer):
+        """Keys and values at the start of a larger buffer."""
+
+        is_initialized: bool
+        room: Any = None
+
+        def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
+            """Append keys and values, and return all."""
+            if not self.is_initialized:
+                self.lazy_initialization(key_states, value_states)
+                self.keys = key_states[:, :, :0]
+                self.values = value_states[:, :, :0]
+            assert self.keys is not None  # noqa: S101
+            start = self.keys.shape[2]
+            end = start + key_states.shape[2]
+            if self.room is None or self.room[0].shape[2] < end:
+                self.room = [self._grown(old, end) for old in (self.keys, self.values)]
+            for buffer, states in zip(self.room, (key_states, value_states), strict=True):
+                buffer[:, :, start:end] = states
+            self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)
+            return self.keys, self.values
+
+        @staticmethod
+        def _grown(states: Any, end: int) -> Any:
+            rows, heads, length, size = states.shape
+            buffer = states.new_empty(rows, heads, end + STEPS, size)
+            buffer[:, :, :length] = states
+            return buffer
+
+        def batch_select_indices(self, indices: Any) -> None:
+            """Keep some of the rows, in this order."""
+            super().batch_select_indices(indices)
+            self.room = None
+
+    cache = DynamicCache(config=model.config)
+    grow: Any = GrowingLayer
+    cache.layers = [grow() if type(layer) is DynamicLayer else layer
+                    for layer in cache.layers]  # fmt: skip
+    return cache

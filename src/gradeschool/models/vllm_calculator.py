@@ -23,8 +23,8 @@ try:
 except ImportError:  # a vLLM without the second runner
     SlotProcessor = object
 
+from gradeschool.models.annotations import Annotations
 from gradeschool.models.local import load_tokenizer
-from gradeschool.models.tokens.annotations import Annotations
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -26,7 +25,6 @@ from gradeschool.runs.evaluate import RequestOptions
 from gradeschool.runs.plan import RunPlan, check_samples, make_plan
 
 if TYPE_CHECKING:
-    from gradeschool.models.transformers_model import Workers
     from gradeschool.runs.cost import Price
 
 DEFAULT_PROTOCOL = "zero-shot/chat"
@@ -46,7 +44,7 @@ class EvalJob:
     temperature, max_tokens, seed: None selects the protocol's. calculator: None turns it on for
     `tiny` only. connections: maximum number of requests in flight, None to adapt it. choices:
     samples per request. timeout: seconds per request. price: dollars per million tokens, "2.50/10".
-    engine: "local" or "ray". output: the run folder, None for `default_folder`.
+    output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -64,8 +62,6 @@ class EvalJob:
     timeout: float = 600.0
     price: str | None = None
     max_cost: float | None = None
-    engine: str = "local"
-    processes: int | None = None
     output: Path | None = None
 
     @property
@@ -101,11 +97,11 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
     protocol = get_protocol(job.protocol_name)
     _check(job, protocol)
     decoding = decoding_of(protocol, job.samples, job.temperature, job.max_tokens, job.seed)
-    workers, name = workers_of(job.engine, job.processes), job.dataset or protocol.dataset
+    name = job.dataset or protocol.dataset
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        _price(job, model or _model(job, (), name, workers))
+        _price(job, model or _model(job, (), name))
     plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
-    answering = model or _model(job, plan.problems, plan.dataset.name, workers)
+    answering = model or _model(job, plan.problems, plan.dataset.name)
     _check_model(job, answering)
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
@@ -115,13 +111,8 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
     return PreparedJob(job, plan, answering, folder, options)
 
 
-def _model(
-    job: EvalJob,
-    problems: tuple[Problem, ...],
-    dataset: str,
-    workers: Workers | None,
-) -> Model:
-    return choose_model(job.model, problems, dataset, job.timeout, job.calculates, workers)
+def _model(job: EvalJob, problems: tuple[Problem, ...], dataset: str) -> Model:
+    return choose_model(job.model, problems, dataset, job.timeout, job.calculates)
 
 
 def _price(job: EvalJob, model: Model) -> Price | None:
@@ -181,19 +172,6 @@ def decoding_of(
     )
     check_samples(decoding, samples)
     return decoding
-
-
-def workers_of(engine: str, processes: int | None) -> Workers | None:
-    """Return the worker processes for a model, or None for this process."""
-    if engine == "ray":
-        from gradeschool.models.workers import on_ray
-
-        return partial(on_ray, actors=processes)
-    if processes is None or processes == 1:
-        return None
-    from gradeschool.models.workers import in_processes
-
-    return partial(in_processes, processes=processes)
 
 
 def default_folder(job: EvalJob, plan: RunPlan) -> Path:

@@ -218,25 +218,30 @@ class DevCurves:
 
     def _correct(self, model: Any, samples: int, temperature: float) -> list[list[bool]]:
         """Return which samples of each problem are correct."""
-        from gradeschool.models.token_loop import sample
+        from gradeschool.completion import Decoding, Prompt
+        from gradeschool.models.base import Reply, Request
+        from gradeschool.models.transformers_model import TransformersEngine
         from gradeschool.scoring.judge import judge
 
-        prompts = [row.ids[: row.start] for row in self.examples]
-        drawn = sample(
-            model,
-            self.tokenizer,
-            prompts,
-            samples=samples,
-            temperature=temperature,
-            max_tokens=MAX_TOKENS,
-            ends=[self.tokenizer.eos_token_id],
-            seed=self.settings.seed,
-        )
-        marks: list[list[bool]] = [[] for _ in prompts]
-        for row in drawn:
-            text = self.tokenizer.decode(row.ids, skip_special_tokens=True)
-            marks[row.prompt].append(judge(text, self.problems[row.prompt], SCORER).correct)
-        return marks
+        decoding = Decoding(temperature, max_tokens=MAX_TOKENS, seed=self.settings.seed)
+        waiting = [
+            Request(
+                problem, Prompt(text=f"{problem.question}\n"), decoding, (problem.id,), (number,)
+            )
+            for problem in self.problems
+            for number in range(samples)
+        ]
+        marks: dict[str, list[bool]] = {problem.id: [] for problem in self.problems}
+
+        def take(most: int) -> list[Request]:
+            taken, waiting[:] = waiting[:most], waiting[most:]
+            return taken
+
+        for results in TransformersEngine(model, self.tokenizer, True).write(take):
+            for request, reply in results:
+                text = reply.text if isinstance(reply, Reply) else ""
+                marks[request.key].append(judge(text, request.problem, SCORER).correct)
+        return list(marks.values())
 
 
 def loss_on(model: Any, examples: Sequence[TrainingExample]) -> float:

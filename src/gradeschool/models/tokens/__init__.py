@@ -1,1 +1,0 @@
-"""The parts of the token loop (`gradeschool.models.token_loop`)."""
