@@ -101,14 +101,13 @@ def test_names_are_those_of_logs_that_we_write(scorers: Scorers) -> None:
     assert {name: f"gradeschool/{ours}" for name, ours in names.items()} == {
         name: inspect_scorer_name(name) for name in names
     }
-    assert {*names.values(), "numeric_equality", "scorer", "rule"} == set(scorers.registered)
+    assert {*names.values(), "numeric_equality", "scorer"} == set(scorers.registered)
 
 
 def test_a_scorer_is_also_found_by_its_published_name(scorers: Scorers) -> None:
     name = "inspect/match-numeric@<=0.3.220"
-    for registered in ("scorer", "rule"):  # the old name
-        named = scorers.registered[registered](name)
-        assert score(named, "ANSWER: 711", "11").metadata["scorer"] == name
-        assert score(scorers.registered[registered](), "#### 11", "11").value == "C"
+    named = scorers.registered["scorer"](name)
+    assert score(named, "ANSWER: 711", "11").metadata["scorer"] == name
+    assert score(scorers.registered["scorer"](), "#### 11", "11").value == "C"
     with pytest.raises(InputError, match="nobody"):
         scorers.registered["scorer"]("nobody")

@@ -8,7 +8,9 @@ import pytest
 
 from gradeschool import Scores
 from gradeschool.errors import InputError
-from tests.integrations.test_scores import GOLDS, TEXTS
+
+TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
+GOLDS = [18, "11", {"question": "?", "answer": "#### 1"}]
 
 
 def test_assert_accuracy_returns_the_scores(assert_accuracy: Callable[..., Scores]) -> None:

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from gradeschool import all_scorers, judge
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.integrations import verl
-from gradeschool.integrations.rewards import LONGEST, Grader, Reward, has_format, text_of
+from gradeschool.integrations.rewards import (
+    LONGEST,
+    Grader,
+    Reward,
+    _first_unreadable,
+    has_format,
+    text_of,
+)
 from gradeschool.integrations.trl import reward
 from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.verdict import Outcome
@@ -266,3 +273,13 @@ def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     assert text_of(later) == "first"
     assert text_of([]) == ""
     assert text_of([3]) is None
+
+
+def test_the_first_gold_that_cannot_be_read_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _first_unreadable.cache_clear()
+    assert reward(["#### 1"] * 3, answer=[r"7\pi", r"8\pi", "1"]) == [None, None, 1.0]
+    [record] = caplog.records
+    assert "cannot be read, so its reward is None" in record.getMessage()
+    assert "pi" in record.getMessage()

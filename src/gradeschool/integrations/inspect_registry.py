@@ -4,7 +4,7 @@ Tasks `gradeschool/gsm8k` and `gradeschool/aime2025`, every scorer, and
 `gradeschool/numeric_equality`.
 """
 
-from gradeschool.integrations.inspect_scorers import SCORERS, named_scorer, numeric_equality, rule
+from gradeschool.integrations.inspect_scorers import SCORERS, named_scorer, numeric_equality
 from gradeschool.integrations.inspect_tasks import aime2025, gsm8k
 
-__all__ = ["SCORERS", "aime2025", "gsm8k", "named_scorer", "numeric_equality", "rule"]
+__all__ = ["SCORERS", "aime2025", "gsm8k", "named_scorer", "numeric_equality"]

@@ -133,9 +133,3 @@ numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 def named_scorer(scorer: str = DEFAULT_SCORER) -> InspectScorer:
     """Score by a named scorer: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
     return _scoring(scorer)
-
-
-@scorer(metrics=[accuracy(), stderr()])
-def rule(rule: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by a named scorer: the old name of `scorer`, until 0.2.0."""
-    return _scoring(rule)

@@ -5,9 +5,10 @@ The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other tra
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Near, relation_to_gold, scale_of
@@ -23,6 +24,7 @@ from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.scoring.judge import gold_of, problem_of
 from gradeschool.verdict import Outcome, Verdict
 
+LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
@@ -93,6 +95,7 @@ class Grader:
         problem = _problem_of(*read) if read and len(read[0]) <= LONGEST_GOLD else None
         if problem is None:
             what = clip(read[0]) if read else type(gold)
+            _say_once(what)
             return _none(f"the gold cannot be read: {what!r}")
         text = _end_of(text)
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
@@ -197,6 +200,22 @@ def _field(message: object, name: str) -> object:
         value: object = message.get(name)
         return value
     return getattr(message, name, None)
+
+
+@cache
+def _first_unreadable() -> list[object]:
+    return []
+
+
+def _say_once(gold: object) -> None:
+    """Log the first gold of this process that cannot be read: trainers skip its reward silently."""
+    if not (found := _first_unreadable()):
+        found.append(gold)
+        LOGGER.warning(
+            "gradeschool: the gold %r cannot be read, so its reward is None; give the number or a "
+            "solution that ends in '#### N'. Further golds of this kind are not reported; the "
+            "outcome of their rewards is 'error'.", gold,
+        )  # fmt: skip
 
 
 def _none(reason: str) -> Reward:

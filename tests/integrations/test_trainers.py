@@ -1,0 +1,123 @@
+"""The rewards for TRL, verl and OpenRLHF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.errors import InputError
+from gradeschool.integrations import openrlhf, verl
+from gradeschool.integrations.trl import RewardFunction, reward
+
+
+def test_trl_gets_a_float_or_none_for_each_completion() -> None:
+    extra: dict[str, list[Any]] = {}
+    values = reward(
+        prompts=["?"] * 3,
+        completions=[[{"role": "assistant", "content": "#### 1"}], "#### 2", "#### 3"],
+        answer=["so\n#### 1", "9", ""],
+        log_extra=extra.__setitem__,
+    )
+    assert values == [1.0, 0.0, None]
+    assert extra["gradeschool_outcome"] == ["correct", "wrong", "error"]
+    assert "'2' is not '9'" in extra["gradeschool_reason"][1]
+    assert reward.__name__ == "gradeschool"
+
+
+def test_trl_is_told_which_column_is_missing() -> None:
+    with pytest.raises(InputError, match=r"no column 'gold' or 'answer'.*only \['label'\]"):
+        reward(["#### 1"], label=["1"])
+    assert RewardFunction(column="label")(["#### 1"], label=["1"]) == [1.0]
+
+
+def test_trl_columns_are_lists() -> None:
+    with pytest.raises(InputError, match="column 'answer' is the text '18'"):
+        reward(["#### 1", "#### 8"], answer="18")
+    with pytest.raises(InputError, match="2 completions but 1 values in the column 'answer'"):
+        reward(["#### 1", "#### 8"], answer=["18"])
+
+
+def test_trl_takes_the_first_gold_of_each_row() -> None:
+    texts, golds = ["#### 1", "#### 2", "#### 3"], [None, "2", None]
+    assert reward(texts, gold=golds, answer=["1", "9", None]) == [1.0, 1.0, None]
+    assert RewardFunction(column="gold")(texts, gold=golds, answer=["1"] * 3) == [None, 1.0, None]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"format_credits": 0.1}, "did you mean format_credit"),
+        ({"partial": 0.1}, "did you mean partial_credit"),
+        ({"format_credit": [0.1]}, r"format_credit is \[0.1\]"),
+        ({"scorer": ["openai/2021"]}, "the scorer is"),
+    ],
+)
+def test_verl_options_that_cannot_be_used_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        verl.compute_score("", "#### 18", "18", **options)
+
+
+def test_verl_gets_a_score_with_reasons_by_keyword() -> None:
+    row = verl.compute_score(
+        data_source="openai/gsm8k",
+        solution_str="so\n#### 1,250",
+        ground_truth="1250",
+        extra_info={"num_turns": None},
+        reward_router_address="passed over",
+        format_credit=0.5,
+    )
+    assert {key: row[key] for key in ("score", "acc", "pred", "outcome")} == {
+        "score": 1.5,
+        "acc": True,
+        "pred": "1250",
+        "outcome": "correct",
+    }
+
+
+def test_verl_batches_have_the_same_keys_in_every_row() -> None:
+    rows = verl.compute_scores(["x"] * 3, ["#### 1", "", "#### 1"], ["1", "1", ""])
+    assert [row["score"] for row in rows] == [1.0, 0.0, 0.0]
+    assert [row["outcome"] for row in rows] == ["correct", "no_answer", "error"]
+    assert len({tuple(row) for row in rows}) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt", "text"),
+    [
+        ("Q: 1?\nA: one", "Q: 1?\nA:", " one"),
+        ("Q A 18<|im_end|>\n</s><pad><pad>", "Q A", " 18"),
+        ("<s> Q: 1?\nA: 5 <|eot_id|>", "Q: 1?\nA:", " 5"),
+        ("something else", "Q: 1?", None),
+        ("</s></s>", "", ""),
+        ("Q: 1 + 1?\n#### 2\nQ: 9 * 2?\nA:</s>", "Q: 1+1?\n#### 2\n\nQ: 9 * 2 ?\nA: ", ""),
+        ("<s>Q: 9 * 2?\nA:  #### 18", "Q: 9 * 2 ?\nA: ", "  #### 18"),
+        ("<s>" + 90 * "go on\n" + "18", 90 * "go on\n", "18"),
+        ("<s>" + 90 * "go on\n" + "18", 90 * "go  on\n", "\n18"),
+        (80 * "go on\n" + "18", 90 * "go on\n", None),
+        (" ".join(map(str, range(5, 199))) + " so 18", " ".join(map(str, range(199))), " so 18"),
+    ],
+)
+def test_openrlhf_reads_the_response_alone(query: str, prompt: str, text: str | None) -> None:
+    assert openrlhf.response(query, prompt) == text
+
+
+@pytest.mark.slow
+def test_openrlhf_gives_nothing_for_a_query_without_its_prompt() -> None:
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    with pytest.warns(UserWarning, match="does not contain its prompt"):
+        results = openrlhf.reward_func(["Q: 1?\n#### 18"], ["another prompt"], ["18"])
+    assert results["rewards"].tolist() == [0.0]
+
+
+def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
+    assert "def reward_func(" in Path(openrlhf.__file__).read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_openrlhf_gets_tensors() -> None:
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    results = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
+    assert results["rewards"].tolist() == results["scores"].tolist() == [1.0, 0.0, 0.0]
+    assert results["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
