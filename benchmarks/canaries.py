@@ -223,8 +223,8 @@ def leaks(key: str, artefacts: Mapping[str, bytes]) -> list[str]:
 
 def play(key: str) -> tuple[int, int, list[str]]:
     """Run the commands with a key; return the numbers of commands and artefacts, and the leaks."""
-    masking._secrets.clear()
     masking._forms.clear()
+    masking._pattern = None
     artefacts: dict[str, bytes] = {}
     lines = [
         json.dumps({"question": f"What is {n} + 0?", "answer": f"#### {n}"}) for n in range(20)

@@ -16,7 +16,6 @@ missing. Counted over all runs:
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import random
 import sys
@@ -27,15 +26,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from gradeschool.completion import Decoding
-from gradeschool.datasets.load import load_dataset
 from gradeschool.models import endpoint
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs import dispatch
-from gradeschool.runs.evaluate import RequestOptions, evaluate
-from gradeschool.runs.plan import make_plan
-from gradeschool.runs.progress import RunProgress
+from gradeschool.runs import send
+from gradeschool.runs.evaluate import run_job
+from gradeschool.runs.job import Job, prepare
 from tests.support.fault_server import (
     FAULTS,
     Behaviour,
@@ -87,21 +82,13 @@ class FaultyRun:
     def session(self, server: FaultServer) -> int:
         """Run one session; return the number of samples without an answer."""
         path = self.folder.parent / "problems.jsonl"
-        decoding = Decoding(0.7, max_tokens=64, seed=1)
-        plan = make_plan(
-            get_protocol(self.protocol), load_dataset(str(path)), decoding, None, self.samples
-        )
+        job = Job(
+            "faulty", self.protocol, str(path), samples=self.samples, temperature=0.7,
+            max_tokens=64, seed=1, connections=self.connections, output=self.folder,
+        )  # fmt: skip
         before = {(row["problem_id"], row["sample"]) for row in self.rows() if not row["error"]}
         first = len(server.requests)
-        ended = asyncio.run(
-            evaluate(
-                plan,
-                Endpoint(server.url, "faulty", "", SECONDS),
-                self.folder,
-                options=RequestOptions(connections=self.connections),
-                progress=RunProgress(),
-            )
-        )
+        ended = run_job(prepare(job, Endpoint(server.url, "faulty", "", SECONDS)))
         for request in server.requests[first:]:
             sample = (numbers_in(request.question)[-2], request.body["seed"] - 1)
             self.wrong["asked twice"] += sample in before
@@ -147,7 +134,7 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=12)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    dispatch.FIRST_WAIT, endpoint.LARGEST_REPLY = 0.001, 2**16
+    send.FIRST_WAIT, endpoint.LARGEST_REPLY = 0.001, 2**16
     wrong: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
     faults: Counter[str] = Counter()
     samples = sessions = 0

@@ -55,8 +55,8 @@ def clean_environment(
             monkeypatch.setenv(name, NOWHERE)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(masking, "_secrets", {})
     monkeypatch.setattr(masking, "_forms", {})
+    monkeypatch.setattr(masking, "_pattern", None)
     if "data" not in request.fixturenames:
         monkeypatch.delenv(DATA_VARIABLE, raising=False)
         stand_in.remove(monkeypatch)

@@ -110,7 +110,7 @@ def test_the_reference_has_every_public_name_and_every_verb(
     assert 'id="gradeschool.errors.GradeschoolError"' in pages
     for verb in VERBS:
         assert f"Usage: gradeschool {verb}" in texts[f"commands/{verb}.html"]
-    assert "Usage: gradeschool runs merge" in texts["commands/runs.html"]
+    assert "Usage: gradeschool runs verify" in texts["commands/runs.html"]
 
 
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:

@@ -48,8 +48,8 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
 
 @pytest.fixture(autouse=True)
 def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(masking, "_secrets", {})
     monkeypatch.setattr(masking, "_forms", {})
+    monkeypatch.setattr(masking, "_pattern", None)
     masking.register_secret(KEY)
     masking.register_secret(SHORT)
     yield

@@ -15,6 +15,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.masking import masked_bytes
 
 PREFIX = ".tmp-"
+LOCK_FILE = "run.lock"
 LONGEST_NAME = 80  # characters of the name that are kept: a file system allows 255 bytes
 
 
@@ -129,3 +130,36 @@ def sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+class FolderLock:
+    """An exclusive lock on a folder, which it makes; a context manager.
+
+    The system releases it when the process dies in any way. Raises StoreError if another process
+    has it, or the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._number = -1
+
+    def __enter__(self) -> FolderLock:
+        """Take the lock."""
+        import fcntl
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
+            fcntl.flock(self._number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.__exit__()
+            raise StoreError(
+                f"the folder {str(self.folder)!r} is in use by another process; wait for it"
+            ) from None
+        except OSError as error:
+            raise StoreError(f"cannot use {str(self.folder)!r}: {error.strerror}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Release the lock."""
+        os.close(self._number)

@@ -83,7 +83,6 @@ MISTAKES = {
     "runs list absent": "'absent'",
     "runs show empty": "'empty' is not a run folder",
     "runs verify empty": "'empty' is not a run folder",
-    "runs merge empty -o run": "'empty' is not a run folder",
     "runs curve absent.jsonl": "'absent.jsonl' does not exist",
     "runs curve answers.jsonl --scorer absent": "no scorer is called 'absent'",
     "protocols show absent": "no protocol or scorer is called 'absent'",

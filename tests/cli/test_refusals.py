@@ -57,7 +57,6 @@ CASES = {
     "reproduce --figure 99 -o x": "'99'",
     "runs show none": "'none' is not a run folder",
     "runs curve none": "'none' has no completions.jsonl",
-    "runs merge none -o x": "'none'",
     "protocols show nothing": "no protocol or scorer is called 'nothing'; `gradeschool protocols",
     "protocols show lm-eval": "did you mean lm-eval/",
     "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k?",

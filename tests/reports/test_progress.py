@@ -10,8 +10,8 @@ from rich.console import Console
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.reports.progress import EvaluationDisplay, ScoringDisplay
 from gradeschool.runs.cost import Budget, Price
-from gradeschool.runs.dispatch import InFlight
-from gradeschool.runs.progress import EndedSample
+from gradeschool.runs.evaluate import EndedSample
+from gradeschool.runs.send import InFlight
 from gradeschool.verdict import Outcome
 from gradeschool.verifier.scores import ScoringProgress
 
@@ -39,39 +39,33 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
 ) -> None:
     in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
     with EvaluationDisplay() as display:
-        display.watch(in_flight, budget, "process 7 on here")
-        display.begin(100, 20, ("the last row was incomplete",))
+        display.begin(100, 20, in_flight, budget, "1 row is damaged (row 3)")
         for _ in range(20):
             clock[0] += 1
             ended(display, Outcome.CORRECT)
         display.retry()
         ended(display, Outcome.ERROR, "timeout: x")
-        display.stopping()
+        display.note("stopping")
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:3] == [
-        "the last session here (process 7 on here) did not end cleanly; "
-        "continuing from what it stored",
-        "the last row was incomplete; quarantine.jsonl keeps it, missing samples are requested",
-        "100 samples, 20 stored already",
-    ]
-    assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
-    assert "accuracy of new samples 100.0 % [74" in lines[3]
-    assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[3]
-    assert lines[4] == "stopping: waiting for 3 in flight; press Ctrl-C again to stop now"
-    assert lines[5].startswith("41/100 done · 1 failed · 1 retry (2 waiting)")
-    assert len(lines) == 6
+    assert lines[:2] == ["1 row is damaged (row 3)", "100 samples, 20 stored already"]
+    assert lines[2].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
+    assert "accuracy of new samples 100.0 % [74" in lines[2]
+    assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[2]
+    assert lines[3] == "stopping"
+    assert lines[4].startswith("41/100 done · 1 failed · 1 retry (2 waiting)")
+    assert len(lines) == 5
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with EvaluationDisplay(quiet=True) as display:
-        display.begin(1, 0, ())
+        display.begin(1, 0, InFlight(), None, "")
         ended(display, Outcome.WRONG)
     assert capsys.readouterr().err == ""
 
 
 def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
     display = EvaluationDisplay(quiet=True)
-    display.begin(1000, 0, ())
+    display.begin(1000, 0, InFlight(), None, "")
     for _ in range(100):
         clock[0] += 0.1
         ended(display, Outcome.CORRECT)
@@ -88,13 +82,12 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with EvaluationDisplay(console=console) as display:
-        display.watch(InFlight(4, 0, 8), None, "")
-        display.begin(10, 2, ())
+        display.begin(10, 2, InFlight(4, 0, 8), None, "")
         for _ in range(4):
             clock[0] += 1
             ended(display, Outcome.CORRECT)
             ended(display, Outcome.WRONG)
-        display.stopping()
+        display.note("stopping: waiting for 4 in flight")
     shown = out.getvalue()
     assert "10/10" in shown
     assert "accuracy of new samples 50.0 % [21.5, 78.5]" in shown

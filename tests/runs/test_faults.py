@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,19 +13,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.canaries import KEYS, play
 from benchmarks.faults import FaultyRun
-from gradeschool.completion import Decoding
-from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models import endpoint, openai_api
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs import batch, dispatch
-from gradeschool.runs.dispatch import FAILING_PROBLEMS, TRIES, TRIES_OF
-from gradeschool.runs.evaluate import Evaluation, RequestOptions, evaluate
-from gradeschool.runs.plan import make_plan
-from gradeschool.runs.progress import RunProgress
+from gradeschool.runs import send
+from gradeschool.runs.evaluate import Evaluation, run_job
+from gradeschool.runs.job import Job, prepare
+from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -41,7 +34,7 @@ SECONDS = 0.4  # that a request may take
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.002)
+    monkeypatch.setattr(send, "FIRST_WAIT", 0.002)
     monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**16)
 
 
@@ -63,17 +56,12 @@ def run(
     protocol: str = "zero-shot/chat",
     **options: Any,
 ) -> Evaluation:
-    dataset = load_dataset(str(written(folder.parent / "problems.jsonl", problems)))
-    decoding = Decoding(temperature=0.7 if samples > 1 else 0.0, max_tokens=64)
-    plan = make_plan(get_protocol(protocol), dataset, decoding, None, samples)
-    work = evaluate(
-        plan,
-        Endpoint(url, "faulty", key, seconds),
-        folder,
-        options=RequestOptions(**{"connections": 4, **options}),
-        progress=RunProgress(),
-    )
-    return asyncio.run(work)
+    dataset = str(written(folder.parent / "problems.jsonl", problems))
+    job = Job(
+        "faulty", protocol, dataset, samples=samples, temperature=0.7 if samples > 1 else 0.0,
+        max_tokens=64, output=folder, **{"connections": 4, **options},
+    )  # fmt: skip
+    return run_job(prepare(job, Endpoint(url, "faulty", key, seconds)))
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -259,7 +247,7 @@ def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
 def test_the_retries_of_a_run_have_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "LEAST_RETRIES", 3)
+    monkeypatch.setattr(send, "LEAST_RETRIES", 3)
     flaky = {f"What is {n} + 0?" for n in range(10)}
 
     def choose(request: ReceivedRequest) -> Behaviour | None:
@@ -462,18 +450,3 @@ def test_at_random_nothing_is_mis_scored_misplaced_lost_or_requested_again(
     faulty = FaultyRun(tmp_path / "run", seed, problems=12)
     faulty.play()
     assert not +faulty.wrong
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["slashes", "short"])
-def test_a_key_that_is_repeated_reaches_no_artefact_of_40_commands(
-    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`python benchmarks/canaries.py` does the same with twelve shapes."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(batch, "WAITS", [0.001] * 5)
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GRADESCHOOL_API_KEY"):
-        monkeypatch.setenv(name, "")  # set by `play`, restored after the test
-    count, _, leaks = play(KEYS[shape])
-    assert (count, leaks) == (40, [])

@@ -1,4 +1,4 @@
-"""Check the names and folders of evaluations, and settings that contradict each other."""
+"""The settings of an evaluation, its folder, its keys."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import EvalJob, decoding_of, default_folder, model_label, prepare
+from gradeschool.runs.job import Job, default_folder, model_label, prepare
+from gradeschool.runs.plan import request_key
 
 RECORDED = "recorded/sample#handwritten/chat"
 
@@ -18,42 +20,39 @@ RECORDED = "recorded/sample#handwritten/chat"
     [
         ("http://localhost:8080/v1", "localhost:8080"),
         ("https://host:1/v1/org/name", "host:1 org/name"),
-        ("openai/gpt-4.1", "gpt-4.1"),
         ("transformers/models/mine", "mine"),
         ("llama.cpp/models/SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1"),
         ("recorded/runs/answers.jsonl#a|b", "answers a|b"),
         ("tiny", "tiny"),
         ("unknown/name", "unknown/name"),
-        ("openai/", "openai/"),
     ],
 )
 def test_a_model_has_a_short_name(spec: str, label: str) -> None:
     assert model_label(spec) == label
 
 
-def folder_of(**settings: object) -> str:
-    job = EvalJob(**{"model": RECORDED, "dataset": "sample", **settings})  # type: ignore[arg-type]
-    return default_folder(job, prepare(job).plan).as_posix()
+def job(**settings: object) -> Job:
+    return Job(**{"model": RECORDED, "dataset": "sample", **settings})  # type: ignore[arg-type]
 
 
-def test_settings_that_differ_from_the_protocol_are_in_the_folders_name(tmp_path: Path) -> None:
+def test_changed_settings_are_in_the_folders_name(tmp_path: Path) -> None:
+    def folder_of(**settings: object) -> str:
+        chosen = job(**settings)
+        return default_folder(chosen, prepare(chosen).plan).as_posix()
+
     usual = "runs/sample-handwritten-chat_zero-shot-chat_sample"
-    chosen = get_protocol("zero-shot/chat").decoding
-    assert folder_of() == usual
-    assert folder_of(max_tokens=chosen.max_tokens, temperature=chosen.temperature) == usual
+    assert folder_of() == folder_of(calculator=False) == usual
     assert folder_of(max_tokens=60, seed=3) == f"{usual}_max-tokens-60_seed-3"
-    assert folder_of(calculator=False) == usual
     problems = tmp_path / "my sums.jsonl"
     problems.write_text('{"question": "1 + 1?", "answer": "2"}\n')
     assert folder_of(dataset=str(problems)) == usual.replace("_sample", "_my-sums")
 
 
-def test_the_built_in_model_has_a_protocol_and_a_calculator_of_its_own() -> None:
-    tiny, other = EvalJob("tiny"), EvalJob(RECORDED)
+def test_the_built_in_model_has_its_own_protocol_and_calculator() -> None:
+    tiny, other = Job("tiny"), Job(RECORDED)
     assert (tiny.protocol_name, tiny.calculates) == ("openai/2021", True)
     assert (other.protocol_name, other.calculates) == ("zero-shot/chat", False)
-    assert EvalJob("tiny", "zero-shot/cot", calculator=False).protocol_name == "zero-shot/cot"
-    assert not EvalJob("tiny", calculator=False).calculates
+    assert not Job("tiny", calculator=False).calculates
 
 
 @pytest.mark.parametrize(
@@ -61,38 +60,41 @@ def test_the_built_in_model_has_a_protocol_and_a_calculator_of_its_own() -> None
     [
         ({"max_cost": 5.0}, "--max-cost 5.0 needs the price of tokens; give --price"),
         ({"batch": True, "choices": 2}, "--batch cannot be combined with --choices or --max-cost"),
-        ({"choices": 4}, "gives one sample per request; leave --choices out"),
         ({"batch": True}, "has no batches; leave --batch out"),
         ({"samples": 2, "temperature": 0.0}, "temperature"),
         ({"calculator": True}, "cannot be used with the chat zero-shot/chat"),
-        (
-            {"calculator": True, "protocol": "zero-shot/cot", "choices": 2},
-            "cannot be used with --choices",
-        ),
         ({"model": "anthropic/x", "protocol": "zero-shot/cot"}, "anthropic answers only chats"),
-        ({"servers": ("transformers/x",)}, "several local models are given"),
         ({"protocol": "absent"}, "no protocol is called 'absent'"),
+        ({"dataset": "gsm8k", "max_cost": 1.0}, "give --price"),  # before it is fetched
     ],
 )
-def test_settings_that_contradict_each_other_are_refused(
-    settings: dict[str, object], message: str
-) -> None:
-    job = EvalJob(**{"model": RECORDED, "dataset": "sample", **settings})  # type: ignore[arg-type]
+def test_contradicting_settings_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as refused:
-        prepare(job)
+        prepare(job(**settings))
     assert message in str(refused.value)
 
 
-def test_a_contradiction_is_found_before_a_dataset_is_fetched() -> None:
-    """gsm8k is not here, and the web is refused."""
-    with pytest.raises(InputError, match="give --price"):
-        prepare(EvalJob(RECORDED, dataset="gsm8k", max_cost=1.0))
+def test_settings_that_are_not_given_are_the_protocols() -> None:
+    name = "zero-shot/cot"
+    usual = get_protocol(name).decoding
+    assert prepare(job(protocol=name)).plan.decoding == usual
+    changed = prepare(job(protocol=name, temperature=0.5, top_p=0.9, stop=(), seed=4)).plan.decoding
+    assert changed == Decoding(0.5, 0.9, usual.max_tokens, (), 4)
 
 
-def test_settings_that_are_not_given_are_those_of_the_protocol() -> None:
-    protocol = get_protocol("lm-eval/gsm8k-cot-self-consistency")
-    usual = decoding_of(protocol, 1, None, None, None)
-    assert usual == protocol.decoding
-    changed = decoding_of(protocol, 1, 0.0, 9, 4)
-    assert (changed.temperature, changed.max_tokens, changed.seed) == (0.0, 9, 4)
-    assert changed.stop == protocol.decoding.stop
+def test_keys_differ_wherever_a_request_differs() -> None:
+    base = ("model at x", Prompt(text="Q"), Decoding(), 0)
+    others = [
+        ("other at x", *base[1:]),
+        (base[0], Prompt(text="Q "), *base[2:]),
+        (base[0], Prompt(messages=(Message("user", "Q"),)), *base[2:]),
+        (base[0], Prompt(messages=(Message("user", "Q"),), prefix=""), *base[2:]),
+        (*base[:2], Decoding(temperature=0.7), 0),
+        (*base[:2], Decoding(stop=("a", "b")), 0),
+        (*base[:2], Decoding(stop=("ab",)), 0),
+        (*base[:2], Decoding(seed=1), 0),
+        (*base[:3], 1),
+    ]
+    keys = [request_key(*item) for item in (base, *others)]
+    assert len(set(keys)) == len(keys)
+    assert request_key(*base) == keys[0]

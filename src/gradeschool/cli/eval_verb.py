@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 request_options = with_options(
     click.option("--temperature", type=FiniteRange(0, 2),
                  help="Temperature; by default that of the protocol."),
+    click.option("--top-p", type=FiniteRange(0, 1),
+                 help="Nucleus mass; by default that of the protocol."),
+    click.option("--stop", multiple=True, metavar="TEXT",
+                 help="Stop string instead of the protocol's; may be repeated, \"\" for none."),
     click.option("--max-tokens", type=click.IntRange(min=1),
                  help="Length limit; by default that of the protocol."),
     click.option("--seed", type=int, help="Seed of the first sample; sample i has seed + i."),
@@ -130,21 +134,26 @@ def prepared_jobs(
 ) -> list[PreparedJob]:
     """Return a checked job for every model under every protocol, without repetitions.
 
-    settings: the other fields of `EvalJob`; with several jobs, `output` is the parent of their
+    settings: the other fields of `Job`; with several jobs, `output` is the parent of their
     folders. Raises InputError if two jobs would share a folder, and the errors of `prepare`.
     """
     from gradeschool.errors import InputError
-    from gradeschool.runs.job import EvalJob, prepare
+    from gradeschool.runs.job import Job, prepare
 
     pairs = [(model, protocol) for model in dict.fromkeys(models)
              for protocol in dict.fromkeys(protocols or ("",))]  # fmt: skip
-    fields = {**settings, "dataset": settings["dataset"] or ""}
+    stop = settings["stop"]
+    fields = {
+        **settings,
+        "dataset": settings["dataset"] or "",
+        "stop": tuple(filter(None, stop)) if stop else None,
+    }
     parent = fields.pop("output")
     if len(pairs) == 1:
-        return [prepare(EvalJob(*pairs[0], **fields, output=parent))]
+        return [prepare(Job(*pairs[0], **fields, output=parent))]
     prepared: dict[Path, PreparedJob] = {}
     for model, protocol in pairs:
-        work = prepare(EvalJob(model, protocol, **fields))
+        work = prepare(Job(model, protocol, **fields))
         folder = work.folder if parent is None else parent / work.folder.name
         if folder in prepared:
             raise InputError(
@@ -171,9 +180,8 @@ def run_all(
 
     finished, status, cost = [], 0, 0.0
     for work in prepared:
-        most = work.options.max_cost
-        if most is not None:
-            work = replace(work, options=replace(work.options, max_cost=max(0.0, most - cost)))
+        if (most := work.job.max_cost) is not None:
+            work = replace(work, job=replace(work.job, max_cost=max(0.0, most - cost)))
         model = work.model.name or work.job.model
         warn(f"{model} under {work.plan.protocol.name} on {work.plan.dataset.name}")
         try:
@@ -194,20 +202,27 @@ def run_all(
 def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Evaluation:
     """Run a job with a progress display and loggers; exits with 130 at a second Ctrl-C."""
     import asyncio
+    from contextlib import ExitStack
 
     from gradeschool.problem import several_golds
-    from gradeschool.reports.loggers import run_job
     from gradeschool.reports.progress import EvaluationDisplay
+    from gradeschool.runs.evaluate import RunProgress, run_job
 
     if text := several_golds(work.plan.problems):
         warn(text)
-
     model = work.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
-    with EvaluationDisplay(quiet) as display:
+    with ExitStack() as stack:
+        display = stack.enter_context(EvaluationDisplay(quiet))
+        watchers: list[RunProgress] = [display]
+        if loggers:
+            from gradeschool.reports.loggers import EvaluationLog
+
+            log = EvaluationLog(loggers, work.folder, display.message, display.alert)
+            watchers.append(stack.enter_context(log))
         try:
-            return run_job(work, display, loggers)
+            return run_job(work, *watchers)
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped immediately; completions are kept in {work.folder}")
             sys.exit(130)
@@ -359,14 +374,13 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
 
     from gradeschool.formats.own_run import stored_completions
     from gradeschool.runs.cost import estimate
-    from gradeschool.runs.plan import missing
 
     rows = stored_completions(work.folder)
     stored = {key: row for key, row in rows.items() if not row.error}
     requests = work.plan.requests(asyncio.run(_identity(work.model)))
-    todo = missing(requests, set(stored))
+    todo = [request for request in requests if request.key not in stored]
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-    cost, price = estimate(todo, pairs, work.options.choices), work.options.price
+    cost, price = estimate(todo, pairs, work.job.choices), work.price
     return {
         "model": work.model.identity,
         "folder": str(work.folder),

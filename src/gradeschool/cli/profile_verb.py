@@ -88,11 +88,11 @@ def command(
         _check_output(output)
     status = 0
     if model is not None:
-        from gradeschool.runs.job import EvalJob
+        from gradeschool.runs.job import Job
         from gradeschool.runs.profile import profile_jobs
 
         parent = settings.pop("parent")
-        jobs = profile_jobs(EvalJob(model, **settings), datasets, parent)
+        jobs = profile_jobs(Job(model, **settings), datasets, parent)
         if dry_run:
             print_estimates(jobs, as_json)
             return

@@ -21,7 +21,6 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 FOLDER = click.Path(path_type=Path)
@@ -29,7 +28,7 @@ FOLDER = click.Path(path_type=Path)
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """List, show, verify and merge run folders; print maj@k and pass@k."""
+    """List, show and verify run folders; print maj@k and pass@k."""
 
 
 @command.command("list")
@@ -37,7 +36,7 @@ def command() -> None:
 @json_option
 def list_command(folder: Path, as_json: bool) -> None:
     """List the runs in a folder (by default runs)."""
-    from gradeschool.runs.summary import find_runs, summary_of
+    from gradeschool.runs.folder import find_runs, summary_of
 
     summaries, broken = [], 0
     for run in find_runs(folder):
@@ -62,7 +61,7 @@ def list_command(folder: Path, as_json: bool) -> None:
 @json_option
 def show_command(run: Path, as_json: bool) -> None:
     """Show the settings of a run, its progress and its figures."""
-    from gradeschool.runs.summary import summary_of
+    from gradeschool.runs.folder import summary_of
 
     summary = summary_of(run)
     if as_json:
@@ -81,7 +80,7 @@ def verify_command(run: Path, as_json: bool) -> None:
 
     Exit status 1: something does not match. Changes nothing and sends no requests.
     """
-    from gradeschool.runs.folders import verify
+    from gradeschool.runs.folder import verify
 
     findings = verify(run)
     faults = sum(finding.fault for finding in findings)
@@ -93,39 +92,6 @@ def verify_command(run: Path, as_json: bool) -> None:
         for finding in findings:
             say(f"{'FAULT' if finding.fault else 'ok':5} {finding.text}")
     sys.exit(1 if faults else 0)
-
-
-@command.command("merge")
-@click.argument("runs", type=FOLDER, nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=FOLDER,
-    required=True,
-    help="Folder to write, which must be new or empty.",
-)
-@json_option
-def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
-    """Merge several folders into one run.
-
-    They must have the same model, protocol, dataset and decoding. Keeps each sample once, and
-    leaves the folders unchanged.
-    """
-    from gradeschool.runs.folders import merge
-
-    merged = merge(runs, output)
-    if as_json:
-        print_json({"folder": str(output), "kept": merged.kept, "dropped": merged.dropped,
-                    "torn": merged.torn, "runs": [merged.results.score.as_json()]})  # fmt: skip
-    else:
-        from gradeschool.reports.terminal import score_table
-
-        score_table([merged.results.score], stdout_console())
-        kept, dropped = count(merged.kept, "sample"), count(merged.dropped, "duplicate row")
-        say(f"{kept} in {output}; {dropped} dropped")
-    if merged.torn:
-        torn = count(merged.torn, "incomplete row is", "incomplete rows are")
-        warn(f"{torn} not merged; `gradeschool runs verify` shows the row numbers")
 
 
 @command.command("curve", cls=FileVerb)

@@ -82,20 +82,20 @@ def command(
     runs/samples
     """
     from gradeschool.reports.loggers import check_loggers
-    from gradeschool.runs.job import EvalJob, prepare
+    from gradeschool.runs.job import Job, prepare
 
     check_loggers(loggers)
-    job = EvalJob(
+    job = Job(
         models[0],
         protocol,
         dataset or "",
         limit,
         samples,
         temperature,
-        max_tokens,
-        seed,
-        calculator,
-        connections,
+        max_tokens=max_tokens,
+        seed=seed,
+        calculator=calculator,
+        connections=connections,
         timeout=timeout,
         output=output,
     )

@@ -1,9 +1,9 @@
 """Run folders of gradeschool: run.json has the settings, completions.jsonl the completions.
 
-A row of completions.jsonl is one completion, or the error in its place. A sample that failed and
-was requested again has several rows. Each row ends with a digest of the rest of the row, so that
-later changes are detected. The digest uses no secret: it does not protect against deliberate
-forgery.
+A row of completions.jsonl is one completion, or the error in its place, with a digest of its text,
+so that later changes are detected. A sample that failed and was requested again has several rows;
+the first one without an error counts. The digest uses no secret: it does not protect against
+deliberate forgery.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.samples import Reference, Sample
-from gradeschool.formats.tables import LineBatch, Row, parse_line, read_batches
+from gradeschool.formats.tables import Row, parse_line
 from gradeschool.masking import masked
 from gradeschool.percentages import count
 
@@ -28,10 +28,8 @@ COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
 RESULTS_FILE = "results.json"
 BATCH_FILES = "batch-*.jsonl"  # the requests of batches that are open at the server
-ROW_SCHEMA = 2  # rows of schema 1 had no digest
-SEAL, SEAL_LENGTH = b', "digest": "', 16
-# Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
-OLD_SCORERS, SCORERS = "rules", "scorers"
+ROW_SCHEMA = 1
+CHANGED = "was changed after it was stored"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 # The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://")
@@ -49,12 +47,9 @@ def slug(name: str) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, None if there is no file; raises StoreError.
-
-    Keys from older versions are returned under their new names.
-    """
+    """Return the JSON object in a file, None if there is no file; raises StoreError."""
     try:
-        with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
             fields = json.load(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -64,7 +59,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
         raise StoreError(f"cannot read {str(path)!r}: {error}; remove or repair it") from error
     if not isinstance(fields, dict):
         raise StoreError(f"{str(path)!r} is not a JSON object; remove or repair it")
-    return _renamed(fields)
+    return fields
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -104,7 +99,7 @@ def dataset_of(path: Path) -> str | None:
 def scorer_of(manifest: Mapping[str, Any]) -> str | None:
     """Return the first scorer of a run's protocol, None if run.json does not name it."""
     protocol = manifest.get("protocol")
-    scorers = protocol.get(SCORERS) if isinstance(protocol, Mapping) else None
+    scorers = protocol.get("scorers") if isinstance(protocol, Mapping) else None
     name = scorers[0] if isinstance(scorers, list) and scorers else None
     return name if isinstance(name, str) else None
 
@@ -156,23 +151,15 @@ def _is_named(model: str, name: str) -> bool:
     return base.startswith(expected) and (not rest or SNAPSHOT.fullmatch(rest) is not None)
 
 
-def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of run.json or results.json with today's keys, in the same order."""
-    renamed = {SCORERS if key == OLD_SCORERS else key: value for key, value in fields.items()}
-    protocol = renamed.get("protocol")
-    if isinstance(protocol, dict) and OLD_SCORERS in protocol:
-        renamed["protocol"] = _renamed(protocol)
-    return renamed
-
-
 # completions.jsonl
 
 
 def to_line(completion: Completion, question: str) -> bytes:
     """Return one line of JSON in ASCII, which can represent every string, even lone surrogates.
 
-    Secrets are masked, and the line ends with a digest of the rest of the line.
+    Secrets are masked.
     """
+    text, error = masked(completion.text), masked(completion.error)
     fields = {
         "schema": ROW_SCHEMA,
         "key": completion.key,
@@ -181,57 +168,30 @@ def to_line(completion: Completion, question: str) -> bytes:
         "sample": completion.sample,
         "run": completion.run,
         "model": completion.model,
-        "completion": completion.text,
+        "completion": text,
         "finish": completion.finish.value,
         "reasoning": completion.reasoning,
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
         **({} if completion.requests == 1 else {"requests": completion.requests}),
         **({} if completion.logprob is None else {"logprob": round(completion.logprob, 6)}),
-        "error": completion.error,
+        "error": error,
         "deviations": list(completion.deviations),
+        "digest": digest_of(completion.key, text, error),
     }
-    return sealed(masked(json.dumps(fields)).encode())
+    return masked(json.dumps(fields)).encode() + b"\n"
 
 
-def sealed(row: bytes) -> bytes:
-    """Return a JSON object as a line that ends with its digest."""
-    return row[:-1] + SEAL + _end_of(row[:-1])
+def digest_of(key: object, text: object, error: object) -> str:
+    """Return the digest of a row: 16 hex digits over its key, its text and its error."""
+    facts = f"{key}\0{text}\0{error or ''}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(facts).hexdigest()[:16]
 
 
-def _end_of(row: bytes) -> bytes:
-    """Return what follows SEAL in a line: the digest of what is before it."""
-    return b'%b"}\n' % hashlib.sha256(row).hexdigest()[:SEAL_LENGTH].encode()
-
-
-def is_changed(line: bytes, fields: Mapping[str, Any]) -> bool:
-    """Return whether a row was changed after it was stored."""
-    row, seal, end = line.rpartition(SEAL)
-    return end != _end_of(row) if seal else fields.get("schema") != 1
-
-
-def changed_words(number: int) -> str:
-    """Return a number of changed rows in words."""
-    return (
-        f"{count(number, 'row was changed after it was', 'rows were changed after they were')} "
-        "stored"
-    )
-
-
-def changed_rows(path: Path) -> int:
-    """Return how many rows of a completions.jsonl were changed after they were stored.
-
-    Takes a few microseconds per row: only rows whose digest does not match are parsed. Torn rows
-    and rows of other formats are not counted. Raises InputError if the file cannot be read.
-    """
-    changed = 0
-    for batch in read_batches(path):
-        for _, line in batch.numbered if isinstance(batch, LineBatch) else ():
-            if not is_changed(line, {}):
-                continue
-            fields, fault = parse_line(line)
-            changed += not fault and is_own(fields) and is_changed(line, fields)
-    return changed
+def is_changed(fields: Mapping[str, Any]) -> bool:
+    """Return whether the text of a row was changed after it was stored."""
+    digest = digest_of(fields.get("key"), fields.get("completion"), fields.get("error"))
+    return fields.get("digest") != digest
 
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
@@ -261,9 +221,10 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
 
 
 def stored_sample(row: Row, default_run: str) -> Sample | None:
-    """Return the sample of a row of a run folder, None for a damaged row or one of other formats.
+    """Return the sample of a row of a run folder, None for a row of another format.
 
-    default_run: the run of a row that names neither its run nor its model.
+    A row that was changed is a fault. default_run: the run of a row that names neither its run nor
+    its model.
     """
     fields = row.fields
     completion = from_fields(fields) if "schema" in fields else None
@@ -280,6 +241,7 @@ def stored_sample(row: Row, default_run: str) -> Sample | None:
         completion.sample,
         completion.finish,
         completion.error,
+        fault=CHANGED if is_changed(fields) else "",
         model=completion.model,
         stored=completion,
     )
@@ -295,33 +257,40 @@ def _logprob(value: object) -> float | None:
     return value if isinstance(value, float) and -1e9 < value <= 0 else None
 
 
-def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
-    r"""Yield each line of completions.jsonl with its completion, None if the line is damaged.
+def read_completions(path: Path) -> Iterator[Completion | None]:
+    """Yield the completion of each line of completions.jsonl, None for a torn or changed row.
 
-    A line is intact if it can be read, ends in "\n", and matches its digest. A file that does not
-    exist has no rows. Raises OSError, and StoreError if the path is not a regular file.
+    A file that does not exist has no rows. Raises OSError, and StoreError if the path is not a
+    regular file: symbolic links are not followed.
     """
     try:
-        number = open_regular(path, os.O_RDONLY, follow=True)
+        number = open_regular(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return
     with os.fdopen(number, "rb") as file:
         for line in file:
-            fields, fault = parse_line(line) if line.endswith(b"\n") else ({}, "is torn")
-            yield line, None if fault or is_changed(line, fields) else from_fields(fields)
+            fields, fault = parse_line(line)
+            yield None if fault or is_changed(fields) else from_fields(fields)
+
+
+def damaged_words(rows: Sequence[int]) -> str:
+    """Return the numbers of torn or changed rows in words: "2 rows are damaged (rows 3, 7)"."""
+    shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+    named = f"row {shown}" if len(rows) == 1 else f"rows {shown}"
+    return f"{count(len(rows), 'row is', 'rows are')} damaged ({named})"
 
 
 def latest(
     completions: Iterable[Completion], counted: dict[str, Completion] | None = None
 ) -> dict[str, Completion]:
-    """Return the completion that counts for each key: the last without an error, else the last.
+    """Return the completion that counts for each key: the first without an error, else the last.
 
     counted: is extended and returned; by default a new dictionary.
     """
     counted = {} if counted is None else counted
     for completion in completions:
         earlier = counted.get(completion.key)
-        if earlier is None or earlier.error or not completion.error:
+        if earlier is None or earlier.error:
             counted[completion.key] = completion
     return counted
 
@@ -329,7 +298,7 @@ def latest(
 def stored_completions(folder: Path) -> dict[str, Completion]:
     """Return the completion that counts for each key of a run folder; damaged rows are left out."""
     rows = read_completions(folder / COMPLETIONS_FILE)
-    return latest(completion for _, completion in rows if completion is not None)
+    return latest(completion for completion in rows if completion is not None)
 
 
 def completions_file(path: Path) -> Path:
@@ -337,15 +306,11 @@ def completions_file(path: Path) -> Path:
     return path / COMPLETIONS_FILE if path.is_dir() else path
 
 
-def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
-    """Return the size and SHA-256 of a file, or of its first `size` bytes."""
-    digest, read = hashlib.sha256(), 0
-    with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
-        end = os.fstat(file.fileno()).st_size if size is None else size
-        while end > read and (part := file.read(min(2**20, end - read))):
-            digest.update(part)
-            read += len(part)
-    return {"bytes": read, "sha256": digest.hexdigest()}
+def fingerprint(path: Path) -> dict[str, Any]:
+    """Return the size and SHA-256 of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": file.tell(), "sha256": digest}
 
 
 def is_own(fields: Mapping[str, Any]) -> bool:
@@ -356,18 +321,21 @@ def is_own(fields: Mapping[str, Any]) -> bool:
 
 
 def counting_rows(rows: Iterable[Row]) -> set[int]:
-    """Return the numbers of the rows that count: for each key, the last one without an error.
+    """Return the numbers of the rows that count: for each key, the first one without an error.
 
-    If all rows of a key are errors, the last one counts. All rows of other formats count.
+    If all rows of a key are errors, the last one counts. All rows of other formats count;
+    beside rows of a run, what cannot be read is a torn row and is left out.
     """
     latest: dict[str, tuple[int, bool]] = {}
-    others = set()
+    others, torn = set(), set()
     for row in rows:
         if not is_own(row.fields):
-            others.add(row.number)
+            (torn if row.fault else others).add(row.number)
             continue
-        key, failed = row.fields["key"], bool(row.fields.get("error"))
+        key = row.fields["key"]
+        failed = bool(row.fields.get("error")) or is_changed(row.fields)
         earlier = latest.get(key)
-        if earlier is None or earlier[1] or not failed:
+        if earlier is None or earlier[1]:
             latest[key] = row.number, failed
-    return others.union(number for number, _ in latest.values())
+    counting = others.union(number for number, _ in latest.values())
+    return counting if latest else counting | torn

@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,9 +21,10 @@ from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
-from gradeschool.reports.loggers import LOGGERS, check_loggers, run_job
+from gradeschool.reports.loggers import LOGGERS, EvaluationLog, check_loggers
 from gradeschool.reports.progress import EvaluationDisplay
-from gradeschool.runs.job import DEFAULT_PROTOCOL, EvalJob, prepare
+from gradeschool.runs.evaluate import RunProgress, run_job
+from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
 
@@ -101,7 +103,7 @@ def evaluate(
     Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
     not available; FatalModelError if no request can succeed; and any error of the function.
     """
-    job = EvalJob(
+    job = Job(
         "",  # the model's name is not known yet
         protocol=protocol, dataset=dataset, limit=limit, samples=samples, temperature=temperature,
         max_tokens=max_tokens, seed=seed, calculator=calculator, connections=connections,
@@ -121,7 +123,7 @@ async def evaluate_async(
 
 def _evaluate(
     model: str | ModelFunction,
-    job: EvalJob,
+    job: Job,
     name: str,
     output: str | Path | None,
     progress: bool,
@@ -145,7 +147,7 @@ def _evaluate(
 def _evaluate_in(
     folder: Path,
     model: str | ModelFunction,
-    job: EvalJob,
+    job: Job,
     name: str,
     progress: bool,
     loggers: Sequence[str] = (),
@@ -167,8 +169,13 @@ def _evaluate_in(
         )
     _check(job)
     work = prepare(replace(job, model=called, output=folder), function)
-    with EvaluationDisplay(quiet=not progress) as display:
-        evaluation = run_job(work, display, loggers)
+    with ExitStack() as stack:
+        display = stack.enter_context(EvaluationDisplay(quiet=not progress))
+        watchers: list[RunProgress] = [display]
+        if loggers:
+            log = EvaluationLog(loggers, folder, display.message, display.alert)
+            watchers.append(stack.enter_context(log))
+        evaluation = run_job(work, *watchers)
     for text in evaluation.cautions():
         logging.getLogger("gradeschool").warning(text)
     if evaluation.fatal is not None:
@@ -181,7 +188,7 @@ def _evaluate_in(
     return replace(scores, folder=folder)
 
 
-def _check(job: EvalJob) -> None:
+def _check(job: Job) -> None:
     """Raise InputError for a setting whose type the command line would not pass."""
     for field, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("connections", 1)):
         value = getattr(job, field)

@@ -49,7 +49,7 @@ async def with_retries(
 
     waits: the seconds before each further call, unless the server asks for others. Raises the last
     error, and one that is not to be repeated. The requests of a run are repeated by
-    `runs.dispatch.Dispatcher`, which spreads them and adapts their number.
+    `runs.send.Dispatcher`, which spreads them and adapts their number.
     """
     for wait in waits:
         try:

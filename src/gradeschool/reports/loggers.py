@@ -7,7 +7,6 @@ one does not delay requests; a failing one is reported once and left out, and th
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import io
 import os
@@ -18,10 +17,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, redirect_stdout, suppress
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
@@ -32,11 +31,13 @@ from gradeschool.masking import masked, masked_values, register_secret, shown_ad
 from gradeschool.models.local import TRAINING_FILE
 from gradeschool.reports.measured import changes_of
 from gradeschool.reports.printable import markdown_table
-from gradeschool.reports.progress import EvaluationDisplay, EvaluationTally
-from gradeschool.runs.evaluate import Evaluation, evaluate
-from gradeschool.runs.job import PreparedJob
-from gradeschool.runs.progress import EndedSample, RunProgress, SeveralProgress
+from gradeschool.reports.progress import EvaluationTally
+from gradeschool.runs.evaluate import EndedSample, RunProgress
+from gradeschool.runs.send import InFlight
 from gradeschool.scoring.statistics import wilson
+
+if TYPE_CHECKING:
+    from gradeschool.runs.cost import Budget
 
 PROJECT = "gradeschool"  # unless the library's own variable names another
 CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: normally, after an error
@@ -410,7 +411,9 @@ class EvaluationLog(RunProgress, RunLog):
         self._errors: Counter[str] = Counter()
         self._truncated = 0
 
-    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
+    def begin(
+        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+    ) -> None:
         """Set the number of samples that are already stored."""
         self._tally.begin(total, stored)
 
@@ -456,7 +459,7 @@ class EvaluationLog(RunProgress, RunLog):
             changed = {"changed": changes_of(fields)}
             self.open_run(self.folder, "samples", str(fields.get("created")), {**fields, **changed})
 
-    def score(self, whole: bool) -> None:
+    def finished(self, whole: bool) -> None:
         """Log results.json, one row per scorer; whole: every sample is answered."""
         self._begin()
         fields = results_of(self.folder)
@@ -544,23 +547,3 @@ def markdown(rows: Sequence[Row]) -> str:
 
 def _cell(value: Scalar | None) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-
-
-def run_job(job: PreparedJob, display: EvaluationDisplay, loggers: Sequence[str]) -> Evaluation:
-    """Run a job, with its progress in a display and in the named experiment trackers.
-
-    Raises what `runs.evaluate.evaluate` raises, and KeyboardInterrupt or CancelledError at a second
-    Ctrl-C.
-    """
-    with ExitStack() as stack:
-        log = None
-        progress: RunProgress = display
-        if loggers:
-            log = EvaluationLog(loggers, job.folder, display.message, display.alert)
-            progress = SeveralProgress(display, stack.enter_context(log))
-        evaluation = asyncio.run(
-            evaluate(job.plan, job.model, job.folder, options=job.options, progress=progress)
-        )
-        if log is not None:
-            log.score(whole=not evaluation.missing)
-        return evaluation

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import printable, say, terminal
-from gradeschool.runs.dispatch import InFlight
-from gradeschool.runs.progress import EndedSample, RunProgress
+from gradeschool.runs.evaluate import EndedSample, RunProgress
+from gradeschool.runs.send import InFlight
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -200,23 +200,14 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
             self._show(now=True)
         super().__exit__(*exc)
 
-    def watch(self, in_flight: InFlight, budget: Budget | None, died: str) -> None:
-        """Set the run's counters."""
-        self.tally.in_flight, self.tally.budget = in_flight, budget
-        if died:
-            self.message(
-                f"the last session here ({died}) did not end cleanly; "
-                "continuing from what it stored"
-            )
-
-    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
+    def begin(
+        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+    ) -> None:
         """Show the size of the run."""
         self.tally.begin(total, stored)
-        for repair in repairs:
-            self.message(
-                f"{repair}; quarantine.jsonl keeps it, missing samples are requested",
-                always=True,
-            )
+        self.tally.in_flight, self.tally.budget = in_flight, budget
+        if damaged:
+            self.message(damaged, always=True)
         if self.console is None:
             already = f", {stored} stored already" if stored else ""
             self.message(f"{total} samples{already}")
@@ -232,11 +223,6 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
     def retry(self) -> None:
         """Count a retry."""
         self.tally.retries += 1
-
-    def stopping(self) -> None:
-        """Say that the run waits for the requests in flight."""
-        waiting = f"waiting for {self.tally.in_flight.sent} in flight"
-        self.message(f"stopping: {waiting}; press Ctrl-C again to stop now")
 
     def note(self, text: str) -> None:
         """Show a message."""

@@ -12,7 +12,7 @@ from gradeschool.percentages import aligned, bounds, count, percent
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, folded, simple_table
-from gradeschool.runs.summary import RunSummary
+from gradeschool.runs.folder import RunSummary
 
 if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore, ScorerResult
@@ -83,7 +83,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
-                    f"{run.answered} answered, {run.failed} failed, {run.torn} incomplete rows"),
+                    f"{run.answered} answered, {run.failed} failed, {run.damaged} damaged rows"),
         ("results", None if earlier is None else f"of an earlier session, {of_earlier}"),
         *((name.replace("_", " "), results[name]) for name in COUNTED if name in results),
         *((name.replace("_", " "), _pairs(results[name])) for name in TALLIED if results.get(name)),

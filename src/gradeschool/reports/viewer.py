@@ -28,7 +28,7 @@ from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.markup import el, join
 from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import document, page
-from gradeschool.runs.summary import RunSummary, find_runs, summary_of
+from gradeschool.runs.folder import RunSummary, find_runs, summary_of
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.table import headline_scorer, scored_table

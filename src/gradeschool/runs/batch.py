@@ -8,25 +8,24 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
 
-from gradeschool.atomic import PREFIX
+from gradeschool.atomic import PREFIX, write_file, write_json
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.formats.own_run import BATCH_FILES
+from gradeschool.formats.own_run import BATCH_FILES, read_json
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Model, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import classify, replies_in
-from gradeschool.runs.dispatch import Record, completed, failed
-from gradeschool.runs.progress import RunProgress
-from gradeschool.runs.store import GroupWriter, RunStore
+from gradeschool.runs.send import Record, completed, failed
+from gradeschool.runs.store import RunStore
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
@@ -53,16 +52,14 @@ class BatchRun:
         self,
         model: Model,
         store: RunStore,
-        writer: GroupWriter,
         record: Record,
-        progress: RunProgress,
+        note: Callable[[str], None],
         stopping: asyncio.Event,
     ) -> None:
         if not isinstance(model, Endpoint):
             raise InputError(f"{model.identity!r} has no batches; leave --batch out")
         self.endpoint, self.server = model, BatchServer(model)
-        self.store, self.writer, self.record = store, writer, record
-        self.progress, self.stopping = progress, stopping
+        self.store, self.record, self.note, self.stopping = store, record, note, stopping
         self._open: dict[str, str] = {}  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
@@ -88,7 +85,7 @@ class BatchRun:
 
     async def _adopt(self) -> None:
         """Find the batches of earlier sessions, even one whose id was not stored in time."""
-        ids = mapping((self.store.read_json(STATE_FILE) or {}).get("open"))
+        ids = mapping((read_json(self.store.folder / STATE_FILE) or {}).get("open"))
         for path in sorted(self.store.folder.glob(BATCH_FILES)):
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
@@ -107,16 +104,16 @@ class BatchRun:
         for lines in _files(self.endpoint, requests, url):
             body = b"".join(lines)
             tag = secrets.token_hex(16)  # new for each try: requests may be sent again
-            self.store.write_file(self._file(tag).name, body)
+            write_file(self._file(tag), body)
             batch = await self.server.submit(self._file(tag), tag, url)
             self._open[tag] = batch.id
             self._save()
-            self.progress.note(f"submitted {len(lines)} requests as batch {batch.id}")
+            self.note(f"submitted {len(lines)} requests as batch {batch.id}")
 
     async def _collect(self, tag: str, batch: BatchJob, by_key: Mapping[str, Request]) -> None:
         if not batch.over:
             progress = f"{batch.completed} of {batch.total}"
-            self.progress.note(f"batch {batch.id}: {batch.status}, {progress}")
+            self.note(f"batch {batch.id}: {batch.status}, {progress}")
             return
         if batch.status == "failed":
             self._close(tag)
@@ -129,7 +126,6 @@ class BatchRun:
                 for line in lines:
                     self._take(line, by_key)
             target.unlink()
-        self.writer.flush()
         self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
@@ -155,7 +151,11 @@ class BatchRun:
         self._file(tag).unlink(missing_ok=True)
 
     def _save(self) -> None:
-        self.store.write_json(STATE_FILE, {"open": self._open})
+        path = self.store.folder / STATE_FILE
+        if self._open:
+            write_json(path, {"open": self._open})
+        else:
+            path.unlink(missing_ok=True)
 
     def _file(self, tag: str) -> Path:
         return self.store.folder / f"batch-{tag}.jsonl"

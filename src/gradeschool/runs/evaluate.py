@@ -8,50 +8,75 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradeschool.atomic import write_json
 from gradeschool.completion import Completion, Usage
+from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats.own_run import (
     BATCH_FILES,
-    COMPLETIONS_FILE,
     MANIFEST_FILE,
+    RESULTS_FILE,
     other_models,
-    read_completions,
     read_json,
 )
-from gradeschool.models.base import Model, Request
+from gradeschool.formats.samples import Sample
+from gradeschool.models.base import Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
-from gradeschool.runs.plan import RunPlan, make_manifest, missing
-from gradeschool.runs.progress import EndedSample, RunProgress
-from gradeschool.runs.results import scorers_of, write_results
-from gradeschool.runs.store import Answered, GroupWriter, RunStore
-from gradeschool.scoring.score import RunScore
-from gradeschool.scoring.table import OUTCOMES, ScorerSet
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.runs.plan import RunPlan, make_manifest
+from gradeschool.runs.send import ConcurrencyLimiter, Dispatcher, InFlight
+from gradeschool.runs.store import RunStore
+from gradeschool.scoring.causes import count_headline_causes, label_changes
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.score import RunScore, score_table
+from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
-    from gradeschool.runs.cost import Budget, Price
+    from gradeschool.runs.cost import Budget
+    from gradeschool.runs.job import PreparedJob
     from gradeschool.scoring.at_k import AtK
 
+# Stored rows are scored for the display a little later: answers to requests that were sent
+# together arrive together, and the next requests must not wait for it.
+PAUSE_SECONDS = 0.02
 
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
-    """How the requests of a run are sent; changes neither their content nor the results.
 
-    connections: maximum number of requests in flight, None to adapt it. choices: samples of a
-    problem per request (`n`). batch: use the Batch API. price: of tokens. max_cost: dollars at
-    which to stop.
-    """
+class EndedSample(NamedTuple):
+    """A sample that was answered or failed, and its outcome by the headline scorer."""
 
-    connections: int | None = None
-    choices: int = 1
-    batch: bool = False
-    price: Price | None = None
-    max_cost: float | None = None
+    completion: Completion
+    outcome: Outcome
+
+
+class RunProgress:
+    """Called during a run; this class ignores all calls."""
+
+    def begin(
+        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+    ) -> None:
+        """Set the number of samples in the run, how many are stored, and the run's counters.
+
+        in_flight, budget: may be read at any time; budget is None without a price. damaged: what is
+        wrong with the stored rows, or "".
+        """
+
+    def ended(self, samples: Sequence[EndedSample]) -> None:
+        """Count finished samples."""
+
+    def retry(self) -> None:
+        """Count a retried request."""
+
+    def note(self, text: str) -> None:
+        """Show a message: a batch was submitted, or the run waits for requests in flight."""
+
+    def finished(self, whole: bool) -> None:
+        """Note that results.json is written; whole: every sample is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +125,13 @@ class Evaluation:
         return [*([others] if self.other_models else []), *refused]
 
 
-async def evaluate(
-    plan: RunPlan,
-    model: Model,
-    folder: Path,
-    *,
-    options: RequestOptions,
-    progress: RunProgress,
-) -> Evaluation:
-    """Run a plan in a folder; stored samples are not requested again.
+def run_job(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
+    """Run a prepared job; see `evaluate`. Raises KeyboardInterrupt at a second Ctrl-C."""
+    return asyncio.run(evaluate(work, *watchers))
+
+
+async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
+    """Run a job in its folder; stored samples are not requested again.
 
     Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
     requests in flight, a second signal immediately; both leave a resumable folder. The run ends
@@ -116,176 +139,207 @@ async def evaluate(
     Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
     without its library.
     """
-    scorers = scorers_of(plan)
-    started = monotonic()
+    job, plan, model, folder = work.job, work.plan, work.model, work.folder
+    scorers, started = scorers_of(plan), monotonic()
+    fatal: FatalModelError | None = None
+    waiting: list[tuple[Request, Completion]] = []  # stored, and not yet shown
+
     async with model:
         requests = plan.requests(model.identity)
-        _check_folder(plan, model, folder)
+        manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
         with RunStore(folder) as store:
-            if not options.batch:
-                _check_no_batch(store)
-            earlier = store.read_json(MANIFEST_FILE)
-            fields = make_manifest(plan, model, earlier, folder, store.repairs)
-            if facts := await engine_facts(model):
-                fields["engine"] = facts
-            session = _Session(plan, model, store, requests, scorers, options, progress)
-            store.write_json(MANIFEST_FILE, fields)
-            with on_interrupt(session.interrupt):
+            if not job.batch:
+                _check_no_batch(folder)
+            rows = store.completions
+            todo = [each for each in requests if each.key not in rows or rows[each.key].error]
+            budget = _budget(work, requests, rows)
+            loop = asyncio.get_running_loop()
+
+            def record(request: Request, completion: Completion) -> None:
+                """Store a completion, and show it a little later."""
+                store.append(completion, request.problem.question)
+                if budget is not None:
+                    budget.add(completion)
+                waiting.append((request, completion))
+                if len(waiting) == 1:
+                    loop.call_later(PAUSE_SECONDS, show)
+
+            def show() -> None:
+                ended, waiting[:] = list(waiting), []
+                texts = [(row.text, request.problem) for request, row in ended if not row.error]
+                outcomes = iter(scorers.outcomes_of(texts))
+                samples = [
+                    EndedSample(row, Outcome.ERROR if row.error else OUTCOMES[next(outcomes)[0]])
+                    for _, row in ended
+                ]
+                for watcher in watchers:
+                    watcher.ended(samples)
+
+            def retry(usage: Usage) -> None:
+                if budget is not None:
+                    budget.spend(usage)
+                for watcher in watchers:
+                    watcher.retry()
+
+            def note(text: str) -> None:
+                for watcher in watchers:
+                    watcher.note(text)
+
+            most = job.connections or getattr(model, "connections", None)
+            dispatcher = Dispatcher(
+                model, ConcurrencyLimiter(most), record, retry, model.name,
+                None if budget is None else budget.affordable,
+            )  # fmt: skip
+            session = asyncio.current_task()
+
+            def interrupt() -> None:
+                if dispatcher.stopping.is_set() and session is not None:
+                    session.cancel()
+                    return
+                dispatcher.stop()
+                in_flight = dispatcher.in_flight.sent
+                note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
+
+            manifest["engine"] = await engine_facts(model) or manifest.get("engine", {})
+            write_json(folder / MANIFEST_FILE, manifest)
+            for watcher in watchers:
+                stored = len(requests) - len(todo)
+                watcher.begin(len(requests), stored, dispatcher.in_flight, budget, store.damaged)
+            with on_interrupt(interrupt):
                 try:
-                    prefix = plan.protocol.example_prompt().prefix
-                    if session.todo and not options.batch and prefix is not None:
+                    if todo and not job.batch and plan.protocol.example_prompt().prefix is not None:
                         from gradeschool.models.doctor import check_server
 
-                        server = await check_server(model, plan.protocol)
-                        if server:
-                            store.write_json(MANIFEST_FILE, {**fields, "server": server})
-                    await session.request_missing()
+                        if server := await check_server(model, plan.protocol):
+                            write_json(folder / MANIFEST_FILE, {**manifest, "server": server})
+                    if job.batch:
+                        from gradeschool.runs.batch import BatchRun
+
+                        batches = BatchRun(model, store, record, note, dispatcher.stopping)
+                        await batches.request_all(todo)
+                    else:
+                        await dispatcher.send_all(todo, job.choices)
                 except FatalModelError as error:
-                    session.fatal = error
-            return session.finish(monotonic() - started)
+                    fatal = error
+                finally:
+                    if waiting:
+                        show()
+
+            name = model.name
+            run = run_for_scoring(name, requests, rows)
+            score, curve, fields = summarise(run, scorers, requests, rows, plan.dataset.problems)
+            fields["seconds"] = round(monotonic() - started, 3)
+            if budget is not None:
+                fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
+            write_json(folder / RESULTS_FILE, fields)
+
+    answered = sum(each.key in rows and not rows[each.key].error for each in requests)
+    is_partial = answered < len(requests)
+    over_budget = is_partial and budget is not None and budget.stopped
+    stopped = is_partial and dispatcher.stopping.is_set()
+    errors = fields["errors"]
+    first = next(iter(errors), "")
+    failed = (row.error for each in requests if (row := rows.get(each.key)) and row.cause == first)
+    for watcher in watchers:
+        watcher.finished(not is_partial)
+    return Evaluation(
+        folder=folder,
+        score=score,
+        requested=len(requests),
+        answered=answered,
+        failed=sum(errors.values()),
+        interrupted=stopped and fatal is None and not over_budget,
+        fatal=fatal,
+        curve=tuple(curve),
+        cost=None if budget is None else budget.cost,
+        over_budget=over_budget,
+        other_models=other_models(model.identity, fields["answered_by"]),
+        errors=errors,
+        example=next(failed, "").removeprefix(f"{first}: ") if first else "",
+        deviations=fields["deviations"],
+    )
 
 
-def _check_folder(plan: RunPlan, model: Model, folder: Path) -> None:
-    """Raise StoreError for a folder of something else, before anything in it is repaired."""
-    earlier, path = read_json(folder / MANIFEST_FILE), folder / COMPLETIONS_FILE
-    make_manifest(plan, model, earlier, folder)
-    rows = list(read_completions(path)) if earlier is None else []
-    if rows and not any(completion for _, completion in rows):
-        raise StoreError(f"{str(path)!r} is not part of a run; give another folder with -o")
-
-
-def _check_no_batch(store: RunStore) -> None:
+def _check_no_batch(folder: Path) -> None:
     """Raise StoreError if a batch is open: its requests would be sent and paid for twice."""
-    if batches := sorted(path.name for path in store.folder.glob(BATCH_FILES)):
+    if batches := sorted(path.name for path in folder.glob(BATCH_FILES)):
         raise StoreError(
-            f"{str(store.folder)!r} has an open batch ({', '.join(batches)}); collect it with "
+            f"{str(folder)!r} has an open batch ({', '.join(batches)}); collect it with "
             "--batch, or delete these files to send its requests again"
         )
 
 
-class _Session:
-    """The shared state of a session of a run: the store, the budget, the dispatcher."""
-
-    def __init__(
-        self,
-        plan: RunPlan,
-        model: Model,
-        store: RunStore,
-        requests: Sequence[Request],
-        scorers: ScorerSet,
-        options: RequestOptions,
-        progress: RunProgress,
-    ) -> None:
-        self.plan, self.model, self.store, self.requests = plan, model, store, requests
-        self.scorers, self.options, self.progress = scorers, options, progress
-        self.fatal: FatalModelError | None = None
-        self.budget = _budget(options, requests, store)
-        self.writer = GroupWriter(store, self._score)
-        self.dispatcher = Dispatcher(
-            model,
-            ConcurrencyLimiter(options.connections or getattr(model, "connections", None)),
-            self._record,
-            self._retry,
-            model.name,
-            self.budget.affordable if self.budget is not None else None,
-        )
-        answered = {key for key, row in store.completions.items() if not row.error}
-        self.todo = missing(requests, answered)
-        self._task = asyncio.current_task()
-        progress.watch(self.dispatcher.in_flight, self.budget, store.died)
-        progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
-
-    def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion for storing, and count its cost."""
-        self.writer.add(request, completion)
-        if self.budget is not None:
-            self.budget.add(completion)
-
-    def _retry(self, usage: Usage) -> None:
-        """Show a retry, and count the cost of the failed reply."""
-        self.progress.retry()
-        if self.budget is not None:
-            self.budget.spend(usage)
-
-    def _score(self, answered: Sequence[Answered]) -> None:
-        """Show completions in the progress display."""
-        texts = [(each.text, request.problem) for request, each in answered if not each.error]
-        outcomes = iter(self.scorers.outcomes_of(texts))
-        self.progress.ended([
-            EndedSample(each, Outcome.ERROR if each.error else OUTCOMES[next(outcomes)[0]])
-            for _, each in answered
-        ])  # fmt: skip
-
-    def interrupt(self) -> None:
-        """Stop after the requests in flight, at the second call immediately."""
-        if self.dispatcher.stopping.is_set() and self._task is not None:
-            self._task.cancel()
-            return
-        self.dispatcher.stop()
-        self.progress.stopping()
-
-    async def request_missing(self) -> None:
-        """Request and store missing samples; raises FatalModelError, StoreError."""
-        async with self.writer:
-            if self.options.batch:
-                from gradeschool.runs.batch import BatchRun
-
-                stopping, record = self.dispatcher.stopping, self.dispatcher.record
-                batches = BatchRun(
-                    self.model, self.store, self.writer, record, self.progress, stopping
-                )
-                await batches.request_all(self.todo)
-            else:
-                await self.dispatcher.send_all(self.todo, self.options.choices)
-
-    def finish(self, seconds: float) -> Evaluation:
-        """Score the stored completions and write the results."""
-        written = write_results(
-            self.plan,
-            self.model.name,
-            self.store,
-            self.requests,
-            self.scorers,
-            budget=self.budget,
-            seconds=seconds,
-        )
-        rows = [self.store.completions.get(request.key) for request in self.requests]
-        most = next(iter(written.errors), "")
-        failed = (row.error for row in rows if row and row.error and row.cause == most)
-        answered = sum(row is not None and not row.error for row in rows)
-        is_partial = answered < len(rows)
-        over_budget = is_partial and self.budget is not None and self.budget.stopped
-        stopped = is_partial and self.dispatcher.stopping.is_set()
-        return Evaluation(
-            folder=self.store.folder,
-            score=written.score,
-            requested=len(self.requests),
-            answered=answered,
-            failed=sum(written.errors.values()),
-            interrupted=stopped and self.fatal is None and not over_budget,
-            fatal=self.fatal,
-            curve=written.curve,
-            cost=None if self.budget is None else self.budget.cost,
-            over_budget=over_budget,
-            other_models=other_models(
-                self.model.identity, Counter(row.model for row in rows if row and row.model)
-            ),
-            errors=written.errors,
-            example=next(failed, "").removeprefix(f"{most}: "),
-            deviations=written.deviations,
-        )
-
-
-def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStore) -> Budget | None:
-    if options.price is None:
+def _budget(
+    work: PreparedJob, requests: Sequence[Request], rows: Mapping[str, Completion]
+) -> Budget | None:
+    if work.price is None:
         return None
     from gradeschool.runs.cost import Budget, estimate
 
-    rows = store.completions
-    cost = sum(options.price.of(row.usage) for row in rows.values())
+    cost = sum(work.price.of(row.usage) for row in rows.values())
     pairs = [(request, rows[request.key]) for request in requests if request.key in rows]
-    whole = estimate(requests, pairs, options.choices)
-    expected = whole.cost(options.price) / max(1, whole.requests)
+    whole = estimate(requests, pairs, work.job.choices)
+    expected = whole.cost(work.price) / max(1, whole.requests)
     answers = sum(not row.error for row in rows.values())
     samples = whole.samples / max(1, whole.requests)
-    return Budget(options.price, cost, options.max_cost, expected, answers, samples)
+    return Budget(work.price, cost, work.job.max_cost, expected, answers, samples)
+
+
+def scorers_of(plan: RunPlan) -> ScorerSet:
+    """Return the scorers of a protocol, ready for use; raises MissingExtraError."""
+    return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
+
+
+def run_for_scoring(
+    name: str, requests: Sequence[Request], completions: Mapping[str, Completion]
+) -> Run:
+    """Return the samples of a run for scoring, without unanswered requests."""
+    return Run(name, [
+        Sample(
+            number, text=row.text, sample=request.sample, finish=row.finish, error=row.error,
+            problem=request.problem,
+        )
+        for number, request in enumerate(requests, start=1)
+        if (row := completions.get(request.key)) is not None
+    ])  # fmt: skip
+
+
+def summarise(
+    run: Run,
+    scorers: ScorerSet,
+    requests: Sequence[Request],
+    completions: Mapping[str, Completion],
+    dataset: Sequence[Problem],
+) -> tuple[RunScore, list[AtK], dict[str, Any]]:
+    """Return the score, the curve over k of the headline scorer, and the fields of results.json.
+
+    scorers: of the protocol, the headline first; they cache verdicts. The curve is empty for one
+    sample per problem. `failures` counts the causes under the headline scorer, like `gradeschool
+    explain`; `answered_by` counts the model names in replies.
+    """
+    table = ScoredTable(run, scorers)
+    score = score_table(table)
+    at_k: list[AtK] = []
+    if any(request.sample for request in requests):
+        from gradeschool.scoring.at_k import ballots_of, curve
+
+        at_k = curve(ballots_of(table))
+    changes = label_changes(run, disputed(dataset, run.problems()))
+    rows = [completions[request.key] for request in requests if request.key in completions]
+    answers = [completion for completion in rows if not completion.error]
+    fields = {
+        **score.as_json(),
+        "at_k": [point.as_json() for point in at_k],
+        "requested": len(requests),
+        "failed": len(rows) - len(answers),
+        "missing": len(requests) - len(rows),
+        "truncated": score.forms.truncated if score.forms else 0,
+        "empty": score.forms.empty if score.forms else 0,
+        "failures": count_headline_causes(table, changes),
+        "errors": dict(Counter(row.cause for row in rows if row.error).most_common()),
+        "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
+        "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
+        "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
+        "completion_tokens": sum(answer.usage.completion_tokens or 0 for answer in answers),
+    }
+    return score, at_k, fields

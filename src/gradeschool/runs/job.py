@@ -1,7 +1,7 @@
-"""An evaluation as the user describes it, and its plan, model and folder.
+"""The settings of an evaluation, and what is prepared from them: plan, model, folder.
 
-The command line, configuration files and `gradeschool.evaluate` all make an `EvalJob`; `prepare`
-checks it before anything is fetched or sent.
+The command line, configuration files and `gradeschool.evaluate` all make a `Job`; `prepare` checks
+it before anything is fetched or sent.
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gradeschool.completion import Decoding
 from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
-from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.evaluate import RequestOptions
-from gradeschool.runs.plan import RunPlan, check_samples, make_plan
+from gradeschool.runs.plan import RunPlan, check_samples
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Price
@@ -37,14 +34,15 @@ MOST_PART = 60  # maximum number of characters in each part of a folder's name
 
 
 @dataclass(frozen=True, slots=True)
-class EvalJob:
+class Job:
     """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
     protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset.
-    temperature, max_tokens, seed: None selects the protocol's. calculator: None turns it on for
-    `tiny` only. connections: maximum number of requests in flight, None to adapt it. choices:
-    samples per request. timeout: seconds per request. price: dollars per million tokens, "2.50/10".
-    output: the run folder, None for `default_folder`.
+    temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
+    it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
+    choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
+    "2.50/10". max_cost: dollars at which to stop. output: the run folder, None for
+    `default_folder`.
     """
 
     model: str
@@ -53,7 +51,9 @@ class EvalJob:
     limit: int | None = None
     samples: int = 1
     temperature: float | None = None
+    top_p: float | None = None
     max_tokens: int | None = None
+    stop: tuple[str, ...] | None = None
     seed: int | None = None
     calculator: bool | None = None
     connections: int | None = None
@@ -67,8 +67,7 @@ class EvalJob:
     @property
     def protocol_name(self) -> str:
         """Return the name of the protocol."""
-        usual = BUILT_IN_PROTOCOL if self.model == BUILT_IN else DEFAULT_PROTOCOL
-        return self.protocol or usual
+        return self.protocol or (BUILT_IN_PROTOCOL if self.model == BUILT_IN else DEFAULT_PROTOCOL)
 
     @property
     def calculates(self) -> bool:
@@ -78,16 +77,16 @@ class EvalJob:
 
 @dataclass(frozen=True, slots=True)
 class PreparedJob:
-    """A job that is ready to run; nothing has been sent yet."""
+    """A checked job with its plan, model and run folder; nothing has been sent yet."""
 
-    job: EvalJob
+    job: Job
     plan: RunPlan
     model: Model
     folder: Path
-    options: RequestOptions
+    price: Price | None = None
 
 
-def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
+def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     """Check a job, load its problems and create its model.
 
     model: replaces the model named by `job.model`, for example by a Python function. Raises
@@ -96,26 +95,35 @@ def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
     """
     protocol = get_protocol(job.protocol_name)
     _check(job, protocol)
-    decoding = decoding_of(protocol, job.samples, job.temperature, job.max_tokens, job.seed)
+    given = {
+        name: value
+        for name in ("temperature", "top_p", "max_tokens", "stop", "seed")
+        if (value := getattr(job, name)) is not None
+    }
+    decoding = replace(protocol.decoding, **given)
+    check_samples(decoding, job.samples)
     name = job.dataset or protocol.dataset
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        _price(job, model or _model(job, (), name))
-    plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
-    answering = model or _model(job, plan.problems, plan.dataset.name)
-    _check_model(job, answering)
+        _price(job, model or choose_model(job.model, (), name, job.timeout, job.calculates))
+    dataset = load_dataset(name)
+    shots = load_dataset(protocol.shots) if protocol.shots else None
+    problems = dataset.problems[: job.limit]
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples)
+    answering = model or choose_model(
+        job.model, problems, dataset.name, job.timeout, job.calculates
+    )
+    if job.batch:
+        from gradeschool.models.endpoint import Endpoint
+
+        if not isinstance(answering, Endpoint):
+            raise InputError(f"{job.model!r} has no batches; leave --batch out")
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
-    price = _price(job, answering)
-    options = RequestOptions(job.connections, job.choices, job.batch, price, job.max_cost)
     folder = job.output or default_folder(job, plan)
-    return PreparedJob(job, plan, answering, folder, options)
+    return PreparedJob(job, plan, answering, folder, _price(job, answering))
 
 
-def _model(job: EvalJob, problems: tuple[Problem, ...], dataset: str) -> Model:
-    return choose_model(job.model, problems, dataset, job.timeout, job.calculates)
-
-
-def _price(job: EvalJob, model: Model) -> Price | None:
+def _price(job: Job, model: Model) -> Price | None:
     if not job.price:
         return None
     from gradeschool.runs.cost import parse_price
@@ -123,16 +131,7 @@ def _price(job: EvalJob, model: Model) -> Price | None:
     return parse_price(job.price, model.name.removesuffix("+calculator"))
 
 
-def _check_model(job: EvalJob, model: Model) -> None:
-    """Raise InputError if the model cannot be asked in the requested way."""
-    if job.batch:
-        from gradeschool.models.endpoint import Endpoint
-
-        if not isinstance(model, Endpoint):
-            raise InputError(f"{job.model!r} has no batches; leave --batch out")
-
-
-def _check(job: EvalJob, protocol: Protocol) -> None:
+def _check(job: Job, protocol: Protocol) -> None:
     """Raise InputError if settings contradict each other."""
     provider = job.model.strip().partition("/")[0]
     if provider in NATIVE and not protocol.is_chat:
@@ -152,29 +151,7 @@ def _check(job: EvalJob, protocol: Protocol) -> None:
         )
 
 
-def decoding_of(
-    protocol: Protocol,
-    samples: int,
-    temperature: float | None,
-    max_tokens: int | None,
-    seed: int | None,
-) -> Decoding:
-    """Return the protocol's decoding with the settings that are not None.
-
-    Raises InputError for several samples at temperature 0.
-    """
-    usual = protocol.decoding
-    decoding = replace(
-        usual,
-        temperature=usual.temperature if temperature is None else temperature,
-        max_tokens=max_tokens or usual.max_tokens,
-        seed=seed,
-    )
-    check_samples(decoding, samples)
-    return decoding
-
-
-def default_folder(job: EvalJob, plan: RunPlan) -> Path:
+def default_folder(job: Job, plan: RunPlan) -> Path:
     """Return the default run folder: runs/MODEL_PROTOCOL_DATASET.
 
     Settings that differ from the protocol's are appended, so that different settings have different

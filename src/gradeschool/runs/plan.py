@@ -19,7 +19,7 @@ from gradeschool import __version__
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError, StoreError
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
@@ -81,25 +81,6 @@ def check_samples(decoding: Decoding, samples: int) -> None:
         )
 
 
-def make_plan(
-    protocol: Protocol, dataset: Dataset, decoding: Decoding, limit: int | None, samples: int
-) -> RunPlan:
-    """Return the plan of a run over the first `limit` problems (None: all).
-
-    Raises InputError if the protocol's few-shot examples cannot be loaded, or for several samples
-    with greedy decoding.
-    """
-    check_samples(decoding, samples)
-    shots = load_dataset(protocol.shots) if protocol.shots else None
-    problems = dataset.problems[:limit]
-    return RunPlan(protocol, dataset, problems, shots, decoding, samples)
-
-
-def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
-    """Return the requests whose keys are not answered."""
-    return [request for request in requests if request.key not in answered]
-
-
 def groups(requests: Sequence[Request], most: int) -> list[Request]:
     """Return requests of one sample joined into requests of up to `most` samples, in order."""
     if most == 1:
@@ -141,76 +122,52 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
 
 
 def make_manifest(
-    plan: RunPlan,
-    model: Model,
-    earlier: Mapping[str, Any] | None,
-    folder: Path,
-    repairs: Sequence[str] = (),
+    plan: RunPlan, identity: str, earlier: Mapping[str, Any] | None, folder: Path
 ) -> dict[str, Any]:
     """Return the fields of run.json; they contain no API key, and no path except the dataset's.
 
-    repairs: made by this session in the folder; run.json keeps all of them. Raises StoreError if
-    `earlier`, the present run.json of `folder`, is of another run or of a larger one.
+    identity: of the model. Raises StoreError if `earlier`, the present run.json of `folder`, is of
+    another run or of one with problems or samples that this plan lacks.
     """
-    schema = (earlier or {}).get("schema", SCHEMA)
-    if schema != SCHEMA:
-        raise StoreError(
-            f"the run folder has the schema {schema!r}, this version knows {SCHEMA}; "
-            "use the version that wrote it, or give another folder with -o"
-        )
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    ids = [problem.id for problem in plan.problems]
     fields = {
         "schema": SCHEMA,
         "gradeschool": __version__,
         "python": platform.python_version(),
-        "created": earlier.get("created", now) if earlier else now,
+        "created": now,
         "updated": now,
-        "model": model.identity,
+        "model": identity,
         **facts_of(plan),
-        "problems": len(plan.problems),
+        "problems": len(ids),
         "samples": plan.samples,
+        **({} if plan.is_prefix else {"problem_ids": ids}),
     }
-    if not plan.is_prefix:
-        fields["problem_ids"] = [problem.id for problem in plan.problems]
-    if earlier is not None:
-        difference = differing(earlier, fields)
-        if difference is not None:
-            name, before, now_value = difference
-            raise StoreError(
-                f"{str(folder)!r} contains another run: its {name} is {before}, not {now_value}; "
-                "give another folder with -o"
-            )
-        _check_size(earlier, fields, plan, folder)
-    stored = (earlier or {}).get("repairs")
-    listed = [*(stored if isinstance(stored, list) else ())]
-    listed += [{"time": now, "what": text} for text in repairs]
-    return {**fields, "repairs": listed} if listed else fields
-
-
-def _check_size(
-    earlier: Mapping[str, Any], fields: Mapping[str, Any], plan: RunPlan, folder: Path
-) -> None:
-    """Raise StoreError if a run would lose problems or samples: its files would contradict it."""
-    if "problem_ids" in earlier or "problem_ids" in fields:
-        size, ids = earlier.get("problems"), earlier.get("problem_ids")
-        if not isinstance(ids, list):
-            every = [problem.id for problem in plan.dataset.problems]
-            ids = every[:size] if isinstance(size, int) else []
-        earlier_ids = {str(id) for id in ids}
-        if lost := earlier_ids - {problem.id for problem in plan.problems}:
-            raise StoreError(
-                f"{str(folder)!r} contains a run of {len(ids)} problems, and {len(lost)} of "
-                "them are not in this run; give another folder with -o"
-            )
-        fields = {**fields, "problems": size}
-    for name, option in (("problems", "-n"), ("samples", "-k")):
-        before, now = earlier.get(name), fields[name]
-        if isinstance(before, int) and before > now:
-            raise StoreError(
-                f"{str(folder)!r} contains a run of {before} {name}, more than {option} {now}; "
-                f"give {option} {before} or more, or another folder with -o "
-                f"(`gradeschool score {quote(str(folder))}` scores what is answered)"
-            )
+    if earlier is None:
+        return fields
+    if earlier.get("schema") != SCHEMA:
+        raise StoreError(
+            f"the run folder has the schema {earlier.get('schema')!r}, and this version knows "
+            f"{SCHEMA}; use the version that wrote it, or give another folder with -o"
+        )
+    if (difference := differing(earlier, fields)) is not None:
+        raise StoreError(
+            f"{str(folder)!r} contains another run: its {difference.name} is {difference.first}, "
+            f"not {difference.second}; give another folder with -o"
+        )
+    problems, samples = earlier.get("problems"), earlier.get("samples")
+    stored = earlier.get("problem_ids")
+    if not isinstance(stored, list) and isinstance(problems, int):
+        stored = [problem.id for problem in plan.dataset.problems[:problems]]
+    lost = len({str(id) for id in stored or ()}.difference(ids))
+    if lost or (isinstance(samples, int) and samples > plan.samples):
+        option = f"{lost} problems that this run lacks" if lost else f"{samples} samples each"
+        raise StoreError(
+            f"{str(folder)!r} contains a run with {option}; give -n and -k of at least its size, "
+            f"or another folder with -o (`gradeschool score {quote(str(folder))}` scores what is "
+            "answered)"
+        )
+    return {**fields, "created": earlier.get("created", now)}
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from gradeschool.datasets.load import is_here
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.problem import Problem
-from gradeschool.runs.job import BUILT_IN, EvalJob, PreparedJob, prepare
+from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare
 from gradeschool.runs.plan import plan_of
 from gradeschool.scoring.profile import SeedIndex
 
@@ -23,9 +23,7 @@ BUILT_IN_SETS = (
 )
 
 
-def profile_jobs(
-    job: EvalJob, sets: Sequence[str], parent: Path | None = None
-) -> list[PreparedJob]:
+def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> list[PreparedJob]:
     """Return the checked jobs of a profile, the original first.
 
     job: its dataset and output are not used; its limit applies to each set, see `choose_problems`.

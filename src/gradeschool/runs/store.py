@@ -1,347 +1,144 @@
-"""The folder of a run: a lock, completions appended as they arrive, files written atomically."""
+"""The rows of a run folder: read once, then appended as answers arrive."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import fcntl
 import os
-import socket
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
+from time import monotonic
 
-from gradeschool.atomic import open_regular, remove_parts, sync_folder, write_file, write_json
+from gradeschool.atomic import open_regular, remove_parts, sync_folder
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
-    RESULTS_FILE,
-    SEAL,
-    changed_words,
-    fingerprint,
+    MANIFEST_FILE,
+    damaged_words,
     latest,
     read_completions,
-    read_json,
     to_line,
 )
-from gradeschool.models.base import Request
 
-QUARANTINE_FILE = "quarantine.jsonl"
-LOCK_FILE = "run.lock"
-APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 SYNC_SECONDS = 1.0
-# Seconds to wait before handling stored rows: answers to requests sent together arrive together.
-PAUSE_SECONDS = 0.02
-# Rows handled in one turn of the event loop: about a millisecond if they are scored.
-HANDLED_A_TURN = 16
-Answered = tuple[Request, Completion]
 
 
 class RunStore:
-    """A run folder, opened by one process at a time; a context manager.
+    """The completions.jsonl of a run folder, open in one process at a time; a context manager.
 
-    `completions` contains the stored rows by key: the last row without an error, else the last row.
-    Torn or changed rows are moved to quarantine.jsonl; `repairs` reports them, and whether rows
-    that results.json counted are missing. `died` names the process that locked the folder and did
-    not end cleanly, "" for none. Raises StoreError if the folder cannot be used or another process
-    has locked it.
+    `completions`: the stored completions by key (see `latest`), extended by `append`. `damaged`:
+    what is wrong with the file, "" if nothing is. Damaged rows stay in the file and are left out;
+    an incomplete last row is cut off. Raises StoreError if the folder cannot be used or another
+    process has it open.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.path = folder / COMPLETIONS_FILE
         self.completions: dict[str, Completion] = {}
-        self.repairs: tuple[str, ...] = ()
-        self.died = ""
-        self._lock = FolderLock(folder)
-        self._file: FileIO | None = None
-        self._unsynced = False
+        self.damaged = ""
+        self._file = -1
+        self._synced = monotonic()
+        self._syncing: asyncio.Future[None] | None = None
 
     def __enter__(self) -> RunStore:
-        """Create the folder, lock it and read its rows."""
+        """Create the folder, lock the file and read its rows."""
         try:
-            self.died = self._lock.take()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._file = open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however we end
             remove_parts(self.folder)
-            self._recover()
-            number = open_regular(self.folder / COMPLETIONS_FILE, APPEND)
-            self._file = FileIO(number, "ab")
+            rows = list(read_completions(self.path))
+            damaged = [number for number, row in enumerate(rows, start=1) if row is None]
+            latest((row for row in rows if row is not None), self.completions)
+            if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
+                raise StoreError(
+                    f"{str(self.path)!r} is not part of a run; give another folder with -o"
+                )
+            self._end_last_line(is_torn=bool(rows) and rows[-1] is None)
+            if damaged:
+                self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
             sync_folder(self.folder)
+        except BlockingIOError:
+            self._close()
+            raise StoreError(
+                f"the run folder {str(self.folder)!r} is in use by another process; wait for it, "
+                "or give another folder with -o"
+            ) from None
         except OSError as error:
             self._close()
-            raise _unusable(self.folder, error) from error
+            raise StoreError(
+                f"cannot use the run folder {str(self.folder)!r}: {error.strerror or error}; give "
+                "another with -o"
+            ) from error
         except StoreError:
             self._close()
             raise
         return self
 
+    def _end_last_line(self, is_torn: bool) -> None:
+        """Cut off an incomplete last row; end one whose line end was lost."""
+        size = os.fstat(self._file).st_size
+        if not size or os.pread(self._file, 1, size - 1) == b"\n":
+            return
+        if not is_torn:
+            os.write(self._file, b"\n")
+            return
+        with self.path.open("rb") as file:
+            *_, last = file
+        os.ftruncate(self._file, size - len(last))
+
+    def append(self, completion: Completion, question: str) -> None:
+        """Append a row: it survives a crash of this process, and soon one of the machine."""
+        try:
+            rest = memoryview(to_line(completion, question))
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            latest([completion], self.completions)
+            is_due = monotonic() - self._synced > SYNC_SECONDS
+            if is_due and (self._syncing is None or self._syncing.done()):
+                self._check_synced()
+                loop = asyncio.get_running_loop()
+                self._syncing = loop.run_in_executor(None, os.fsync, self._file)
+                self._syncing.add_done_callback(lambda sync: sync.cancelled() or sync.exception())
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def sync(self) -> None:
+        """Sync the rows to disk now."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _check_synced(self) -> None:
+        """Raise OSError if the last sync failed, StoreError if the file was removed meanwhile."""
+        if self._syncing is not None and self._syncing.done():
+            self._syncing.result()
+        self._synced = monotonic()
+        if os.fstat(self._file).st_nlink == 0:
+            raise StoreError(
+                f"{str(self.path)!r} was removed while the run was writing to it; the same "
+                "command starts again"
+            )
+
     def __exit__(self, *_: object) -> None:
         """Sync everything to disk and unlock."""
         try:
             self.sync()
+            self._check_synced()
+        except OSError as error:
+            raise self._unwritable(error) from error
         finally:
             self._close()
 
-    def append(self, lines: Sequence[bytes], completions: Sequence[Completion]) -> None:
-        """Append rows in one write; from then on they survive a crash of this process."""
-        assert self._file is not None, "the store is used outside its context"  # noqa: S101
-        try:
-            rest = memoryview(b"".join(lines))
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            raise self._unwritable(error) from error
-        self._unsynced = True
-        latest(completions, self.completions)
-
-    def sync(self) -> None:
-        """Sync the rows to disk; from then on they survive a crash of the machine.
-
-        May be called from another thread. Raises StoreError if the folder was removed meanwhile.
-        """
-        if self._file is None or not self._unsynced:
-            return
-        self._unsynced = False
-        try:
-            os.fsync(self._file.fileno())
-            removed = os.fstat(self._file.fileno()).st_nlink == 0
-        except OSError as error:
-            raise self._unwritable(error) from error
-        if removed:
-            raise StoreError(
-                f"{str(self.folder / COMPLETIONS_FILE)!r} was removed while the run was writing "
-                "to it; the same command starts again"
-            )
-
-    def read_json(self, name: str) -> dict[str, Any] | None:
-        """Return the object in a JSON file of the folder, None if there is no such file."""
-        return read_json(self.folder / name)
-
-    def write_json(self, name: str, fields: Mapping[str, Any]) -> None:
-        """Write a JSON file atomically."""
-        write_json(self.folder / name, fields)
-
-    def write_file(self, name: str, body: bytes) -> None:
-        """Write a file next to the completions, atomically."""
-        write_file(self.folder / name, body)
-
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        self._lock.release()
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
 
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write to {str(self.folder)!r}: {error.strerror}; what was stored before "
             "is intact, the same command continues from there"
         )
-
-    def _recover(self) -> None:
-        """Read the completions; move torn or changed rows into quarantine.
-
-        Raises StoreError if rows of an older version, which have no digest, were changed, because
-        it is unknown which ones.
-        """
-        path = self.folder / COMPLETIONS_FILE
-        removed = not _has_counted_rows(path, self.read_json(RESULTS_FILE))
-        good: list[bytes] = []
-        bad: list[bytes] = []
-        sealed = True
-        for line, completion in read_completions(path):
-            if completion is None:
-                bad.append(line)
-            else:
-                good.append(line)
-                sealed = sealed and SEAL in line
-                latest([completion], self.completions)
-        if removed and not sealed:
-            raise StoreError(
-                f"{str(path)!r} does not match results.json: rows were changed or removed "
-                "since, and rows of this older run have no digest; restore the file, or give "
-                "another folder with -o"
-            )
-        torn = sum(not line.endswith(b"\n") for line in bad)
-        if len(bad) > torn:
-            self._repaired(changed_words(len(bad) - torn))
-        elif removed and not bad:
-            self._repaired("rows that results.json counted were removed or moved")
-        if torn:
-            self._repaired("the last row was incomplete")
-        if not bad:
-            return
-        number = open_regular(self.folder / QUARANTINE_FILE, APPEND)
-        with os.fdopen(number, "ab") as file:
-            file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in bad)
-            file.flush()
-            os.fsync(file.fileno())
-        self.write_file(COMPLETIONS_FILE, b"".join(good))
-
-    def _repaired(self, text: str) -> None:
-        self.repairs = (*self.repairs, text)
-
-
-def _unusable(folder: Path, error: OSError) -> StoreError:
-    reason = error.strerror or error
-    return StoreError(f"cannot use the run folder {str(folder)!r}: {reason}; give another with -o")
-
-
-def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
-    """Return whether a file begins with the rows that results.json was made from, if it exists."""
-    stored = (results or {}).get("completions_file")
-    if not isinstance(stored, Mapping) or not isinstance(size := stored.get("bytes"), int):
-        return True
-    return path.exists() and fingerprint(path, size) == stored
-
-
-class FolderLock:
-    """An exclusive lock (flock) on a folder, which it makes; a context manager.
-
-    Its file names the process and host that hold it.
-
-    The system releases the lock when the process dies in any way, so a lock is never stale. The
-    name that remains in the file shows that the process did not end cleanly.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._file: BinaryIO | None = None
-
-    def __enter__(self) -> str:
-        """Take the lock; see `take`."""
-        return self.take()
-
-    def __exit__(self, *_: object) -> None:
-        """Release the lock."""
-        self.release()
-
-    def take(self) -> str:
-        """Make and lock the folder; return the process that died with the lock, "" for none.
-
-        Raises StoreError if another process has the lock, or the folder cannot be used.
-        """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            return self._take()
-        except OSError as error:
-            raise _unusable(self.folder, error) from error
-
-    def _take(self) -> str:
-        number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
-        file = os.fdopen(number, "r+b")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            owner = _owner(file)
-            file.close()
-            if error.errno not in LOCKED:
-                raise
-            raise StoreError(
-                f"the run folder {str(self.folder)!r} is in use by {owner or 'another process'}; "
-                "wait for it, or give another folder with -o"
-            ) from None
-        died = _owner(file)
-        file.seek(0)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-        file.flush()
-        self._file = file
-        return died
-
-    def release(self) -> None:
-        """Unlock the folder, if it was locked."""
-        if self._file is not None:
-            with suppress(OSError):  # the disk became read-only
-                self._file.truncate(0)
-            self._file.close()  # unlocks it
-            self._file = None
-
-
-def _owner(file: BinaryIO) -> str:
-    file.seek(0)
-    return file.read(200).decode("utf-8", "replace").strip()
-
-
-class GroupWriter:
-    """Appends completions to a store in the background; an async context manager.
-
-    All rows that are added in one turn of the event loop go into one write, in the next turn. A
-    little later they are given to `stored`, some at a time: handling a row takes longer than
-    sending the next request, which must not wait for it. The disk is synced once a second, in a
-    thread, so that a slow disk delays no answer. A disk failure ends the block with StoreError.
-    """
-
-    def __init__(self, store: RunStore, stored: Callable[[Sequence[Answered]], None]) -> None:
-        self._store, self._stored = store, stored
-        self._rows: list[Answered] = []
-        self._added = asyncio.Event()
-        self._written: list[Answered] = []
-        self._flushed = asyncio.Event()
-        self._tasks = asyncio.TaskGroup()
-
-    def add(self, request: Request, completion: Completion) -> None:
-        """Queue a completion."""
-        self._rows.append((request, completion))
-        self._added.set()
-
-    async def __aenter__(self) -> GroupWriter:
-        """Start writing."""
-        await self._tasks.__aenter__()
-        work = (self._write(), self._hand_on(), self._sync())
-        self._running = [self._tasks.create_task(each) for each in work]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Write the queued rows, however the block ended, and pass them on."""
-        for task in self._running:
-            task.cancel()
-        try:
-            await self._tasks.__aexit__(kind, error, trace)
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
-        finally:
-            try:
-                self.flush()
-            finally:
-                while self._written:
-                    self._hand_on_some()
-
-    async def _write(self) -> None:
-        while True:
-            await self._added.wait()
-            self._added.clear()
-            self.flush()
-
-    async def _hand_on(self) -> None:
-        while True:
-            await self._flushed.wait()
-            await asyncio.sleep(PAUSE_SECONDS)
-            self._flushed.clear()
-            while self._written:
-                self._hand_on_some()
-                await asyncio.sleep(0)
-
-    async def _sync(self) -> None:
-        while True:
-            await asyncio.sleep(SYNC_SECONDS)
-            await asyncio.to_thread(self._store.sync)
-
-    def flush(self) -> None:
-        """Write the queued rows."""
-        rows, self._rows = self._rows, []
-        if rows:
-            lines = [to_line(completion, request.problem.question) for request, completion in rows]
-            self._store.append(lines, [completion for _, completion in rows])
-            self._written += rows
-            self._flushed.set()
-
-    def _hand_on_some(self) -> None:
-        some, self._written = self._written[:HANDLED_A_TURN], self._written[HANDLED_A_TURN:]
-        self._stored(some)

@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
@@ -19,8 +18,6 @@ from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
-    changed_rows,
-    changed_words,
     completions_file,
     dataset_of,
     manifest_of,
@@ -371,7 +368,7 @@ def choose_runs(
 
 
 def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[str, ...]:
-    """Return sentences on the missing samples and changed rows of a run folder, and warn of them.
+    """Return sentences on the missing samples of a run folder, and warn of them.
 
     stored: the number of its samples, failed ones included. There are none for other files.
     """
@@ -382,9 +379,6 @@ def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[
     if missing := missing_samples(path, manifest_of(path), stored):
         notes.append(missing)
         warn(f"{str(path)!r}: {missing}")
-    if changed := changed_rows(file):
-        notes.append(changed_words(changed))
-        warn(f"{str(path)!r}: {notes[-1]}; see `gradeschool runs verify {quote(str(file.parent))}`")
     return tuple(notes)
 
 

@@ -14,11 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import remove_parts, write_json
+from gradeschool.atomic import LOCK_FILE, FolderLock, remove_parts, write_json
 from gradeschool.errors import StoreError
 from gradeschool.machine import machine_memory
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED
-from gradeschool.runs.store import LOCK_FILE, FolderLock
 from gradeschool.verifier.memory import (
     GB,
     beside_plan,

@@ -15,8 +15,8 @@ pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 pytest.importorskip("matplotlib")
 
+from gradeschool.atomic import FolderLock
 from gradeschool.errors import StoreError
-from gradeschool.runs.store import FolderLock
 from gradeschool.verifier.training import CHECKPOINT, checkpoint_facts
 from tests.support.command import environment
 from tests.support.micro import SAVE_EVERY
@@ -57,13 +57,11 @@ def updates(folder: Path) -> int:
 
 def free(folder: Path) -> bool:
     """Whether no process trains in a folder."""
-    lock = FolderLock(folder)
     try:
-        lock.take()
+        with FolderLock(folder):
+            return True
     except StoreError:
         return False
-    lock.release()
-    return True
 
 
 def stage_files(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -161,14 +159,10 @@ def test_a_killed_recipe_goes_on_to_the_figures_of_one_that_was_not(
 
 def test_a_folder_that_a_recipe_runs_in_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stages").mkdir()
-    lock = FolderLock(tmp_path / "stages")
-    lock.take()
-    try:
+    with FolderLock(tmp_path / "stages"):
         ended = subprocess.run(
             command("reproduce", "-o", tmp_path), capture_output=True, text=True,
             env=environment({}),
         )  # fmt: skip
-    finally:
-        lock.release()
     assert ended.returncode == 2
-    assert f"in use by process {os.getpid()}" in ended.stderr
+    assert "in use by another process" in ended.stderr

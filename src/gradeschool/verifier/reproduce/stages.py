@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from gradeschool.atomic import write_json
+from gradeschool.atomic import FolderLock, write_json
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import read_json
 from gradeschool.machine import cores
-from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
 from gradeschool.worker import python_command, python_environment
 

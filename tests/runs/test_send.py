@@ -13,8 +13,8 @@ from gradeschool.completion import Completion, Decoding, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
-from gradeschool.runs import dispatch
-from gradeschool.runs.dispatch import (
+from gradeschool.runs import send as sending
+from gradeschool.runs.send import (
     FIRST_LIMIT,
     HIGHEST_LIMIT,
     ConcurrencyLimiter,
@@ -72,7 +72,7 @@ def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Comple
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(sending, "FIRST_WAIT", 0.001)
 
 
 def test_every_request_is_asked_once_within_the_connections() -> None:
@@ -94,8 +94,8 @@ def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> N
     by_key = {item.key: item for item in completions}
     assert by_key["k1"].error == "http 500: HTTP 500"
     assert by_key["k2"].text == "ok"
-    assert model.tries == {"k0": 1, "k1": dispatch.TRIES, "k2": 3, "k3": 1}
-    assert len(events) == dispatch.TRIES - 1 + 2
+    assert model.tries == {"k0": 1, "k1": sending.TRIES, "k2": 3, "k3": 1}
+    assert len(events) == sending.TRIES - 1 + 2
 
 
 def test_a_permanent_failure_is_recorded_at_once_and_ends_nothing() -> None:
@@ -128,7 +128,7 @@ def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sampl
     model = Scripted(answer)
     with pytest.raises(FatalModelError, match="is the server running"):
         sent(model, 1000)
-    assert sum(model.tries.values()) <= 4 * dispatch.UNREACHED_TRIES
+    assert sum(model.tries.values()) <= 4 * sending.UNREACHED_TRIES
 
 
 def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
@@ -144,10 +144,10 @@ def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
 def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.5)
+    monkeypatch.setattr(sending, "FIRST_WAIT", 0.5)
     assert 7.5 <= wait_before(1, 7.5) <= 7.5 * 1.1
     for tries in range(1, 30):
-        longest = min(0.5 * 2 ** (tries - 1), dispatch.LONGEST_WAIT)
+        longest = min(0.5 * 2 ** (tries - 1), sending.LONGEST_WAIT)
         assert longest / 2 <= wait_before(tries, None) <= longest
 
 
