@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import html
 import json
-import time
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import masking
@@ -23,26 +24,11 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     "in capitals": str.upper,
     "JSON": lambda key: json.dumps(key),
     "JSON with \\/": lambda key: json.dumps(key).replace("/", "\\/"),
-    "\\uXXXX": lambda key: "".join(f"\\u{ord(letter):04x}" for letter in key),
-    "\\u{XX}": lambda key: "".join(f"\\u{{{ord(letter):X}}}" for letter in key),
-    "\\xXX": lambda key: "".join(f"\\x{ord(letter):02x}" for letter in key),
-    "octal": lambda key: "".join(f"\\{ord(letter):03o}" for letter in key),
-    "JSON in JSON": lambda key: json.dumps(json.dumps(json.dumps(key + "\\"))),
     "URL": lambda key: quote(key, safe=""),
-    "URL, every character": lambda key: "".join(f"%{ord(letter):02X}" for letter in key),
-    "URL twice": lambda key: quote(quote(key, safe=""), safe=""),
     "HTML": html.escape,
-    "HTML, numbers": lambda key: "".join(f"&#{ord(letter)};" for letter in key),
-    "HTML, hexadecimal": lambda key: "".join(f"&#x{ord(letter):x};" for letter in key),
-    "HTML, names": lambda key: key.replace("/", "&sol;").replace("+", "&plus;"),
-    "quoted-printable": lambda key: "".join(f"={ord(letter):02X}" for letter in key),
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
     "base64 of the header": lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
     "base64 for URLs": lambda key: base64.urlsafe_b64encode(key.encode()).decode(),
-    "base64 in a URL": lambda key: quote(base64.b64encode(key.encode()).decode(), safe=""),
-    "base32": lambda key: base64.b32encode(key.encode()).decode(),
-    "hexadecimal": lambda key: key.encode().hex(),
-    "wide": lambda key: "".join(chr(ord(letter) + 0xFEE0) for letter in key),
 }
 
 
@@ -64,9 +50,7 @@ def test_a_secret_is_masked_in_every_encoding(encoding: str) -> None:
     assert len(text) < len("before  after") + len(MASK) + 24
 
 
-@pytest.mark.parametrize(
-    "encoding", ["as it is", "JSON", "\\uXXXX", "URL", "base64", "hexadecimal"]
-)
+@pytest.mark.parametrize("encoding", ["as it is", "JSON", "URL", "base64"])
 def test_a_short_secret_is_masked_where_it_stands_alone(encoding: str) -> None:
     assert ENCODINGS[encoding](SHORT) not in masked(f"key: {ENCODINGS[encoding](SHORT)} ")
     assert masked("monk3y!s") == "monk3y!s"
@@ -74,10 +58,8 @@ def test_a_short_secret_is_masked_where_it_stands_alone(encoding: str) -> None:
 
 @pytest.mark.parametrize("offset", range(5))
 def test_base64_of_a_longer_text_is_masked_wherever_the_secret_begins(offset: int) -> None:
-    for encode in (base64.b64encode, base64.b32encode):
-        encoded = encode(b"x" * offset + KEY.encode() + b"yz").decode()
-        assert MASK in masked(encoded)
-        assert KEY[4:-4].encode() not in base64.b64decode(masked(encoded)[:8] + "=" * 8)
+    encoded = base64.b64encode(b"x" * offset + KEY.encode() + b"yz").decode()
+    assert MASK in masked(encoded)
 
 
 @given(st.text())
@@ -88,14 +70,6 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     )
 
 
-@example("", "0", "\\uXXXX")
-@given(st.text(), st.text(), st.sampled_from(sorted(ENCODINGS)))
-def test_a_secret_is_masked_between_any_texts(before: str, after: str, encoding: str) -> None:
-    if encoding.startswith("base"):  # what stands around it is no part of it
-        before, after = f"{before} ", f" {after}"
-    assert MASK in masked(before + ENCODINGS[encoding](KEY) + after)
-
-
 def test_values_of_json_are_masked_at_any_depth() -> None:
     assert masked_values({KEY: [{"a": f"x{KEY}"}, 3, None]}) == {MASK: [{"a": f"x{MASK}"}, 3, None]}
 
@@ -104,15 +78,6 @@ def test_values_of_json_are_masked_at_any_depth() -> None:
 def test_a_placeholder_is_no_secret(word: str) -> None:
     masking.register_secret(word)
     assert masked(f"none of the {word} boxes") == f"none of the {word} boxes"
-
-
-@pytest.mark.parametrize(
-    "unit", ["\\", "%25", "&amp;", "=3D", "s", "sk-", "\\u0025", "&#", "\\\\u"]
-)
-def test_a_text_made_to_be_slow_is_not(unit: str) -> None:
-    start = time.process_time()
-    masked(unit * (200_000 // len(unit)))
-    assert time.process_time() - start < 3.0
 
 
 @pytest.mark.parametrize(
@@ -140,3 +105,19 @@ def test_what_may_be_secret_in_an_address_is_not_shown(address: str, shown: str)
 def test_a_password_of_an_address_is_masked_elsewhere_too() -> None:
     shown_address("http://user:pa%73sword@host/v1")
     assert masked("pa%73sword password") == f"{MASK} {MASK}"
+
+
+def test_what_a_closed_stderr_cannot_take_is_dropped() -> None:
+    """A pager that quits, a full disk, 2>&-: the command goes on and its status is right."""
+    code = (
+        "import sys; from gradeschool.masking import masked_streams\n"
+        "with masked_streams():\n"
+        "    for _ in range(3): print('x' * 9000, file=sys.stderr, flush=True)\n"
+        "    print('done')"
+    )
+    for redirection in ("2>/dev/full", "2>&-", "2> >(exit)"):
+        ended = subprocess.run(
+            ["bash", "-c", f'"{sys.executable}" -c "$0" {redirection}', code],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert (ended.returncode, ended.stdout) == (0, "done\n"), redirection

@@ -63,12 +63,14 @@ def _encodings(secret: str) -> list[str]:
     forms += [quote(secret), html.escape(secret).replace("&#x27;", "&#39;")]
     forms += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
     forms += [form.replace("/", "\\/") for form in forms[-2:]]
-    for offset in range(3 if len(secret) >= SHORTEST else 1):
+    if len(secret) < SHORTEST:
+        return [*forms, base64.b64encode(octets).decode().rstrip("=")]
+    for offset in range(3):
         # In a longer text, the characters at both ends depend on what is beside the secret.
         text = base64.b64encode(b"\0" * offset + octets).decode().rstrip("=")
         core = text[-(-offset * 8 // 6) : (offset + len(octets)) * 8 // 6]
         forms += [core, core.replace("+", "-").replace("/", "_")]
-    return [form for form in dict.fromkeys(forms) if len(form) >= min(len(secret), SHORTEST)]
+    return [form for form in dict.fromkeys(forms) if len(form) >= SHORTEST]
 
 
 def register_key(key: str) -> None:

@@ -30,13 +30,13 @@ sys.meta_path.insert(0, Interrupting())
 def test_a_fault_of_ours_is_one_line_and_exit_2(
     error: Exception, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gradeschool.runs import summary
+    from gradeschool.runs import folder
 
     def fail(*_: object) -> None:
         raise error
 
     masking.register_secret(KEY)
-    monkeypatch.setattr(summary, "summary_of", fail)
+    monkeypatch.setattr(folder, "summary_of", fail)
     result = gradeschool("runs", "show", "folder", "--json")
     assert result.status == 2
     assert f"unexpected {type(error).__name__} in cli/test_guard.py, line " in result.err
@@ -58,12 +58,12 @@ def test_a_wrong_option_is_one_sentence_with_the_click_of_debian_and_ubuntu_too(
 def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gradeschool.runs import summary
+    from gradeschool.runs import folder
 
     def fail(*_: object) -> None:
         raise ImportError("libgomp.so.1: cannot open shared object file")
 
-    monkeypatch.setattr(summary, "summary_of", fail)
+    monkeypatch.setattr(folder, "summary_of", fail)
     result = gradeschool("runs", "show", "folder")
     assert result.status == 2
     assert "Install this package again, or the library of the system that it names" in result.err

@@ -12,7 +12,7 @@ from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
-from gradeschool.runs import dispatch
+from gradeschool.runs import send as dispatch
 from gradeschool.runs.cost import Budget, Price, estimate, estimated_tokens, parse_price
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
@@ -216,7 +216,7 @@ def test_a_table_of_prices_needs_the_name_of_the_model(
     assert nameless.status == 2 and "give it behind the address" in nameless.err
 
 
-@pytest.mark.parametrize("option", ["--batch", "--choices=4"])
+@pytest.mark.parametrize("option", ["--batch"])
 def test_what_a_model_cannot_do_is_refused_before_a_folder_is_written(
     gradeschool: Command, problems: Path, tmp_path: Path, option: str
 ) -> None:

@@ -204,4 +204,4 @@ def test_show_tells_a_run_in_progress(gradeschool: Command, run: Path) -> None:
 def test_a_larger_run_is_not_overwritten_by_a_smaller_one(gradeschool: Command, run: Path) -> None:
     smaller = gradeschool("eval", *RECORDED, "-n", 5, "-o", run)
     assert smaller.status == 2
-    assert "contains a run with 43 problems that this run lacks" in smaller.err
+    assert "contains a larger run (48 problems, 1 samples each)" in smaller.err

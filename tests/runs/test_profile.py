@@ -10,7 +10,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import EvalJob
+from gradeschool.runs.job import Job
 from gradeschool.runs.plan import RunPlan, facts_of, plan_of
 from gradeschool.runs.profile import BUILT_IN_SETS, choose_problems, profile_jobs
 
@@ -70,25 +70,25 @@ def test_run_json_names_problems_that_are_not_the_first() -> None:
 
 
 def test_the_sets_of_the_built_in_model_need_no_download(tmp_path: Path) -> None:
-    jobs = profile_jobs(EvalJob("tiny", limit=3), (), tmp_path)
+    jobs = profile_jobs(Job("tiny", limit=3), (), tmp_path)
     assert [work.plan.dataset.name for work in jobs] == list(BUILT_IN_SETS)
     assert [len(work.plan.problems) for work in jobs] == [3] * 4
     assert {work.folder.parent for work in jobs} == {tmp_path}
 
 
 def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
-    [first, _] = profile_jobs(EvalJob("tiny"), ("sample", "fresh:1"), tmp_path)
+    [first, _] = profile_jobs(Job("tiny"), ("sample", "fresh:1"), tmp_path)
     plan = first.plan
     first.folder.mkdir()
     fields = {**facts_of(plan), "problems": 2, "samples": 1, "problem_ids": ["40", "41"]}
     (first.folder / "run.json").write_text(json.dumps(fields))
-    [again, _] = profile_jobs(EvalJob("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
+    [again, _] = profile_jobs(Job("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
     assert [problem.id for problem in again.plan.problems] == ["0", "1", "2", "40", "41"]
     (first.folder / "run.json").write_text('{"problems": "many"}')
     with pytest.raises(InputError, match="cannot be continued"):
-        profile_jobs(EvalJob("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
+        profile_jobs(Job("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
 
 
 def test_one_set_makes_no_profile() -> None:
     with pytest.raises(InputError, match="only one set: 'sample'"):
-        profile_jobs(EvalJob("tiny"), ("sample", "sample"))
+        profile_jobs(Job("tiny"), ("sample", "sample"))

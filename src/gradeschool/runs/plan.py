@@ -161,11 +161,10 @@ def make_manifest(
         stored = [problem.id for problem in plan.dataset.problems[:problems]]
     lost = len({str(id) for id in stored or ()}.difference(ids))
     if lost or (isinstance(samples, int) and samples > plan.samples):
-        option = f"{lost} problems that this run lacks" if lost else f"{samples} samples each"
         raise StoreError(
-            f"{str(folder)!r} contains a run with {option}; give -n and -k of at least its size, "
-            f"or another folder with -o (`gradeschool score {quote(str(folder))}` scores what is "
-            "answered)"
+            f"{str(folder)!r} contains a larger run ({problems} problems, {samples} samples each); "
+            f"give -n {problems} or more and -k {samples} or more, or another folder with -o "
+            f"(`gradeschool score {quote(str(folder))}` scores what is answered)"
         )
     return {**fields, "created": earlier.get("created", now)}
 
