@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gradeschool import Problem, judge
+from gradeschool.answers.golds import read_gold
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.scoring.judge import gold_of
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
@@ -41,11 +41,11 @@ class Float32(float):
         *((18, "18"), (18.0, "18"), (Decimal("18"), "18"), (Decimal("1.50"), "1.5")),
         *((1e-7, "0.0000001"), (0.1234567, "0.1234567"), (1e22, "1" + 22 * "0"), (-0.0, "0")),
         *((Float32(0.10000000149), "0.1"), (Fraction(1, 3), "1/3"), (Fraction(18), "18")),
-        *(("+18", "18"), (" +$18", "$18"), ("+", "+"), ("so\n#### 18", "so\n#### 18")),
+        *(("+18", "18"), (" +$18", "18"), ("so\n#### 18", "18")),
     ],
 )
 def test_a_number_is_written_exactly(gold: object, text: str) -> None:
-    assert gold_of(gold) == (text, "")
+    assert read_gold(gold) == text
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,6 @@ def test_a_number_is_written_exactly(gold: object, text: str) -> None:
     ids=lambda gold: type(gold).__name__,
 )
 def test_what_is_no_gold_is_refused(gold: Any) -> None:
-    assert gold_of(gold) is None
     with pytest.raises(InputError):
         judge("#### 18", gold)
 

@@ -6,14 +6,13 @@ The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other tra
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Near, relation_to_gold, scale_of
 from gradeschool.answers.parse import answer_part
-from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.regions import CLOSING, OPENING
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
@@ -21,14 +20,13 @@ from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
-from gradeschool.scoring.judge import gold_of, problem_of
+from gradeschool.scoring.judge import problem_of
 from gradeschool.verdict import Outcome, Verdict
 
 LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
-LONGEST_GOLD = 20_000
 BOXED = "boxed"
 FORMATS = (MARKER, BOXED)
 SCALES = ("x100", "/100", "x1000", "/1000")
@@ -91,12 +89,11 @@ class Grader:
         text = text_of(completion)
         if text is None:
             return _none(f"the completion is a {type(completion).__name__}, not a text or messages")
-        read = gold_of(gold)
-        problem = _problem_of(*read) if read and len(read[0]) <= LONGEST_GOLD else None
-        if problem is None:
-            what = clip(read[0]) if read else type(gold)
-            _say_once(what)
-            return _none(f"the gold cannot be read: {what!r}")
+        try:
+            problem = _problem_of(*_parts_of(gold))
+        except InputError as error:
+            _say_once(gold)
+            return _none(str(error))
         text = _end_of(text)
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
         return Reward(
@@ -227,14 +224,23 @@ def row_of(gold: object, question: object) -> object:
     return gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
 
 
+def _parts_of(gold: object) -> tuple[object, object]:
+    """Return a gold and its question, in a form that can be remembered."""
+    question: object = None
+    if isinstance(gold, Mapping):
+        if "answer" not in gold:
+            raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
+        question, gold = gold.get("question"), gold["answer"]
+    if isinstance(gold, list) and len(gold) == 1:
+        gold = gold[0]
+    if not isinstance(gold, Hashable):
+        raise InputError(f"the gold is a {type(gold).__name__}; give a number or a solution")
+    return gold, question if isinstance(question, str) else None
+
+
 @lru_cache(4096)
-def _problem_of(gold: str, question: str) -> Problem | None:
-    """Return a problem with this gold, None if the gold is not a number."""
-    try:
-        problem = problem_of({"answer": gold, "question": question})
-    except InputError:
-        return None
-    return problem if is_number(canonical_gold(problem.gold)) else None
+def _problem_of(gold: object, question: object) -> Problem:
+    return problem_of({"answer": gold, "question": question})
 
 
 def extras(reward: Reward) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
-from gradeschool.scoring.judge import gold_of, problem_of
+from gradeschool.scoring.judge import problem_of
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_run
@@ -247,6 +247,7 @@ def _problem(gold: object, index: int) -> Problem:
     """Return a problem with this gold; its id is its index, so that all ids are distinct."""
     if isinstance(gold, Problem):
         return replace(gold, id=gold.id if gold.id != "?" else str(index))
-    if gold_of(gold) is None:
-        raise InputError(f"gold {index} is {type(gold)!r}; give a number, a solution or a row")
-    return replace(problem_of(gold), id=str(index))
+    try:
+        return replace(problem_of(gold), id=str(index))
+    except InputError as error:
+        raise InputError(f"gold {index}: {error}") from None
