@@ -8,15 +8,13 @@ verdict of a row]}.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import importlib.util
 import json
 import os
-import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -82,60 +80,7 @@ def inspect(rows: list[Row]) -> Round:
     return lambda: [asyncio.run(all_rows())]
 
 
-def math_verify(rows: list[Row]) -> Round:
-    """verify(parse(gold), parse(completion))."""
-    from math_verify import parse, verify
-
-    return lambda: [sum(verify(parse(gold), parse(text)) for text, gold, _ in rows)]
-
-
-def opencompass(rows: list[Row]) -> Round:
-    """gsm8k_postprocess and Gsm8kEvaluator.score, from the file: the package needs torch."""
-    package = importlib.util.find_spec("opencompass")
-    assert package is not None and package.origin is not None
-    tree = ast.parse(
-        Path(package.origin).parent.joinpath("datasets", "gsm8k.py").read_text("utf-8")
-    )
-    names = ("gsm8k_dataset_postprocess", "gsm8k_postprocess", "Gsm8kEvaluator")
-    kept: list[Any] = [node for node in tree.body if getattr(node, "name", "") in names]
-    for node in kept:
-        node.decorator_list = []
-    space: dict[str, Any] = {"re": re, "BaseEvaluator": object}
-    exec(compile(ast.Module(kept, []), "gsm8k.py", "exec"), space)
-    read, gold_of = space["gsm8k_postprocess"], space["gsm8k_dataset_postprocess"]
-    is_equal = space["Gsm8kEvaluator"]().is_equal
-    golds = [gold_of(solution) for _, _, solution in rows]
-    return lambda: [
-        sum(is_equal(read(row[0]), gold) for row, gold in zip(rows, golds, strict=True))
-    ]
-
-
-def verl(rows: list[Row], method: str) -> Round:
-    """compute_score of one method, from its single file."""
-    package = importlib.util.find_spec("verl")
-    assert package is not None and package.origin is not None
-    file = Path(package.origin).parent / "utils" / "reward_score" / "gsm8k.py"
-    spec = importlib.util.spec_from_file_location("verl_gsm8k", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    golds = [gold.replace(",", "") for _, gold, _ in rows]
-
-    def once() -> list[int]:
-        pairs: Iterable[tuple[Row, str]] = zip(rows, golds, strict=True)
-        return [int(sum(module.compute_score(row[0], gold, method) for row, gold in pairs))]
-
-    return once
-
-
-SCORERS: dict[str, Callable[[list[Row]], Round]] = {
-    "lm_eval": lm_eval,
-    "inspect": inspect,
-    "math_verify": math_verify,
-    "opencompass": opencompass,
-    "verl_strict": lambda rows: verl(rows, "strict"),
-    "verl_flexible": lambda rows: verl(rows, "flexible"),
-}
+SCORERS: dict[str, Callable[[list[Row]], Round]] = {"lm_eval": lm_eval, "inspect": inspect}
 
 
 def main(scorer: str, file: str) -> None:
