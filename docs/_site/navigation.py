@@ -14,38 +14,21 @@ from reference_pages import titles
 GUIDE = (
     ("Install", "install.md"),
     ("Tutorial", "tutorial.md"),
-    ("Evaluate a model", "guide/evaluate.md"),
-    ("Anthropic and Gemini", "providers.md"),
-    ("What a server really does", "doctor.md"),
-    ("Score, and read disagreements", "guide/score.md"),
-    ("Which files are read", "files.md"),
-    ("Compare two checkpoints", "guide/compare.md"),
-    ("Good at math, or at GSM8K?", "profile.md"),
-    ("My score is below the model card's", "below_the_model_card.md"),
-    ("Report", "report.md"),
-    ("Exports", "exports.md"),
-    ("Logging: W&B, MLflow and others", "logging.md"),
-    ("In continuous integration", "ci.md"),
-    ("Runs", "runs.md"),
+    ("Evaluate a model", "evaluate.md"),
+    ("Score, and explain disagreements", "score.md"),
+    ("Compare", "compare.md"),
+    ("Report and export", "report.md"),
+    ("Your own prompt, scorer, dataset", "own.md"),
+    ("Servers", "servers.md"),
+    ("Runs and reliability", "runs.md"),
+    ("Datasets and fresh problems", "data.md"),
+    ("Integrations", "integrations.md"),
     ("Audit a scorer", "audit.md"),
-    ("Fresh problems", "fresh.md"),
-    ("Calculator", "calculator.md"),
+    ("Verifiers", "verifier.md"),
     ("Training", "training.md"),
-    ("Verifier", "verifier.md"),
-    ("Concepts", "concepts.md"),
+    ("How the answer is read", "reader.md"),
     ("Architecture", "architecture.md"),
-    ("Threat model", "threat-model.md"),
     ("When something goes wrong", "troubleshooting.md"),
-)
-INTEGRATIONS = (
-    ("Python, notebooks, pytest", "python.md"),
-    ("inspect_ai", "inspect.md"),
-    ("lm-evaluation-harness", "lm_eval.md"),
-    ("verifiers", "verifiers.md"),
-    ("The reward", "rewards.md"),
-    ("TRL", "trl.md"),
-    ("verl", "verl.md"),
-    ("OpenRLHF", "openrlhf.md"),
 )
 PLACED = {"index.md", "changelog.md", "experiments.md", "votes.md"}
 
@@ -54,17 +37,9 @@ def nav(written: set[str], docs: Path) -> list[Any]:
     """Return the navigation; written: the files that people wrote, below docs."""
     named = {file for _, file in GUIDE}
     guide = [{title: file} for title, file in GUIDE if file in written]
-    guide += sorted(
-        file
-        for file in written
-        if file not in named and file not in PLACED and not file.startswith("integrations/")
-    )
-    how_tos = {f"integrations/{file}": title for title, file in INTEGRATIONS}
-    ours = [file for file in how_tos if file in written]
-    more = sorted(f for f in written if f.startswith("integrations/") and f not in how_tos)
+    guide += sorted(file for file in written if file not in named and file not in PLACED)
     return [
         {"Guide": ["index.md", *guide]},
-        {"Integrations": [*({how_tos[file]: file} for file in ours), *more]},
         {"Protocols": _protocols()},
         {"Reference": _reference()},
         {"About": [{"Changelog": "changelog.md"}, {"Experiments": "experiments.md"}]},

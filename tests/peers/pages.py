@@ -1,4 +1,4 @@
-"""Runs the examples of docs/integrations/*.md against the real packages.
+"""Runs the examples of the documentation against the real packages.
 
 A code block behind `<!-- runs in: NAME -->` is run in `.venvs/NAME`, in this process's own
 environment for the name "here"; the blocks of a page share a folder. Python runs as a file, shell
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import gradeschool
 from tests.peers.install import VENVS, missing, python_of
 
-PAGES = Path(__file__).parents[2] / "docs" / "integrations"
+PAGES = Path(__file__).parents[2] / "docs"
 EXAMPLE = re.compile(r"<!-- runs in: (\w+) -->\n```(python|sh)\n(.*?)```", re.DOTALL)
 SECONDS = 600
 HERE = "here"
@@ -37,9 +37,11 @@ def examples(page: str) -> list[Example]:
     return [Example(*match) for match in EXAMPLE.findall((PAGES / page).read_text("utf-8"))]
 
 
-def pages() -> list[str]:
-    """Return the names of the pages."""
-    return sorted(path.name for path in PAGES.glob("*.md"))
+def sections(page: str) -> dict[str, list[Example]]:
+    """Return the blocks of each section of a page, those without a block left out."""
+    parts = re.split(r"^## ", (PAGES / page).read_text("utf-8"), flags=re.MULTILINE)
+    found = {part.partition("\n")[0]: EXAMPLE.findall(part) for part in parts}
+    return {name: [Example(*block) for block in blocks] for name, blocks in found.items() if blocks}
 
 
 def why_not(peer: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/exports.md: every example of it runs, in order, in one folder; other tools read Parquet."""
+"""docs/report.md: the examples of exports run, in order; other tools read Parquet."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.pages import EXAMPLE, Example, run_example, run_python, why_not
+from tests.peers.pages import run_example, run_python, sections, why_not
 from tests.support.command import run_script
 from tests.support.exports import runs_file
 from tests.support.hostile_report import HOSTILE
 
 pytestmark = pytest.mark.peers
-PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     """Commands of inspect_ai included."""
-    examples = [Example(*match) for match in EXAMPLE.findall(PAGE.read_text("utf-8"))]
+    examples = sections("report.md")["Exports"]
     assert len(examples) == 3
     for example in examples:
         if reason := why_not(example.peer):

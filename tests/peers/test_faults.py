@@ -1,6 +1,6 @@
 """The faults of tests/support/fault_server.py: what lm-eval and inspect_ai make of them.
 
-docs/reliability.md has the table; `python -m tests.peers.test_faults` prints its rows.
+docs/runs.md has the table; `python -m tests.peers.test_faults` prints its rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORKER = Path(__file__).with_name("faults_worker.py")
 PEERS = {"lm_eval_api": "lm-eval 0.4.13", "inspect_ai_server": "inspect_ai 0.3.285"}
 SECONDS = 30  # for one evaluation
 PROBLEMS, VICTIM = 8, "What is 3 + 0?"
-TABLE = Path(__file__).parents[2] / "docs" / "reliability.md"
+TABLE = Path(__file__).parents[2] / "docs" / "runs.md"
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""The examples of docs/integrations/*.md, each run against the real package."""
+"""The examples of docs/integrations.md, each section in a folder, run against the real package."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.pages import examples, pages, run_example, why_not
+from tests.peers.pages import Example, run_example, sections, why_not
 
 pytestmark = pytest.mark.peers
+SECTIONS = sections("integrations.md")
 
 
-@pytest.mark.parametrize("page", pages())
-def test_every_example_of_a_page_runs(
-    page: str, tmp_path: Path, data: Path, request: pytest.FixtureRequest
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_example_of_a_section_runs(
+    name: str, tmp_path: Path, data: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A page that names the tiny model or a server gets the real ones."""
-    blocks = examples(page)
-    assert blocks, "a page without an example that is run"
+    """A section that names the tiny model or a server gets the real ones."""
+    blocks: list[Example] = SECTIONS[name]
     for reason in filter(None, (why_not(block.peer) for block in blocks)):
         pytest.skip(reason)
     text = "".join(block.code for block in blocks)

@@ -1,7 +1,7 @@
 """A server that speaks the OpenAI protocol and fails on demand, on a real socket.
 
 FAULTS lists every fault with its effect in gradeschool: the stored row, and whether the request is
-sent again. docs/reliability.md shows the table beside other tools.
+sent again. docs/runs.md shows the table beside other tools.
 """
 
 import asyncio
