@@ -17,7 +17,6 @@ VERBS = (
     ("explain", "{F}", "--scorer", SCORER),
     ("compare", "{F}", "{G}", "--scorer", SCORER),
     ("compare", "{G}", "--scorer", SCORER, "--not-worse-than", "{F}"),
-    ("diff", "{F}", "{G}", "--scorer-a", SCORER, "--scorer-b", SCORER),
     ("why", "{F}", "--scorer", SCORER, "--expected", "90"),
     ("report", "{F}", "--scorer", SCORER, "-o", "{T}/page.html"),
     ("export", "{F}", "--scorer", SCORER, "-o", "{T}/logs", "--to", "lm-eval"),

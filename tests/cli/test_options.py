@@ -18,7 +18,6 @@ TWICE = {
 OLD_NAMES = {
     "score": ("--rule", "--rules", "--scorers"),
     "compare": ("--rule",),
-    "diff": ("--rule-a", "--rule-b"),
     "rank": ("--rule", "--favour"),
     "audit": ("--rule",),
     "runs curve": ("--rule",),

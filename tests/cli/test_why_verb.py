@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from gradeschool import Problem
+from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
@@ -76,7 +81,7 @@ def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: P
     assert f"-> gradeschool explain {path} {words} --scorer openai/2021" in alone
     scorer = "inspect/match-numeric@>=0.3.253"  # a shell would write a file
     beside = gradeschool("why", other, "--expected-run", path, *asked[:-1], scorer)
-    assert f"-> gradeschool diff {other} {path} {words} --scorer-a '{scorer}'" in beside.out
+    assert f"-> gradeschool compare {path} {other} {words} --scorer '{scorer}'" in beside.out
 
 
 def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: Path) -> None:
@@ -120,3 +125,114 @@ def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) ->
     rest = gradeschool("why", path, "--expected", "30", *options, "--json").json()["rest_points"]
     assert rest < 0
     assert f"{rest:.1f}  the causes account for more than is missing" in shown
+
+
+# Beside a run with the expected score, of another tool
+
+
+@pytest.fixture
+def run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run folder of eight problems, one of them wrong."""
+    problems = jsonl(tmp_path / "problems.jsonl", [
+        {"question": f"How many are {i} and {i}?", "answer": f"so\n#### {2 * i}"}
+        for i in range(8)])  # fmt: skip
+    answers = jsonl(tmp_path / "said.jsonl", [
+        {"index": i, "completion": f" so\n#### {2 * i + (i == 7)}", "model": "m"}
+        for i in range(8)])  # fmt: skip
+    ended = gradeschool("eval", "-m", f"recorded/{answers}", "-d", problems, "-p", "zero-shot/cot",
+                        "-o", tmp_path / "run", "--quiet")  # fmt: skip
+    assert ended.status == 0, ended.err
+    return tmp_path / "run"
+
+
+def beside(gradeschool: Command, run: Path, other: Path) -> dict[str, Any]:
+    words = ("--expected-run", other, "-d", run.parent / "problems.jsonl", "--json")
+    fields: dict[str, Any] = gradeschool("why", run, *words).json()
+    points = sum(cause["points"] for cause in fields["causes"])
+    assert points == pytest.approx(fields["missing_points"])
+    return fields
+
+
+def test_samples_of_lm_eval(run: Path, gradeschool: Command, tmp_path: Path) -> None:
+    """The same prompts but for one space; two texts differ, one of them for a stop string."""
+    prompts = [f"Q: How many are {i} and {i}?\nA: Let's think step by step." for i in range(8)]
+    texts = [f" so\n#### {2 * i + (i == 7)}" for i in range(8)]
+    texts[1], texts[2] = texts[1] + "\nQ: 3?", "no"
+    samples = [
+        {
+            "doc_id": i,
+            "doc": {"question": f"How many are {i} and {i}?", "answer": f"so\n#### {2 * i}"},
+            "target": f"so\n#### {2 * i}",
+            "arguments": {"gen_args_0": {"arg_0": prompt + (" " if i == 2 else ""), "arg_1": {
+                "until": ["Question:"], "do_sample": False, "max_gen_toks": 256}}},
+            "resps": [[texts[i]]],
+            "filter": name,
+        }
+        for name in ("strict-match", "flexible-extract")
+        for i, prompt in enumerate(prompts)
+    ]  # fmt: skip
+    (tmp_path / "lm").mkdir()
+    path = jsonl(tmp_path / "lm" / "samples_gsm8k_2026.jsonl", samples)
+    (tmp_path / "lm" / "results_2026.json").write_text(json.dumps({
+        "model_name": "m", "lm_eval_version": "0.4.13", "n-shot": {"gsm8k": 0},
+        "config": {"model": "hf", "model_args": "pretrained=m,add_bos_token=True,dtype=float16"},
+        "configs": {"gsm8k": {"dataset_path": "gsm8k", "test_split": "test", "repeats": 1}},
+        "chat_template_sha": None, "versions": {"gsm8k": 3.0}}))  # fmt: skip
+    fields = beside(gradeschool, run, path)
+    settings = {each["name"]: (each["here"], each["there"]) for each in fields["settings"]}
+    assert settings["stop strings"][1] == ["Question:"]
+    assert settings["BOS token"] == (None, "True")
+    assert settings["precision"] == (None, "float16")
+    assert {cause["name"] for cause in fields["causes"]} == {"prompts"}
+    notes = " ".join(fields["notes"])
+    assert "6 of 8 completions are identical" in notes
+    assert "prompts are equal for 7 of 8" in notes
+    assert "the prompts of problem 2 differ after byte" in notes
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json"])
+def test_a_log_of_inspect(run: Path, gradeschool: Command, tmp_path: Path, name: str) -> None:
+    head = {
+        "eval": {"model": "openai/m", "model_base_url": "http://h/v1", "task": "gsm8k",
+                 "task_args": {"fewshot": 0}, "packages": {"inspect_ai": "0.3.260"},
+                 "dataset": {"name": "gsm8k"}, "config": {"epochs": 1},
+                 "scorers": [{"name": "match", "options": {"numeric": True}}]},
+        "plan": {"config": {"temperature": 0.5, "max_tokens": 100}},
+    }  # fmt: skip
+    samples = [
+        {
+            "id": i, "epoch": 1, "input": f"How many are {i} and {i}?", "target": str(2 * i),
+            "messages": [{"role": "system", "content": "Think."},
+                         {"role": "user", "content": f"How many are {i} and {i}?"},
+                         {"role": "assistant", "content": "x"}],
+            "output": {"completion": f"It is {2 * i}.", "usage": {"input_tokens": 30},
+                       "choices": [{"stop_reason": "stop"}]},
+        }
+        for i in range(8)
+    ]  # fmt: skip
+    if name.endswith(".json"):
+        (tmp_path / name).write_text(json.dumps({**head, "samples": samples}))
+    else:
+        members = {"header.json": json.dumps(head).encode()}
+        members |= {f"samples/{i}.json": json.dumps(entry).encode() for i, entry in
+                    enumerate(samples)}  # fmt: skip
+        write_archive(tmp_path / name, members, DEFLATED)
+    fields = beside(gradeschool, run, tmp_path / name)
+    settings = {each["name"]: (each["here"], each["there"]) for each in fields["settings"]}
+    assert settings["scorer"][1] == "inspect/match-numeric@>=0.3.253"
+    assert settings["system message"] == ("none", "Think.")
+    assert settings["temperature"] == (0.0, 0.5)
+    assert settings["max tokens"][1] == 100
+    assert fields["missing_points"] == pytest.approx(12.5)
+
+
+def test_a_prompt_is_recorded_if_the_key_proves_it(run: Path, gradeschool: Command) -> None:
+    """A run.json with another decoding than the keys were made with proves no prompt."""
+    other = run.parent / "other"
+    shutil.copytree(run, other)
+    assert "prompts are equal for 8 of 8" in beside(gradeschool, run, other)["notes"]
+    manifest = json.loads((other / "run.json").read_text())
+    manifest["decoding"]["max_tokens"] = 7
+    (other / "run.json").write_text(json.dumps(manifest))
+    notes = beside(gradeschool, run, other)["notes"]
+    assert "the prompts are not recorded on both sides" in notes

@@ -45,7 +45,6 @@ def test_diff_names_cache_and_attention(gradeschool: Command, tmp_path: Path) ->
         (folder / "run.json").write_text(json.dumps(manifest), "utf-8")
         folders.append(folder)
     here, served, half = folders
-    rows = {row["name"]: row for row in gradeschool("diff", here, half, "--json").json()["fields"]}
-    assert (rows["KV cache"]["a"], rows["KV cache"]["b"]) == ("F32", "F16")
-    unknown = gradeschool("diff", here, served).out
-    assert "not recorded in B: KV cache, flash attention" in unknown
+    shown = gradeschool("why", here, "--expected-run", half).out
+    assert "KV cache: F32 | F16" in shown
+    assert "KV cache: F32 | not recorded" in gradeschool("why", here, "--expected-run", served).out

@@ -158,7 +158,7 @@ def test_every_verb_reads_a_table_in_several_files(
         ("score", run, *dataset), ("explain", run, *dataset),
         ("report", several, *dataset, "-o", "page.html"),
         ("export", run, *dataset, "--to", "lm-eval", "-o", "exported"),
-        ("diff", run, f"{several}#high", *dataset),
+        ("why", run, "--expected-run", f"{several}#high", *dataset),
     ):  # fmt: skip
         result = gradeschool(*command)
         assert result.status == 0, (command, result.err)

@@ -29,7 +29,6 @@ GROUPS = {
         "why": "Explain why a score is not the expected one.",
         "compare": "Compare runs problem by problem.",
         "profile": "Measure what a score loses with other numbers or words.",
-        "diff": "Explain why two results that should agree do not.",
     },
     "Show results": {
         "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",

@@ -161,7 +161,7 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     scorer = scorer_for(manifests, name)
     if len(protocols := protocols_of(manifests)) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
-             "`gradeschool diff` says what differs")  # fmt: skip
+             "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     return scorer
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.diff_verb import compared
 from gradeschool.cli.options import (
     FileVerb,
     FiniteRange,
@@ -102,17 +101,21 @@ def _beside(
     run: str, other: str, scorer: str | None, dataset: str | None
 ) -> tuple[GapAccount, int]:
     """Return the account of a run compared with the run with the expected score."""
-    from gradeschool.reports.terminal import quoted
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.runs.difference import difference_of, read_settings
     from gradeschool.runs.why import account_of_difference
-    from gradeschool.scoring.sources import once_each
+    from gradeschool.scorer import DEFAULT_SCORER
+    from gradeschool.scoring.sources import choose_run, once_each
 
     if len(once_each((run, other))) == 1:
         raise InputError("RUN and --expected-run are the same; give another run")
-    difference, faults = compared(run, other, (scorer, scorer), dataset)
-    command = f"gradeschool diff {quoted(run)} {quoted(other)}{reading_words(dataset)}"
-    if scorer is not None:
-        command += f" --scorer-a {quoted(scorer)} --scorer-b {quoted(scorer)}"
-    return account_of_difference(difference, command), faults
+    here, there = (choose_run(spec, reading(dataset), warn) for spec in (run, other))
+    records = read_settings(here), read_settings(there)
+    own = [record.scorer for record in records]
+    usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
+    first, second = (get_usable_scorer(scorer or name) for name in usual)
+    difference = difference_of((here.run, there.run), records, (first, second))
+    return account_of_difference(difference), here.run.faults + there.run.faults
 
 
 def _test_of(run: str, other: str, scorer: str | None, dataset: str | None) -> str:
@@ -126,6 +129,7 @@ def _test_of(run: str, other: str, scorer: str | None, dataset: str | None) -> s
 def _print(account: GapAccount, test: str) -> None:
     """Print an account. test: the command that tests the runs' difference in pairs, "" for none."""
     from gradeschool.runs.why import LEAST_POINTS
+    from gradeschool.scorer import clip
 
     say(
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
@@ -138,7 +142,6 @@ def _print(account: GapAccount, test: str) -> None:
             f"{account.missing:.2f} points are missing. The 95 % interval of this run alone "
             "contains the other run's score; the same problems in pairs may still differ:"
         )
-        say(f"{'':12}-> {test}")
     elif account.within_chance:
         say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
                    "interval contains the expected score. Use more problems.")  # fmt: skip
@@ -151,6 +154,16 @@ def _print(account: GapAccount, test: str) -> None:
         say(f"{'':12}{cause.evidence}")
         if cause.command:
             say(f"{'':12}-> {cause.command}")
+    if account.settings:
+        say("\nsettings that differ (here | there):")
+    for name, here, there in account.settings:
+        here, there = ("not recorded" if value is None else clip(str(value), 80)
+                       for value in (here, there))  # fmt: skip
+        say(f"{'':12}{name}: {here} | {there}")
+    for note in account.notes:
+        say(f"{'':12}{note}")
+    if test:
+        say(f"{'':12}-> {test}")
     measured = [cause for cause in account.causes if cause.points and not cause.most]
     if account.missing > 0 and measured and account.rest >= LEAST_POINTS:
         low, high = account.interval

@@ -1,7 +1,7 @@
 """Explain a gap to an expected accuracy: missing points by cause, with evidence and a test.
 
 `account_of_gap` uses only the run: its texts, settings and size. `account_of_difference` also uses
-a run with the expected score, and finds the differences with `runs/diff`.
+a run with the expected score (`runs/difference.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from shlex import quote
 from statistics import median
 from typing import Any
@@ -23,8 +23,15 @@ from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
 from gradeschool.protocol import Protocol
-from gradeschool.runs.diff import steps as diff_steps
-from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
+from gradeschool.runs.difference import (
+    LABELS,
+    LIMIT,
+    PROMPTS,
+    SCORER,
+    SET,
+    STOP,
+    Difference,
+)
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run
@@ -37,14 +44,14 @@ LEAST_POINTS = 0.05
 NOTABLE = 0.02
 SHORT_WORDS = 6  # a lower median means that the model answers without working
 ROLES = re.compile(r"(?m)^(?:<\|im_start\|>)?(?:user|assistant|human|system)\b:?", re.IGNORECASE)
+# Special tokens, which a tokenizer adds and no completion should contain.
+SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
 FULL_PRECISION = re.compile(r"(?i)b?f(?:loat)?(?:16|32)\b")
 
-# Causes; the tests name them too.
-RUN_ON, TRUNCATED, TEMPLATE, EXTRACTION = "run-on", "truncation", "chat template", "extraction"
+# Causes, beside those of `runs/difference.py`.
+RUN_ON, TRUNCATED, TEMPLATE, EXTRACTION = "run-on", LIMIT, "chat template", "extraction"
 EMPTY, NO_WORKING, FORMAT = "empty completions", "no working", "few-shot format"
-LABELS, CHANGED, PRECISION = "labels", "changed settings", "precision"
-SAMPLING, ENGINE, PROMPTS = "sampling", "engine", "prompts"
-PROBLEMS, SCORER, STOP = "problems", "scorer", "stop strings"
+CHANGED, PRECISION, SAMPLING = "changed settings", "precision", "sampling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,8 @@ class GapCause:
 class GapAccount:
     """The missing points of a run and their causes, those with the most points first.
 
-    expected, accuracy: shares. interval: of the accuracy, 95 %. within_chance: it contains
-    `expected`.
+    expected, accuracy: shares. interval: of the accuracy, 95 %. settings: what another run records
+    differently, as (name, value here, value there). notes: sentences on its texts and prompts.
     """
 
     scorer: str
@@ -79,6 +86,8 @@ class GapAccount:
     interval: Interval
     judged: int
     causes: tuple[GapCause, ...]
+    settings: tuple[tuple[str, Any, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def missing(self) -> float:
@@ -106,6 +115,10 @@ class GapAccount:
             "within_chance": self.within_chance,
             "rest_points": self.rest,
             "causes": [cause.as_json() for cause in self.causes],
+            "settings": [
+                {"name": name, "here": here, "there": there} for name, here, there in self.settings
+            ],
+            "notes": list(self.notes),
         }
 
 
@@ -292,7 +305,7 @@ def _of_settings(
     if precision and not FULL_PRECISION.search(precision):
         named.append(GapCause(
             PRECISION, None, f"the weights are {precision}; published scores are of 16 bits",
-            "evaluate the model in BF16 or F16, then gradeschool diff the two runs",
+            "evaluate the model in BF16 or F16, then give that run as --expected-run",
         ))  # fmt: skip
     form = _of_examples(facts, protocol)
     return [*named, *([form] if form else [])]
@@ -312,40 +325,36 @@ def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None
     )  # fmt: skip
 
 
-# The names of the steps of `runs/diff` here, and the settings that explain them.
+# The settings that explain a step.
 OF_STEPS = {
-    diff_steps.SET: (PROBLEMS, (names.DATASET, names.SAMPLES)),
-    diff_steps.LABELS: (LABELS, (names.LABELS, names.DATASET, names.DIGEST)),
-    diff_steps.SCORER: (SCORER, (names.SCORER,)),
-    diff_steps.STOP: (STOP, (names.STOP,)),
-    diff_steps.LIMITS: (TRUNCATED, (names.LIMIT,)),
-    diff_steps.PROMPTS: (PROMPTS, (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS,
-                                   names.SHOT_COUNT, names.TEMPLATE)),
+    SET: (names.DATASET, names.SAMPLES),
+    LABELS: (names.LABELS, names.DATASET, names.DIGEST),
+    SCORER: (names.SCORER,),
+    STOP: (names.STOP,),
+    LIMIT: (names.LIMIT,),
+    PROMPTS: (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS, names.SHOT_COUNT,
+              names.TEMPLATE),
 }  # fmt: skip
 OF_TEXTS = (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION,
             names.TEMPERATURE, names.SEED, names.TEMPLATE, names.BOS, names.TOP_P, names.MODEL,
             names.ANSWERED_BY, names.VERSIONS, names.ADDRESS)  # fmt: skip
 
 
-def account_of_difference(difference: RunDifference, command: str) -> GapAccount:
-    """Return the causes of the points missing from A to B: A is the run, B has the expected score.
-
-    command: shows the whole difference.
-    """
-    differing = {field.name: field for field in difference.fields if field.state == DIFFERS}
+def account_of_difference(difference: Difference) -> GapAccount:
+    """Return the causes of the points missing to a run that has the expected score."""
+    known = {name: (here, there) for name, here, there in difference.settings
+             if here is not None and there is not None}  # fmt: skip
     named = []
-    for step in difference.account.steps:
+    for step in difference.steps:
         if abs(step.points) < LEAST_POINTS:
             continue
-        title, settings = OF_STEPS.get(step.name, ("", OF_TEXTS))
-        shown = [differing[name] for name in settings if name in differing]
-        words = "; ".join(f"{f.name}: {f.a} here, {f.b} there" for f in shown[:3])
-        if not title:
-            title = shown[0].name if shown else "other texts"
-        evidence = words or f"{step.name}, and no recorded setting differs"
-        changed = step.texts or step.gained + step.lost  # a scorer replaces no text
-        evidence = f"{changed:,} completions: {evidence}"
-        named.append(GapCause(title, step.points, evidence, command))
+        shown = [name for name in OF_STEPS.get(step.name, OF_TEXTS) if name in known]
+        # A text that differs for no other reason is named by the first setting that may explain it.
+        title = step.name if step.name in OF_STEPS or not shown else shown[0]
+        words = "; ".join(f"{name}: {known[name][0]} here, {known[name][1]} there"
+                          for name in shown[:3])  # fmt: skip
+        evidence = f"{step.changed:,} completions: {words or 'no recorded setting explains it'}"
+        named.append(GapCause(title, step.points, evidence))
     ranked = sorted(named, key=lambda cause: -(cause.points or 0.0))
-    account = difference.account
-    return _account(difference.scorers[0], account.accuracy_b, account.tallies_a, ranked)
+    account = _account(difference.scorers[0], difference.accuracies[1], difference.tallies, ranked)
+    return replace(account, settings=difference.settings, notes=difference.notes)

@@ -1,1 +1,0 @@
-"""Explain why two results differ: recorded settings, prompts, texts and scorers."""
