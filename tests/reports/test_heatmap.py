@@ -1,255 +1,155 @@
-"""A page of values token by token: colours, what is told, chosen solutions, refusals."""
+"""`report --heatmap`: a verifier's values token by token, and the texts of the tokens."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from collections.abc import Sequence
+from html import unescape
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gradeschool.formats.samples import Sample
-from gradeschool.problem import Problem
-from gradeschool.reports.heatmap import ValuedSolution, _clearest, _told, bin_of
-from gradeschool.reports.page.gather import TokenValues
+from gradeschool.reports.judged import MOST_TOKENS, pieces, token_values
 from gradeschool.verifier.candidates import text_key
-from tests.reports.test_page_in_browser import rows_of, shown_text, until
-from tests.support.browser import Open
-from tests.support.browser import chromium as chromium  # a fixture
-from tests.support.browser import open_page as open_page  # a fixture
-from tests.support.command import run_script
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
+from tests.support.report_page import blocks, report, rows
+from tests.support.valued import valued_files
 
 
-@pytest.mark.parametrize(
-    ("value", "bin"), [(-0.3, 0), (0.0, 0), (0.049, 0), (0.5, 5), (0.96, 10), (7.0, 10)]
-)
-def test_values_outside_of_a_share_have_the_last_colours(value: float, bin: int) -> None:
-    assert bin_of(value) == bin
-
-
-@pytest.mark.parametrize(
-    ("token", "words"), [(" ", "“a space”"), ("\n\n", "“↵”"), (" so\n", "“so”")]
-)
-def test_a_line_break_is_no_space(token: str, words: str) -> None:
-    summary = _told(["It", token, "5"], [0.5, 0.1, 0.9])
-    assert f"lowest 0.10 after {words} (token 2 of 3)" in summary
-
-
-def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
-    shown = [
-        ValuedSolution(
-            "run", problem, Sample(sample, problem=problem, sample=sample, text=text), True, valued
-        )
-        for sample, (id, text, score) in enumerate(
-            [("a", "5", 0.9), ("a", "5", 0.9), ("a", "five", 0.8), ("b", "5", 0.1)]
-        )
-        for valued in [TokenValues("v", score, (text,), (score,))]
-        for problem in [Problem(id, "q", "5", "#### 5")]
-    ]
-    clearest = _clearest(shown, True, -1)
-    assert [(solution.problem.id, solution.sample.text) for solution in clearest] == [
-        ("a", "5"), ("b", "5"), ("a", "five"),
-    ]  # fmt: skip
-
-
-def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple[Path, Path]:
-    """Problems and completions, each text one token a character, of the same value everywhere."""
-    problems = rows_of(
-        folder / "problems.jsonl",
-        [
-            {"question": f"{text} number {index}?", "answer": "5"}
-            for index, text in enumerate(texts)
-        ],
-    )
-    answers = rows_of(
-        folder / "answers.jsonl",
-        [{"index": index, "completion": text, "run": "r"} for index, text in enumerate(texts)],
-    )
-    rows_of(
-        folder / "answers.verifier-scores.jsonl",
-        [
-            {"key": text_key(f"{text} number {index}?", text), "verifier": "v</script>@1",
-             "score": value, "tokens": [*text, "<eos>"], "values": [value] * (len(text) + 1)}
-            for index, (text, value) in enumerate(zip(texts, values, strict=True))
-        ],
-    )  # fmt: skip
-    return problems, answers
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both pages of hostile completions whose tokens are their characters."""
-    folder = tmp_path_factory.mktemp("hostile")
-    values = [index / (len(HOSTILE) - 1) for index in range(len(HOSTILE))]
-    problems, answers = scored(folder, HOSTILE, values)
-    result = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
-                      "-o", folder / "page.html")  # fmt: skip
+def heatmap(gradeschool: Command, folder: Path, texts: Sequence[str], values: list[float]) -> str:
+    problems, answers = valued_files(folder, texts, values)
+    path = folder / "heat.html"
+    result = gradeschool("report", answers, "-d", problems, "--heatmap", path)
     assert result.status == 0, result.err
-    return folder
+    return path.read_text(encoding="utf-8")
 
 
-def test_the_page_holds_no_markup_of_a_token(hostile: Path) -> None:
-    page = (hostile / "heat.html").read_text(encoding="utf-8")
+def test_no_markup_of_a_token_is_markup_of_the_page(gradeschool: Command, tmp_path: Path) -> None:
+    values = [index / (len(HOSTILE) - 1) for index in range(len(HOSTILE))]
+    page = heatmap(gradeschool, tmp_path, HOSTILE, values)
     body = page[page.index("<main>") : page.index("</main>")]
     assert set(re.findall(r"<([a-z0-9]+)", body)) <= {
         *("main", "div", "p", "code", "span", "section", "h2", "h3", "strong", "output"),
         *("details", "summary", "table", "thead", "tbody", "tr", "th", "td"),
     }
-    assert "default-src &#x27;none&#x27;; script-src &#x27;sha256-" in page
+    assert "default-src 'none'; script-src 'sha256-" in unescape(page)
     assert page.count("<script") == 1
 
 
-def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
-    texts = ["#### 5", "#### 6", "so 5", "so 6"]
-    problems, answers = scored(tmp_path, texts, [0.9, 0.8, 0.2, 0.1])
-    result = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
-    assert result.status == 0, result.err
-    page = (tmp_path / "heat.html").read_text(encoding="utf-8")
+def test_four_kinds_of_solutions_are_shown(gradeschool: Command, tmp_path: Path) -> None:
+    """Values outside of 0 to 1, those of a linear head, have the last colours."""
+    texts = ["#### 5", "#### 6", "so 5", "so\n6"]
+    page = heatmap(gradeschool, tmp_path, texts, [7.0, 0.8, 0.2, -0.1])
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
     assert [kind or solution for kind, solution in headings] == [
         "Correct, scored high",
-        "Problem 0, sample 0, score 0.90",
+        "Problem 0, sample 0, score 7.00",
         "Not correct, scored high",
         "Problem 1, sample 0, score 0.80",
         "Correct, scored low",
         "Problem 2, sample 0, score 0.20",
         "Not correct, scored low",
-        "Problem 3, sample 0, score 0.10",
+        "Problem 3, sample 0, score -0.10",
     ]
-    assert "Median score: 0.55 of 2 correct, 0.45 of 2 not correct." in page
+    assert "Median score: 3.60 of 2 correct, 0.35 of 2 not correct." in page
+    classes = re.findall(r'class="tok (v\d+)" data-value="([^"]*)"', page)
+    assert set(classes) == {("v10", "7.00"), ("v8", "0.80"), ("v2", "0.20"), ("v0", "-0.10")}
+    assert "lowest 0.20 after “s” (token 1 of 5)" in page
+    assert "<td>↵</td>" in page
 
 
-def test_keys_of_a_run_folder_are_its_completions(tmp_path: Path) -> None:
-    problems, answers = scored(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
-    result = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
-                      "-o", tmp_path / "run")  # fmt: skip
+def test_a_text_is_shown_once(gradeschool: Command, tmp_path: Path) -> None:
+    """Other problems come before a second text of the same problem."""
+    problems = rows(tmp_path / "p.jsonl", [{"id": id, "question": f"{id}?", "answer": "5"}
+                                           for id in "ab"])  # fmt: skip
+    said = [("a", "5", 0.9), ("a", "5", 0.9), ("a", "so 5", 0.8), ("b", "5", 0.7)]
+    said += [("b", str(number), 0.1) for number in range(6, 9)]
+    answers = rows(tmp_path / "s.jsonl", [
+        {"question": f"{id}?", "sample": n, "completion": text}
+        for n, (id, text, _) in enumerate(said)])  # fmt: skip
+    rows(tmp_path / "s.verifier-scores.jsonl", [
+        {"key": text_key(f"{id}?", text), "verifier": "v", "score": value, "tokens": [text],
+         "values": [value]} for id, text, value in said])  # fmt: skip
+    path = tmp_path / "heat.html"
+    result = gradeschool("report", answers, "-d", problems, "--heatmap", path)
     assert result.status == 0, result.err
-    rows = (tmp_path / "run/completions.jsonl").read_text("ascii").splitlines()
-    keys = [json.loads(row)["key"] for row in rows]
-    rows_of(tmp_path / "run/verifier-scores.jsonl", [{
-        "key": keys[1], "verifier": "v", "score": 0.25, "tokens": ["####", " 6"],
-        "values": [0.5, 0.25]}])  # fmt: skip
-    result = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
-    assert result.status == 0, result.err
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    packed = re.search(r'id="texts-0">([^<]*)<', page)
-    assert packed is not None
-    texts = json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
-    assert [row[4:] for row in texts] == [[], [[0.25, ["####", " 6"], [50, 25]]]]
+    page = path.read_text(encoding="utf-8")
+    shown = page.partition("Correct, scored high")[2].partition("<h2")[0]
+    assert re.findall(r"<h3>Problem (.), sample (\d)", shown) == [
+        ("a", "0"), ("b", "3"), ("a", "2"),
+    ]  # fmt: skip
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
-    problems, answers = scored(tmp_path, ["#### 5"], [0.5])
+def test_what_is_refused(gradeschool: Command, tmp_path: Path) -> None:
+    problems, answers = valued_files(tmp_path, ["#### 5"], [0.5])
     (tmp_path / "answers.verifier-scores.jsonl").unlink()
-    bare = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
-    assert (bare.status, "verifier score --tokens" in bare.err) == (2, True)
-    named = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.pdf")
-    assert (named.status, "ends in .html" in named.err) == (2, True)
+    for name, words in (("heat.html", "verifier score --tokens"), ("heat.pdf", "ends in .html")):
+        result = gradeschool("report", answers, "-d", problems, "--heatmap", tmp_path / name)
+        assert (result.status, words in result.err) == (2, True)
     assert not list(tmp_path.glob("heat*"))
 
 
-# In a browser
+def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path: Path) -> None:
+    problems, answers = valued_files(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
+    run = tmp_path / "run"
+    words = ("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet", "-o", run)
+    assert gradeschool(*words).status == 0
+    stored = (run / "completions.jsonl").read_text("ascii").splitlines()
+    rows(run / "verifier-scores.jsonl", [
+        {"key": json.loads(stored[1])["key"], "verifier": "v", "score": 0.25,
+         "tokens": ["####", " 6"], "values": [0.5, 0.25]},
+    ])  # fmt: skip
+    texts = json.loads(blocks(report(gradeschool, tmp_path / "page.html", run))["texts-0"])
+    assert [row.get("values") for row in texts] == [None, [0.25, ["####", " 6"], [50, 25]]]
 
 
-def open_heatmap(chromium: Any, path: Path, **options: Any) -> tuple[Any, list[str], list[str]]:
-    page = chromium.new_context(**options).new_page()
-    console: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: console.append(message.text))
-    page.on("pageerror", lambda error: console.append(str(error)))
-
-    def dismiss(dialog: Any) -> None:
-        console.append("a dialog")
-        dialog.dismiss()
-
-    page.on("dialog", dismiss)
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(path.as_uri())
-    return page, console, requests
+def decoded(text: str, cuts: Sequence[int]) -> list[str]:
+    """The tokens of a byte-level tokenizer, each decoded by itself, as transformers does."""
+    raw = text.encode()
+    edges = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
+    return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(edges)]
 
 
-def test_hostile_tokens_are_shown_and_arrows_tell_their_values(
-    chromium: Any, hostile: Path
-) -> None:
-    page, console, requests = open_heatmap(chromium, hostile / "heat.html")
-    assert page.locator("main :is(script, img, iframe, svg, style, base, a)").count() == 0
-    first = page.locator(".tokens").first
-    first.focus()
-    announcement = page.locator("output").first
-    assert announcement.inner_text().startswith("Value ")
-    page.keyboard.press("ArrowRight")
-    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", announcement.inner_text())
-    page.keyboard.press("End")
-    assert "after “<eos>”" in announcement.inner_text()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Home")
-    assert ", token 1 of" in announcement.inner_text()
-    page.hover(".tokens >> nth=1 >> .tok >> nth=1")
-    assert "token 2 of" in page.locator("output").nth(1).inner_text()
-    assert (console, requests) == ([], [(hostile / "heat.html").as_uri()])
-    assert page.title().endswith("gradeschool")
-    page.context.close()
+@given(st.text("aé😀 7", max_size=12), st.lists(st.integers(0, 999)))
+def test_torn_characters_are_put_together(text: str, cuts: list[int]) -> None:
+    """Where whole tokens of the same character stand beside torn ones, tokens stay as they are."""
+    tokens = decoded(text, cuts)
+    parts = pieces(text, [*tokens, "<eos>"])
+    assert len(parts) == len(tokens) + 1
+    assert "".join(parts) == f"{text}<eos>" or parts == [*tokens, "<eos>"]
+    if "\ufffd" not in "".join(tokens):
+        assert parts == [*tokens, "<eos>"]
+    if len(set(text) - {"a", "7", " "}) == len([char for char in text if char not in "a7 "]):
+        assert "".join(pieces(text, tokens)) == text
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_heat_map(chromium: Any, hostile: Path, scheme: str) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
-    page, _, _ = open_heatmap(chromium, hostile / "heat.html", color_scheme=scheme,
-                              viewport={"width": 390, "height": 800}, bypass_csp=True)  # fmt: skip
-    violations = axe.Axe().run(page).response["violations"]
-    assert [
-        (violation["id"], violation["nodes"][0]["html"][:160]) for violation in violations
-    ] == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.context.close()
+def test_tokens_of_another_text_stay_as_they_are() -> None:
+    assert pieces("It is 5.", ["It", " was", " 5."]) == ["It", " was", " 5."]
+    assert pieces("abc", ["a", "\ufffd", "z"]) == ["a", "\ufffd", "z"]
 
 
-def test_the_explorer_shows_values_until_they_are_switched_off(
-    open_page: Open, hostile: Path
-) -> None:
-    """Every hostile completion reads as it was written, token by token; the address keeps it."""
-    opened = open_page(hostile / "page.html")
-    page = opened.page
-    for index, text in enumerate(HOSTILE):
-        page.evaluate(f"location.hash = 'problem={index}'")
-        until(page, "document.querySelector('#detail h3').textContent", f"Problem {index}")
-        # Each token by itself, so that what is drawn as one character may be several tokens.
-        shown = page.evaluate("document.querySelector('.completion .tokens').textContent")
-        assert shown == "".join(map(shown_text, [*text, "<eos>"]))
-    assert "verifier 1.00" in page.inner_text(".completion h4")
-    page.uncheck("#f-values")
-    until(page, "document.querySelectorAll('.completion .tokens').length", "0")
-    assert "values=no" in page.evaluate("location.hash")
-    again = open_page(hostile / "page.html", page.evaluate("location.hash")).page
-    assert not again.is_checked("#f-values")
-    assert again.locator(".completion .text").count() == 1
-    assert opened.console == []
-
-
-def test_axe_finds_nothing_in_an_explorer_with_values(open_page: Open, hostile: Path) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
-    page = open_page(hostile / "page.html", "#problem=5", bypass_csp=True).page
-    violations = axe.Axe().run(page).response["violations"]
-    serious = [
-        violation["id"]
-        for violation in violations
-        if violation["impact"] in ("serious", "critical", "moderate")
+def test_bad_rows_are_skipped_and_the_last_verifier_counts(tmp_path: Path) -> None:
+    row = {"key": "k", "verifier": "a", "score": 0.5, "values": [0.1, 0.5], "tokens": ["x", "y"]}
+    bad = [
+        {**row, "values": [0.1]},
+        {**row, "values": [0.1, "0.5"]},
+        {**row, "values": [0.1, float("nan")]},
+        {**row, "tokens": ["x", 5]},
+        {**row, "tokens": [], "values": []},
+        {**row, "score": float("inf")},
+        {**row, "tokens": ["x"] * (MOST_TOKENS + 1), "values": [0.5] * (MOST_TOKENS + 1)},
+        {"key": "k", "verifier": "a", "score": 0.5},
     ]
-    assert serious == []
-
-
-def test_a_page_without_values_has_no_switch(open_page: Open, tmp_path: Path) -> None:
-    problems, answers = scored(tmp_path, ["#### 5"], [0.5])
-    (tmp_path / "answers.verifier-scores.jsonl").unlink()
-    result = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
-    assert result.status == 0, result.err
-    assert open_page(tmp_path / "page.html").page.locator("#f-values").count() == 0
+    rows(tmp_path / "verifier-scores.jsonl", bad)
+    assert token_values(tmp_path, print) == {}
+    warnings: list[str] = []
+    rows(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
+    values = token_values(tmp_path, warnings.append)
+    assert (values["k"].verifier, values["k"].score) == ("b", 0.7)
+    assert "those by 'b' are shown, not by 'a'" in warnings[0]
+    assert token_values(tmp_path / "absent", print) == {}

@@ -126,7 +126,7 @@ def _check(
 
 def _check_output(output: Path) -> None:
     from gradeschool.atomic import require_new
-    from gradeschool.reports.figures.curves import check_figure
+    from gradeschool.reports.figures import check_figure
 
     require_new(output)
     if output.suffix.lower() != PAGE:

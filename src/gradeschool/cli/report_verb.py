@@ -27,7 +27,7 @@ from gradeschool.reports.printable import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradeschool.reports.page.verdicts import Judged
+    from gradeschool.reports.judged import Judged
     from gradeschool.scoring.table import ScorerSet
 
 FORMS = ("svg", "pdf", "png")
@@ -78,26 +78,20 @@ def command(
 
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
-    from gradeschool.reports.exports import report_scorers
-    from gradeschool.reports.page.gather import gather
-    from gradeschool.reports.page.verdicts import judge_run
-    from gradeschool.scoring.table import choose_scorers
+    from gradeschool.reports.judged import judge_runs
 
     _require_writable(output, figures, heatmap, force)
     source = click.get_current_context().get_parameter_source("forms")
     if figures is None and source is not ParameterSource.DEFAULT:
         raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers)
-    choose_scorers(names)
-    gathered = gather(files, reading(dataset), warn)
-    chosen = report_scorers(gathered, names)
-    judged = [judge_run(run, chosen) for run in gathered]
+    judged, chosen = judge_runs(files, reading(dataset), names, warn)
     written, lines = _write(judged, chosen, output, figures, forms, heatmap)
     if as_json:
         print_json(written)
     else:
         say("\n".join(lines))
-    warn_of_faults(sum(run.chosen.run.faults for run in gathered))
+    warn_of_faults(sum(each.table.run.faults for each in judged))
 
 
 def _write(
@@ -109,8 +103,7 @@ def _write(
     heatmap: Path | None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the requested files; return a description of them as JSON values, and as lines."""
-    from gradeschool.reports.exports import write_report
-    from gradeschool.reports.page.verdicts import share_of
+    from gradeschool.reports.report_files import write_report
 
     written: dict[str, Any] = {}
     lines = []
@@ -121,7 +114,7 @@ def _write(
         counted = count(completions, "completion")
         lines.append(f"{counted} in {output}, {size_in_words(size)}")
     if figures is not None:
-        from gradeschool.reports.figures.run_figures import write_figures
+        from gradeschool.reports.figures import write_figures
 
         drawn = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
         written["figures"] = [str(path) for path in drawn]
@@ -129,7 +122,7 @@ def _write(
         lines += [
             f"{each.name} has no figure of accuracies: no completion could be judged"
             for each in judged
-            if not share_of(each).judged
+            if not each.share().judged
         ]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
@@ -145,7 +138,7 @@ def _require_writable(
     output: Path | None, figures: Path | None, heatmap: Path | None, force: bool
 ) -> None:
     from gradeschool.atomic import require_free
-    from gradeschool.reports.exports import check_report_path
+    from gradeschool.reports.report_files import check_report_path
 
     if output is None and figures is None and heatmap is None:
         raise InputError(

@@ -141,17 +141,20 @@ class Scores:
         path: ends in .html, .md, .csv or .xml. force: replace a file that exists. Raises InputError
         for another ending, for a file that exists, and if the run folder no longer exists.
         """
-        from gradeschool.reports.exports import check_report_path, report_scorers, write_report
-        from gradeschool.reports.page.gather import gather, page_run
-        from gradeschool.reports.page.verdicts import judge_run
+        from gradeschool.reports.judged import judge_run, judge_runs, report_scorers
+        from gradeschool.reports.report_files import check_report_path, write_report
+        from gradeschool.scoring.sources import SourceRun
 
         check_report_path(Path(path), force)
+        headline = self.headline.scorer
         if self.folder is None:
-            runs = [page_run(self.scored.run)]
+            scorers = report_scorers((), (), headline)
+            judged = [judge_run(SourceRun(self.scored.run, Path(), {}), scorers, {}, {})]
         else:
-            runs = gather([str(self.folder)], ReadOptions(), lambda message: None)
-        scorers = report_scorers(runs, (), self.headline.scorer)
-        write_report([judge_run(run, scorers) for run in runs], scorers, Path(path))
+            judged, scorers = judge_runs(
+                [str(self.folder)], ReadOptions(), (), lambda message: None, headline
+            )
+        write_report(judged, scorers, Path(path))
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -27,7 +27,7 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
-from gradeschool.reports.page.gather import disputed_labels
+from gradeschool.reports.judged import disputed_labels
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import explained_samples, label_changes

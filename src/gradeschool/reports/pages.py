@@ -38,15 +38,15 @@ def render(
     title: the heading; kicker: the small line above it. live: the page is served by
     `gradeschool view`, and may connect to that server only. values: what the template names.
     """
-    environment = _environment()
-    style, script = (_shipped(environment, name) for name in ("page.css", "page.js"))
+    templates = environment()
+    style, script = (_shipped(templates, name) for name in ("page.css", "page.js"))
     source = "'self'" if live else "'none'"
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         f"base-uri 'none'; form-action 'none'; connect-src {source}; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    page = environment.get_template(template).render(
+    page = templates.get_template(template).render(
         title=title,
         kicker=kicker,
         live=live,
@@ -96,8 +96,9 @@ def axis_over(intervals: Iterable[Interval]) -> Axis:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return the environment of all templates: escaping, and the formats of numbers."""
+    templates = Environment(
         loader=PackageLoader("gradeschool.reports"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -105,16 +106,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters |= {
+    templates.filters |= {
         "percent": lambda share, digits=2: f"{100 * share:.{digits}f}",
         "points": lambda share, digits=2: points(share, digits).replace("-", "−"),
-        "span": lambda interval: bounds(interval, between=" – "),
+        "span": lambda interval, between=" – ": bounds(interval, between=between),
         "p_value": p_value,
         "count": count,
         "thousands": "{:,}".format,
     }
-    environment.globals["link_to"] = lambda **state: f"#{urlencode(state)}"
-    return environment
+    templates.globals["link_to"] = lambda **state: f"#{urlencode(state)}"
+    return templates
 
 
 def _shown(value: object) -> object:
@@ -124,9 +125,9 @@ def _shown(value: object) -> object:
     return value if isinstance(value, Markup) else printable(str(value), keep="\n\t")
 
 
-def _shipped(environment: Environment, name: str) -> Markup:
-    assert environment.loader is not None  # noqa: S101  (for the type checker)
-    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704  (ours)
+def _shipped(templates: Environment, name: str) -> Markup:
+    assert templates.loader is not None  # noqa: S101  (for the type checker)
+    return Markup(templates.loader.get_source(templates, name)[0])  # noqa: S704  (ours)
 
 
 def _hash(inline: str) -> str:

@@ -2,7 +2,7 @@
 
 Names, texts and messages come from files, servers and models. A terminal would obey escape codes in
 them, and a spreadsheet would compute cells that look like formulas. The HTML page escapes in its
-own code (`reports/page/`).
+templates (`pages`).
 """
 
 from __future__ import annotations

@@ -10,17 +10,7 @@ from rich.console import Console
 
 from gradeschool.percentages import bounds, p_value, percent, point_bounds, points
 from gradeschool.reports.comparison import name
-from gradeschool.reports.page.markup import (
-    Axis,
-    Html,
-    axis_over,
-    dot_strip,
-    el,
-    row_heads,
-    scrolled,
-    ticks_strip,
-)
-from gradeschool.reports.page.write import document
+from gradeschool.reports.pages import axis_over, render
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.compare import Outcomes
@@ -62,7 +52,7 @@ def print_profile(
     for entry in entries:
         if not entry.group:
             console.print(f"{printable(sentence(entry, original.run))}.", soft_wrap=True)
-        if text := _spread_in_words(entry):
+        if text := _spread(entry):
             console.print(f"  {printable(text)}", soft_wrap=True)
 
 
@@ -80,55 +70,22 @@ def profile_page(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, model: str
 ) -> str:
     """Return the page of a profile: its findings in words, and every line with its interval."""
-    axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
-    lead = el(
-        "p", f"{original.run}: {percent(original.accuracy)} of {len(original.tallies):,} problems "
-        f"(95 % {bounds(original.interval, between=' to ')}), scored by ", el("code", scorer), ".",
-    )  # fmt: skip
-    names = ("Set", "Problems", "Seeds", "%", None, "Points", "p", *original.misses)
-    heads = row_heads(names, ticks_strip(axis, label="Points from the original"))
-    rows = (_page_row(entry, axis) for entry in entries)
-    table = el("table", heads, el("tbody", *rows), class_="rows runs")
-    note = el(
-        "p",
-        "The share is the mean over seed problems, each counted once. "
-        "Points are the difference from the original on the same seed problems, with 95 % "
-        "intervals clustered by seed problem; p is corrected for the number of lines (Holm). A set "
-        "without seeds has other problems and is compared without pairs. The last columns say what "
-        "the loss consists of, in points: false steps, numbers that the solution does not need, "
-        "answers that are missing or not read, and the rest.",
-        class_="note",
-    )
-    words = [el("p", text, class_="lead") for text in verdict(original, entries)]
-    lines = [el("li", f"{sentence(entry, original.run)}.") for entry in entries if not entry.group]
-    spreads = [el("li", text) for entry in entries if (text := _spread_in_words(entry))]
-    main = el("section", *words, lead, scrolled(table, "Sets"), note, el("ul", *lines, *spreads))
-    return document(model, main, kicker="Profile")
-
-
-def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
-    pair = entry.comparison
-    label = el("small", entry.group) if entry.group else entry.run
-    strip = dot_strip(axis, pair.difference, pair.ci95, 0.0, f"{points(pair.difference)} points")
-    numbers = (
-        f"{entry.problems:,}", f"{pair.n:,}" if pair.n else "-", f"{100 * pair.accuracy_b:.1f}"
-    )  # fmt: skip
-    behind = (
-        points(pair.difference, 1),
-        p_value(pair.p_holm),
-        *(points(part.share, 1) for part in entry.parts),
-    )
-    return el(
-        "tr",
-        el("th", label, scope="row"),
-        *(el("td", number, class_="number") for number in numbers),
-        el("td", strip, class_="wide"),
-        *(el("td", number, class_="number") for number in behind),
-        class_="own" if entry.is_lower else None,
+    return render(
+        "profile.html",
+        model,
+        "Profile",
+        original=original,
+        entries=[
+            {"is": entry, "sentence": sentence(entry, original.run), "spread": _spread(entry)}
+            for entry in entries
+        ],
+        scorer=scorer,
+        axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
+        verdict=list(verdict(original, entries)),
     )
 
 
-def _spread_in_words(entry: ProfileEntry) -> str:
+def _spread(entry: ProfileEntry) -> str:
     """Say how far the accuracy varies over instances of templates; "" if there are none."""
     if entry.instances is None:
         return ""
@@ -145,7 +102,7 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
 
     Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
     """
-    from gradeschool.reports.figures.curves import BLUE, COLUMN, RED, SOFT, plain, save_figure
+    from gradeschool.reports.figures import BLUE, COLUMN, RED, SOFT, plain, save_figure
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()

@@ -10,10 +10,9 @@ from gradeschool.atomic import write_file, write_json
 from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import read_object
 from gradeschool.percentages import bounds, decimals, gain, percent, points
-from gradeschool.reports.figures.curves import draw
-from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import Figure, Point, Series
+from gradeschool.reports.figures import Figure, Point, Series, draw
 from gradeschool.reports.grid import FILE, gap_text, write_grid
+from gradeschool.reports.paper_figures import FIGURES, paper_figure
 from gradeschool.reports.printable import markdown_table
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.reproduce.ablations import GRID

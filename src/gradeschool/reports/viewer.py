@@ -22,12 +22,10 @@ from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.reports.exports import report_scorers
+from gradeschool.reports.judged import judge_runs
 from gradeschool.reports.measured import measured
-from gradeschool.reports.page.gather import gather
-from gradeschool.reports.page.markup import el, join
-from gradeschool.reports.page.verdicts import judge_run
-from gradeschool.reports.page.write import document, page
+from gradeschool.reports.pages import render
+from gradeschool.reports.report_page import report_page
 from gradeschool.runs.folder import RunSummary, find_runs, summary_of
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.sources import choose_runs
@@ -46,56 +44,79 @@ HEADERS = {
 class RunViewer:
     """The runs below a folder, which are read again when they change.
 
-    Raises InputError if the folder does not exist.
+    Links to places outside of the folder are not followed. Raises InputError if the folder does not
+    exist.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = Lock()
         self._rows: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
-        list(find_runs(folder))
+        self.runs()
+
+    def runs(self) -> dict[str, Path]:
+        """Return the run folders by name: their path below the folder."""
+        root = self.folder.resolve()
+        return {
+            path.relative_to(self.folder).as_posix(): path
+            for path in find_runs(self.folder)
+            if path.resolve().is_relative_to(root)
+        }
 
     def state(self) -> list[dict[str, Any]]:
-        """Return one row of the leaderboard for each run, by name."""
-        with self._lock:
-            return [self._row(path) for path in find_runs(self.folder)]
+        """Return one row of the leaderboard for each run, by name.
 
-    def _row(self, path: Path) -> dict[str, Any]:
-        stamp = _stamp(path)
-        known_stamp, row = self._rows.get(path, ((-1, -1), {}))
-        if stamp != known_stamp:
-            try:
-                row = _row_of(summary_of(path), self._name(path))
-            except GradeschoolError as error:
-                row = {"name": self._name(path), "error": str(error)}
-            self._rows[path] = stamp, row
+        The row of a run that cannot be read has the reason; a run that vanishes meanwhile has none.
+        """
+        with self._lock:
+            rows = [self._row(name, path) for name, path in self.runs().items()]
+        return [row for row in rows if row]
+
+    def _row(self, name: str, path: Path) -> dict[str, Any]:
+        try:
+            stamp = _stamp(path)
+            known_stamp, row = self._rows.get(path, ((-1, -1), {}))
+            if stamp != known_stamp:
+                self._require_own(path)
+                row = _row_of(summary_of(path), name)
+        except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
+            if not path.exists():
+                return {}
+            row = {"name": name, "error": _words(error)}
+        self._rows[path] = stamp, row
         return row
 
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
+    def _require_own(self, path: Path) -> None:
+        """Raise InputError if a file of a run is a link to a place outside of the folder."""
+        root = self.folder.resolve()
+        for file in path.iterdir():
+            if file.is_symlink() and file.exists() and not file.resolve().is_relative_to(root):
+                raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
+                                 "the file")  # fmt: skip
 
     def index(self) -> str:
         """Return the page with the leaderboard, which its script fills."""
-        main = join(
-            el("p", "Select runs to see them side by side.", class_="note", id="hint"),
-            el("div", id="board", aria_live="off"),
-            el("p", "Loading", id="status", role="status", class_="tally"),
-        )
         title = f"All runs in {self.folder.resolve().name}/"
-        return document(title, main, kicker="gradeschool view", live=True)
+        return render("board.html", title, "gradeschool view", live=True)
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for unknown or too many."""
-        runs = {self._name(path): path for path in find_runs(self.folder)}
+        runs = self.runs()
         chosen = list(dict.fromkeys(names))
         if len(chosen) > MOST_RUNS:
             raise InputError(f"at most {MOST_RUNS} runs on one page; {len(chosen)} are selected")
         if not chosen or any(name not in runs for name in chosen):
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
-        gathered = gather([str(runs[name]) for name in chosen], ReadOptions(), lambda message: None)
-        scorers = report_scorers(gathered)
-        judged = [judge_run(run, scorers) for run in gathered]
-        return page(judged, scorers.scorers, live=True)
+        for name in chosen:
+            self._require_own(runs[name])
+        specs = [str(runs[name]) for name in chosen]
+        judged, scorers = judge_runs(specs, ReadOptions(), (), lambda message: None)
+        return report_page(judged, scorers.scorers, live=True)
+
+
+def _words(error: Exception) -> str:
+    known = isinstance(error, GradeschoolError)
+    return str(error) if known else f"the run cannot be read ({type(error).__name__}: {error})"
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -183,8 +204,10 @@ class PageHandler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.OK, "text/html", self.viewer.report(named))
             else:
                 self._send(HTTPStatus.NOT_FOUND, "text/plain", "Page not found.\n")
-        except GradeschoolError as error:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{error}\n")
+        except ConnectionError:
+            raise
+        except Exception as error:  # noqa: BLE001  (the server goes on)
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{_words(error)}\n")
 
     def handle(self) -> None:
         """Answer the requests of a connection, which the browser may close at any time."""

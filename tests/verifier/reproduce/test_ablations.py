@@ -9,7 +9,7 @@ import click
 import pytest
 
 from gradeschool.cli import command as gradeschool_command
-from gradeschool.reports.figures.paper import FIGURES
+from gradeschool.reports.paper_figures import FIGURES
 from gradeschool.verifier.reproduce.ablations import PLANS, merged, plan
 from gradeschool.verifier.reproduce.presets import GPU, LAPTOP, Preset, stages_of
 from gradeschool.verifier.reproduce.stages import Stage, digests

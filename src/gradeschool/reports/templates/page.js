@@ -44,7 +44,7 @@ async function openStore() {
   return store;
 }
 
-// A chunk of texts: rows of [text, readings, characters left out, error].
+// A chunk of texts: rows of {text, readings, left, error, thinking, values}.
 function chunkOf(store, number) {
   if (!store.chunks.has(number)) {
     const opening = unpackedJson(`texts-${number}`).then((rows) => {
@@ -136,8 +136,8 @@ function textBlock(tag, properties, text) {
 // and those of all others.
 function markedText(store, state, row, limit) {
   const block = make("div", { class: "text", dir: "ltr" });
-  const text = row[0].length > limit ? row[0].slice(0, limit) : row[0];
-  const spans = row[1].filter(([start, end]) => start >= 0 && end <= text.length && end > start);
+  const text = row.text.length > limit ? row.text.slice(0, limit) : row.text;
+  const spans = row.readings.filter(([start, end]) => start >= 0 && end <= text.length && end > start);
   const edges = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])];
   edges.sort((a, b) => a - b);
   const chosen = store.marked.indexOf(state.scorer), other = store.marked.indexOf(state.vs);
@@ -153,8 +153,8 @@ function markedText(store, state, row, limit) {
     const names = scorers.map((scorer) => store.scorers[store.marked[scorer]]).join("\n");
     block.append(textBlock("mark", { class: kind, title: names }, text.slice(low, high)));
   }
-  if (row[2]) {
-    block.append(make("span", { class: "unseen" }, `${row[2].toLocaleString("en")} characters in the middle are left out of this file`));
+  if (row.left) {
+    block.append(make("span", { class: "unseen" }, `${row.left.toLocaleString("en")} characters in the middle are left out of this file`));
   }
   return block;
 }
@@ -168,11 +168,11 @@ function readingsTable(store, state, at, row) {
     groups.get(key).scorers.push(scorer);
   };
   const seen = new Set();
-  for (const [start, end, value, scorers] of row[1]) {
+  for (const [start, end, value, scorers] of row.readings) {
     for (const marked of scorers) {
       const scorer = store.marked[marked];
       seen.add(scorer);
-      add(value || row[0].slice(start, end), store.codes[scorer][at], scorer);
+      add(value || row.text.slice(start, end), store.codes[scorer][at], scorer);
     }
   }
   store.scorers.forEach((_, scorer) => {
@@ -219,27 +219,31 @@ function completionBlock(store, state, at, row) {
   if (store.finish[at] === 1) facts.push("cut at the limit");
   if (store.finish[at] === 2) facts.push("stopped by a filter");
   if (store.tokens[at] >= 0) facts.push(`${store.tokens[at]} tokens`);
-  if (row[4]) facts.push(`verifier ${row[4][0].toFixed(2)}`);
+  if (row.values) facts.push(`verifier ${row.values[0].toFixed(2)}`);
   const link = make("a", { href: linkTo({ ...state, completion: at }), class: "anchor", "aria-label": "Link to this completion" }, "#");
   const head = make("h4", { class: `o${code}` }, make("span", { class: `pip o${code}`, "aria-hidden": "true" }));
   appendText(head, facts.join(" · "));
   head.append(" ", link);
   const block = make("section", { class: "completion", id: `c-${at}`, tabindex: "-1" }, head);
-  if (row[3]) {
-    block.append(textBlock("p", { class: "text error" }, row[3]));
+  if (row.error) {
+    block.append(textBlock("p", { class: "text error" }, row.error));
     return block;
   }
-  if (row[4] && state.values) {
-    block.append(...valuedText(row[4]), readingsTable(store, state, at, row));
+  if (row.thinking) {
+    block.append(make("details", { class: "solution" }, make("summary", {}, `Thinking, ${row.thinking.length.toLocaleString("en")} characters`),
+      textBlock("div", { class: "text", dir: "ltr" }, row.thinking)));
+  }
+  if (row.values && state.values) {
+    block.append(...valuedText(row.values), readingsTable(store, state, at, row));
     return block;
   }
   const text = markedText(store, state, row, LONG);
   block.append(text);
-  if (row[0].length > LONG) {
+  if (row.text.length > LONG) {
     const whole = make("button", { type: "button", on: ["click", () => {
       text.replaceWith(markedText(store, state, row, Infinity));
       whole.remove();
-    }] }, `Show all ${row[0].length.toLocaleString("en")} characters`);
+    }] }, `Show all ${row.text.length.toLocaleString("en")} characters`);
     block.append(whole);
   }
   block.append(readingsTable(store, state, at, row));
@@ -464,7 +468,7 @@ async function searched(store, query, matches, isCurrent, tell) {
     const number = start / store.chunk, end = Math.min(start + store.chunk, store.count);
     const rows = store.opened.get(number) || await chunkOf(store, number);
     for (let at = start; at < end; at++) {
-      if (matches[at] && !asked[store.problem[at]] && !words.test(rows[at - start][0])) matches[at] = 0;
+      if (matches[at] && !asked[store.problem[at]] && !words.test(rows[at - start].text)) matches[at] = 0;
     }
     if (performance.now() - started > SLICE) {
       tell(end / store.count);

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.reports.figures.records import (
+from gradeschool.reports.figures import (
     DOUBLING,
     LINEAR,
     TENFOLD,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +12,23 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.reports.figures import curves
-from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, ScorerRow, Series
-from gradeschool.reports.figures.run_figures import draw_scorers
-from gradeschool.reports.page.verdicts import Share
+from gradeschool.reports import figures
+from gradeschool.reports.figures import (
+    DOUBLING,
+    TENFOLD,
+    AccuracyRow,
+    Figure,
+    Panel,
+    Point,
+    Series,
+    draw,
+    draw_accuracies,
+    draw_agreement,
+    draw_causes,
+    save_figure,
+)
+from gradeschool.reports.judged import Share
+from gradeschool.reports.paper_figures import FIGURES, paper_figure
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -33,10 +44,6 @@ def series(name: str, *shares: float, baseline: bool = False) -> Series:
     return Series(name, tuple(points), baseline)
 
 
-def share(correct: int, n: int = 100) -> Share:
-    return Share(correct, n, correct / n, wilson(correct, n), n)
-
-
 def texts_of(draw: Callable[[Any], None]) -> list[str]:
     """Every text that a figure would show."""
     canvas = importlib.import_module("matplotlib.figure").Figure(layout="constrained")
@@ -46,42 +53,29 @@ def texts_of(draw: Callable[[Any], None]) -> list[str]:
     return [item.get_text() for item in canvas.findobj(text) if item.get_text()]
 
 
-@pytest.mark.parametrize("ending", curves.ENDINGS)
+@pytest.mark.parametrize("ending", figures.ENDINGS)
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> None:
     figure = paper_figure("6a", [[series("best of k", 0.2, 0.3, 0.35, 0.33)]])
     bodies = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}{ending}"
-        assert curves.draw(figure, path) == path.stat().st_size > 2000
+        assert draw(figure, path) == path.stat().st_size > 2000
         bodies.append(path.read_bytes())
     assert bodies[0] == bodies[1]
-    assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d", bodies[0])
+    assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d|/Type3|<text", bodies[0])
 
 
-def test_fonts_are_embedded_as_truetype_and_outlines(tmp_path: Path) -> None:
-    figure = Figure("x", (Panel((series("a", 0.1, 0.2),), "k", scale=DOUBLING),))
-    curves.draw(figure, tmp_path / "x.pdf")
-    curves.draw(figure, tmp_path / "x.svg")
-    assert b"/Type3" not in (tmp_path / "x.pdf").read_bytes()
-    assert b"<text" not in (tmp_path / "x.svg").read_bytes()
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_of_the_paper_is_drawn(tmp_path: Path, name: str) -> None:
     panels = [[series("fine-tuning", 0.1, 0.2, 0.3, baseline=True),
                series("verification", 0.1, 0.25, 0.4)]] * len(FIGURES[name].frames)  # fmt: skip
     figure = paper_figure(name, panels)
     assert figure.name == f"figure-{name}"
-    assert curves.draw(figure, tmp_path / "x.svg") > 5000
+    assert draw(figure, tmp_path / "x.svg") > 5000
 
 
-def test_panels_with_other_series_have_names_of_their_own(tmp_path: Path) -> None:
-    panels = [[series("3B", 0.1, 0.2), series("6B", 0.2, 0.3)],
-              [series("500", 0.1, 0.2), series("7473", 0.2, 0.3)]]  # fmt: skip
-    assert curves.draw(paper_figure("2", panels), tmp_path / "x.png") > 5000
-
-
-def test_a_figure_with_other_panels_than_the_paper_has(tmp_path: Path) -> None:
+def test_a_figure_of_the_paper_may_have_other_panels() -> None:
     panel = [series("a", 0.1, 0.2)]
     with pytest.raises(InputError, match="has 2 panels, series are given for 1"):
         paper_figure("5", [panel])
@@ -94,24 +88,52 @@ def test_a_figure_with_other_panels_than_the_paper_has(tmp_path: Path) -> None:
 
 
 def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
-    for shares in ((0.0, 0.0), (1.0, 1.0), (0.5,), (0.0, 1.0)):
+    for shares in ((0.0, 0.0), (1.0, 1.0), (0.5,)):
         figure = Figure("x", (Panel((series("a", *shares),), "k", level=(0.5, "a $ sign")),))
-        assert curves.draw(figure, tmp_path / "x.png") > 2000
+        assert draw(figure, tmp_path / "x.png") > 2000
     bare = Series("bare", (Point(0.25, 0.5), Point(17.5, 0.6)))
-    assert curves.draw(Figure("x", (Panel((bare,), "k"),)), tmp_path / "x.png") > 2000
+    two = (Panel((bare,), "k"), Panel((series("6B", 0.2, 0.3),), "k", scale=DOUBLING))
+    assert draw(Figure("x", two), tmp_path / "x.png") > 2000
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "tick"), [(1e8, 1e11, r"{10^{9}}"), (1.5e13, 9e13, r"{2\times10^{13}}")]
+)
+def test_many_numbers_have_round_ticks(low: float, high: float, tick: str) -> None:
+    points = tuple(Point(low * (high / low) ** (step / 30) ** 2, 0.5) for step in range(31))
+    panel = Panel((Series("a", points),), "FLOPs", scale=TENFOLD)
+    shown = texts_of(lambda canvas: figures.draw_panel(panel, canvas.subplots()) and None)
+    assert any(tick in text for text in shown)
+    assert not any("B" in text for text in shown)
 
 
 def test_nine_series_and_two_baselines_all_look_different() -> None:
     levels = [series(name, 0.3, baseline=True) for name in "xy"]
     panel = Panel((*(series(str(number), 0.1, 0.2) for number in range(9)), *levels), "k")
-    looks = [tuple(sorted(look.items())) for _, look in curves._looks(panel)]
-    assert len(set(looks)) == 11
+    canvas = importlib.import_module("matplotlib.figure").Figure()
+    lines = figures.draw_panel(panel, canvas.subplots())
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) > 9
 
 
-def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
-    rows = [ScorerRow("a", 2, share(93), True), ScorerRow("b$x$", 0, share(88), False)]
-    texts = texts_of(lambda canvas: draw_scorers(rows, canvas))
+def test_figures_of_a_run_show_their_numbers() -> None:
+    shares = [Share(n, 100, n / 100, wilson(n, 100), 100) for n in (93, 88)]
+    accuracies = [AccuracyRow("a", shares[0], 2, True), AccuracyRow("b$x$", shares[1])]
+    texts = texts_of(lambda canvas: draw_accuracies(accuracies, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
+    causes = [("wrong value", 996), ("empty", 4)]
+    texts = texts_of(lambda canvas: draw_causes(causes, canvas))
+    assert {"996  (100%)", "4  (<1%)"} <= set(texts)
+
+
+def test_agreement_leaves_errors_out_and_rounds_to_all_only_if_exact() -> None:
+    a, b = bytes(9999), bytes(9998)
+    columns = {"a": a + b"\3\3", "b": b + b"\1\3\3", "c": a[:5000] + bytes([1]) * 4999 + b"\3\3"}
+    texts = texts_of(lambda canvas: draw_agreement(columns, canvas))
+    assert [text for text in texts if re.fullmatch(r"\d+\.\d|100", text)] == [
+        "99.9",
+        "50.0",
+        "50.0",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +141,7 @@ def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
 )
 def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, error: str) -> None:
     with pytest.raises(InputError, match=error):
-        curves.save_figure(lambda canvas: None, tmp_path / name, 1, 1)
+        save_figure(lambda canvas: None, tmp_path / name, 1, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,10 +150,11 @@ def test_without_matplotlib_the_message_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"gradeschool\[report\]"):
-        curves.save_figure(lambda canvas: None, tmp_path / "x.png", 1, 1)
+        save_figure(lambda canvas: None, tmp_path / "x.png", 1, 1)
 
 
-def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> None:
     problems = rows(tmp_path / "p.jsonl", [{
         "question": f"{'word ' * (25 + index % 50)}{index}?",
         "answer": f"<<1+1=2>>{'<<1+1=2>>' * (index % 3)}\n#### {index}"}
@@ -140,57 +163,33 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
         "index": index, "sample": k, "run": "a $b$ \x1b[31m/../c",
         "completion": f"{'#### ' if k else ''}{index + (k + index) % 3}{'' if k else ' of 9'}"}
         for index in range(60) for k in range(4)])  # fmt: skip
-    result = gradeschool(
-        "report", samples, "-d", problems, "--figures", tmp_path / "f", "--format", "svg"
-    )
+    result = gradeschool("report", samples, "-d", problems, "--figures", tmp_path / "f", "--format",
+                         "svg")  # fmt: skip
     assert result.status == 0, result.err
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
         f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "scorers", "slices")
     ]
-    again = gradeschool("report", samples, samples, "-d", problems, "--figures", tmp_path / "f")
-    assert "18 files" in again.out
     two = rows(tmp_path / "two.jsonl", [{
         "index": index, "run": name, "completion": f"#### {index}"}
         for index in range(60) for name in ("x/../y", "z")])  # fmt: skip
-    figures = ("--figures", tmp_path / "g", "--format", "png")
-    result = gradeschool("report", two, "-d", problems, *figures, "-o", tmp_path / "page.md")
+    result = gradeschool("report", two, "-d", problems, "--figures", tmp_path / "g", "--format",
+                         "png", "-o", tmp_path / "page.md")  # fmt: skip
     assert result.status == 0, result.err
-    names = sorted(path.name for path in (tmp_path / "g").iterdir())
-    assert "1-x_.._y-scorers.png" in names
-    assert {"2-z-lengths.png", "runs.png"} <= set(names)
-    assert (tmp_path / "page.md").is_file()
-
-
-def test_what_report_refuses(gradeschool: Command, tmp_path: Path) -> None:
-    nothing = gradeschool("report", tmp_path / "x.jsonl")
-    assert (nothing.status, "there is nothing to write" in nothing.err) == (2, True)
-    (tmp_path / "file").touch()
-    samples = rows(tmp_path / "s.jsonl", [{"index": 0, "completion": "5"}])
-    taken = gradeschool("report", samples, "-d", "sample", "--figures", tmp_path / "file" / "f")
-    assert (taken.status, "cannot use the folder" in taken.err) == (2, True)
-
-
-def test_nothing_imports_matplotlib_before_a_figure_is_drawn() -> None:
-    code = (
-        "import sys, gradeschool.cli.report_verb, gradeschool.reports.figures.curves;"
-        "import gradeschool.reports.figures.run_figures; assert 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    names = {path.name for path in (tmp_path / "g").iterdir()}
+    assert {"1-x_.._y-scorers.png", "2-z-lengths.png", "runs.png"} <= names
 
 
 def test_a_run_of_errors_has_no_figure_of_accuracies(gradeschool: Command, tmp_path: Path) -> None:
-    """Nor a dot among other runs; the command says so."""
     failed: list[dict[str, object]] = [
         {"index": index, "completion": None, "error": "boom"} for index in range(5)
     ]
     answers = rows(tmp_path / "failed.jsonl", failed)
     good = rows(tmp_path / "good.jsonl", [{"index": 0, "completion": "#### 600"}])
-    for files, names in (((answers,), {"causes.svg"}), ((answers, answers), {"causes.svg"}),
-                         ((good, answers), {"runs.svg", "1-good-scorers.svg"})):  # fmt: skip
-        folder = tmp_path / f"figures-{len(names)}-{len(files)}"
-        result = gradeschool("report", *files, "-d", "sample", "--figures", folder, "--format",
-                             "svg")  # fmt: skip
-        assert result.status == 0, result.err
-        assert names <= {path.name for path in folder.iterdir()}
-        assert "failed-slices" not in "".join(path.name for path in folder.iterdir())
-        assert "failed has no figure of accuracies: no completion could be judged" in result.out
+    folder = tmp_path / "figures"
+    result = gradeschool("report", good, answers, "-d", "sample", "--figures", folder, "--format",
+                         "svg")  # fmt: skip
+    assert result.status == 0, result.err
+    names = {path.name for path in folder.iterdir()}
+    assert {"runs.svg", "1-good-scorers.svg"} <= names
+    assert "failed-slices" not in "".join(names)
+    assert "failed has no figure of accuracies: no completion could be judged" in result.out

@@ -1,0 +1,628 @@
+"""Figures for papers, drawn by matplotlib: curves, and what a report shows of runs.
+
+One style for all of them. `Figure` is a record of curves that others fill, such as those of Cobbe
+et al. 2021 (`paper_figures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from itertools import chain, cycle
+from math import ceil, floor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.atomic import replacing, writing_output
+from gradeschool.errors import InputError, require_packages
+from gradeschool.formats.own_run import slug
+from gradeschool.reports.judged import (
+    HEADLINE,
+    Judged,
+    Lengths,
+    Share,
+    Slices,
+    finds_answers,
+    lengths_of,
+    slices_of,
+)
+from gradeschool.reports.printable import printable
+from gradeschool.scorer import clip
+from gradeschool.scoring.at_k import ballots_of, curve
+from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.table import ERROR
+
+LINEAR, DOUBLING, TENFOLD = "linear", "log2", "log10"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A share (0..1) at x; `interval` is its 95 % interval or None."""
+
+    x: float
+    share: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A named curve. baseline: the others are compared with it; drawn dashed and in grey."""
+
+    name: str
+    points: tuple[Point, ...]
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One pair of axes. scale: "linear", "log2" (ticks where points are) or "log10".
+
+    x, y: labels of the axes. title: above the panel, "" for no title. level: a share drawn as a
+    named horizontal line, or None.
+    """
+
+    series: tuple[Series, ...]
+    x: str
+    y: str = "Accuracy (%)"
+    title: str = ""
+    scale: str = LINEAR
+    level: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of one or several panels side by side.
+
+    name: its name in a paper or a file name. shared: all panels share one axis of accuracy.
+    """
+
+    name: str
+    panels: tuple[Panel, ...]
+    shared: bool = True
+
+
+COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
+ENDINGS = (".svg", ".pdf", ".png")
+INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
+BLUE, RED, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+ORANGE, SKY, PURPLE, BROWN = "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN, INK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
+DASHES: tuple[Any, ...] = (
+    "-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
+)  # fmt: skip
+RC: Mapping[str, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.titlesize": 8.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.6,
+    "lines.markeredgewidth": 0,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,  # TrueType: searchable text, which journals accept
+    "svg.fonttype": "path",
+    "svg.hashsalt": "gradeschool",
+    "path.simplify": False,
+}
+UNDATED: Mapping[str, dict[str, None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".png": {"Software": None},
+}
+
+Draw = Callable[[Any], None]
+
+
+def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
+    """Draw a figure of this size in inches and write it atomically; return its size in bytes.
+
+    The ending of the path gives the form. Raises MissingExtraError without matplotlib, InputError
+    for another ending or if the file cannot be written.
+    """
+    check_figure(path)
+    ending = path.suffix.lower()
+    matplotlib = _matplotlib()
+    with matplotlib.rc_context({}):
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        figure = import_module("matplotlib.figure").Figure(
+            figsize=(width, height), layout="constrained"
+        )
+        draw(figure)
+        with writing_output(path), replacing(path) as part:
+            figure.savefig(part, metadata=UNDATED[ending])
+            size = part.stat().st_size
+    return size
+
+
+def check_figure(path: Path) -> None:
+    """Raise InputError for another ending, MissingExtraError without matplotlib."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
+        )
+    _matplotlib()
+
+
+def _matplotlib() -> Any:
+    require_packages("drawing figures", "report", "matplotlib")
+    return import_module("matplotlib")
+
+
+def plain(text: str, limit: int = 60) -> str:
+    """Return a text for a figure: one line, without anything that matplotlib reads as math."""
+    return clip(printable(text, keep=""), limit).replace("$", r"\$")
+
+
+def percent_axis(axis: Any, low: float, high: float) -> None:
+    """Give an axis round percentages from below `low` to above `high` (shares, 0 to 1)."""
+    span = max(high - low, 0.01)
+    step = next(item for item in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / item <= 5.5)
+    first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
+    ticks = [index * step for index in range(int(first), int(last) + 1)]
+    axis.set_ticks(ticks, [f"{100 * tick:g}" for tick in ticks])
+
+
+HEIGHT = 2.25  # inches
+LEGEND_ROW = 0.16
+MOST_TICKS = 9
+MOST_NAMES = 6  # in the legend of a figure that is one column wide
+
+
+def draw(figure: Figure, path: Path) -> int:
+    """Write a figure as `save_figure` does, and return its size in bytes."""
+    named = [_names(panel) for panel in figure.panels]
+    wide = len(figure.panels) > 1 or len(named[0]) > MOST_NAMES
+    alike = all(names == named[0] for names in named)
+    columns = _columns(named[0], wide)
+    rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
+    width = PAGE if wide else COLUMN
+
+    def drawn(canvas: Any) -> None:
+        axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
+        handles: list[Any] = []
+        for panel, ax in zip(figure.panels, axes, strict=True):
+            handles = draw_panel(panel, ax)
+            _y_axis(figure.panels if figure.shared else (panel,), ax)
+            if not alike:
+                _legend_of_its_own(panel, ax)
+        axes[0].set_ylabel(figure.panels[0].y)
+        if rows and alike:
+            canvas.legend(
+                handles,
+                named[0],
+                loc="outside upper center",
+                ncols=columns,
+                columnspacing=1.4,
+                borderpad=0.1,
+                handletextpad=0.5,
+            )
+
+    return save_figure(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
+
+
+def _legend_of_its_own(panel: Panel, ax: Any) -> None:
+    """Put a panel's names in a row between its title and its axes."""
+    ax.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 0.99),
+        ncols=len(panel.series),
+        columnspacing=0.9,
+        handlelength=1.6,
+        handletextpad=0.4,
+        borderpad=0.1,
+    )
+    ax.set_title(plain(panel.title), pad=16)
+
+
+def _names(panel: Panel) -> list[str]:
+    return [plain(series.name) for series in panel.series]
+
+
+def _columns(names: Sequence[str], wide: bool) -> int:
+    """Return the number of columns of the legend above the axes."""
+    room = 96 if wide else 44  # characters
+    longest = max(map(len, names), default=1) + 7
+    return max(1, min(len(names), room // longest))
+
+
+BASELINES = tuple(
+    {"color": SOFT, "marker": marker, "linestyle": dash, "markeredgewidth": 1.0}
+    for marker, dash in (("x", (0, (4, 2))), ("+", (0, (1, 1))))
+)
+
+
+def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
+    """Yield each series with its colour, marker and dash."""
+    baselines = cycle(BASELINES)
+    others = cycle(zip(COLOURS, MARKERS, DASHES, strict=True))
+    for series in panel.series:
+        if series.baseline:
+            yield series, next(baselines)
+            continue
+        colour, marker, dash = next(others)
+        yield series, {"color": colour, "marker": marker, "linestyle": dash}
+
+
+def draw_panel(panel: Panel, ax: Any) -> list[Any]:
+    """Draw a panel; return the lines of its series."""
+    lines = []
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    for series, look in _looks(panel):
+        _band(series, ax, str(look["color"]))
+        points = sorted(series.points, key=lambda point: point.x)
+        xs, shares = [point.x for point in points], [point.share for point in points]
+        lines += ax.plot(xs, shares, label=plain(series.name), **look)
+    if panel.level is not None:
+        share, words = panel.level
+        ax.axhline(share, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.annotate(plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", ha="right", va="bottom", fontsize=7,
+                    color=SOFT)  # fmt: skip
+    ax.set_xlabel(panel.x)
+    if panel.title:
+        ax.set_title(plain(panel.title), pad=4)
+    _x_axis(panel, ax)
+    return lines
+
+
+def _band(series: Series, ax: Any, colour: str) -> None:
+    """Draw the intervals: a band along the curve, or a bar at a single point."""
+    points = sorted(series.points, key=lambda point: point.x)
+    bounds = [(point.x, *point.interval) for point in points if point.interval is not None]
+    if not bounds:
+        return
+    xs, lows, highs = zip(*bounds, strict=True)
+    if len(bounds) == 1:
+        ax.vlines(xs, lows, highs, color=colour, linewidth=1.0)
+    else:
+        ax.fill_between(xs, lows, highs, color=colour, alpha=0.16, linewidth=0)
+
+
+def _x_axis(panel: Panel, ax: Any) -> None:
+    ticker = import_module("matplotlib.ticker")
+    xs = sorted({point.x for series in panel.series for point in series.points})
+    if panel.scale != LINEAR and xs and xs[0] > 0:
+        ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
+        ax.xaxis.set_minor_locator(ticker.NullLocator())
+        if panel.scale != DOUBLING and len(xs) > MOST_TICKS:  # at any distance from each other
+            between = (1.0, 2.0, 5.0) if xs[-1] < 100 * xs[0] else (1.0,)
+            ax.xaxis.set_major_locator(ticker.LogLocator(subs=between, numticks=MOST_TICKS))
+            formatter = ticker.LogFormatterSciNotation(minor_thresholds=(MOST_TICKS, MOST_TICKS))
+            ax.xaxis.set_major_formatter(formatter)
+            return
+        every = (len(xs) + MOST_TICKS - 1) // MOST_TICKS
+        shown = xs[::-1][::every]
+        ax.set_xticks(shown, [_short(x) for x in shown])
+    elif len(xs) <= MOST_TICKS and all(float(x).is_integer() for x in xs):
+        ax.set_xticks(xs, [_short(x) for x in xs])
+    else:
+        whole = all(float(x).is_integer() for x in xs)
+        ax.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
+
+
+def _y_axis(panels: Sequence[Panel], ax: Any) -> None:
+    low, high = _range(panels)
+    percent_axis(ax.yaxis, low, high)
+    ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+
+
+def _short(x: float) -> str:
+    """Write a number for a tick: 8000 is 8k, 3000000 is 3M."""
+    for size, letter in ((1e9, "B"), (1e6, "M"), (1e4, "k")):
+        if abs(x) >= size:
+            size = 1e3 if letter == "k" else size
+            return f"{x / size:.3g}{letter}"
+    return f"{x:g}"
+
+
+def _range(panels: Sequence[Panel]) -> tuple[float, float]:
+    """Return the lowest and highest share of all points, intervals and levels."""
+    shares: list[float] = [panel.level[0] for panel in panels if panel.level is not None]
+    for panel in panels:
+        for series in panel.series:
+            shares += chain.from_iterable(map(_bounds, series.points))
+    low, high = min(shares, default=0.0), max(shares, default=1.0)
+    return (low, high) if high - low > 0.01 else (max(0.0, low - 0.02), min(1.0, high + 0.02))
+
+
+def _bounds(point: Point) -> tuple[float, ...]:
+    return (point.share, *(point.interval or ()))
+
+
+ROW = 0.17  # inches
+FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
+MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
+
+
+class AccuracyRow(NamedTuple):
+    """An accuracy in a figure: of a scorer and `others` that agree with it everywhere, or a run."""
+
+    name: str
+    share: Share
+    others: int = 0
+    headline: bool = False
+
+
+class SizedFigure(NamedTuple):
+    """A figure to draw: its name, its size in inches, and the function that draws it."""
+
+    name: str
+    width: float
+    height: float
+    draw: Draw
+
+
+def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) -> list[Path]:
+    """Write every figure of some runs into a folder, in every file form; return the files.
+
+    A figure without data (such as causes of a run without misses) is left out. Raises
+    MissingExtraError without matplotlib, InputError if the folder cannot be used.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
+                         "give another") from error  # fmt: skip
+    figures: list[SizedFigure] = []
+    for index, judged in enumerate(runs):
+        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
+        figures += (sized._replace(name=prefix + sized.name) for sized in _figures_of(judged))
+    of_runs = [AccuracyRow(judged.name, judged.share()) for judged in runs]
+    judged_runs = sorted((row for row in of_runs if row.share.judged), key=_highest_first)
+    if len(runs) > 1 and judged_runs:
+        figures.append(_accuracies("runs", judged_runs))
+    over_k, written = curves_over_k(runs), []
+    for ending in endings:
+        for sized in figures:
+            path = folder / f"{sized.name}{ending}"
+            save_figure(sized.draw, path, sized.width, sized.height)
+            written.append(path)
+        if over_k is not None:
+            draw(over_k, folder / f"curves{ending}")
+            written.append(folder / f"curves{ending}")
+    return written
+
+
+def _highest_first(row: AccuracyRow) -> tuple[float, str]:
+    return -row.share.accuracy, row.name
+
+
+def _accuracies(name: str, rows: Sequence[AccuracyRow]) -> SizedFigure:
+    return SizedFigure(name, COLUMN, 0.45 + ROW * len(rows), partial(draw_accuracies, rows))
+
+
+def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
+    rows = scorer_rows(judged)
+    if rows:
+        yield _accuracies("scorers", rows)
+    columns = {
+        row.name: judged.column(judged.scorers.index(row.name)) for row in rows[:MOST_AGREEING]
+    }
+    if (n := len(columns)) > 1:
+        width = COLUMN if n <= FEW else MIDDLE
+        height = 0.45 + 1.25 * ROW * n
+        yield SizedFigure("agreement", width, height, partial(draw_agreement, columns))
+    ordered = judged.causes().most_common()
+    if ordered:
+        rest = sum(number for _, number in ordered[MOST_CAUSES:])
+        causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
+        height = 0.4 + ROW * len(causes)
+        yield SizedFigure("causes", COLUMN, height, partial(draw_causes, causes))
+    whole = judged.share()
+    if whole.judged and (ways := slices_of(judged)):
+        yield SizedFigure("slices", PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
+    long = lengths_of(judged)
+    if long.correct or long.others:
+        yield SizedFigure("lengths", COLUMN, 2.1, partial(draw_lengths, long))
+
+
+def scorer_rows(judged: Judged) -> list[AccuracyRow]:
+    """Return the sets of scorers that agree, by accuracy, highest first.
+
+    Scorers that find no answer in most completions, or nothing correct, are left out. The headline
+    scorer's set is always included, under its name, if it has a verdict at all.
+    """
+    rows = []
+    for group in judged.scorer_groups():
+        own, share = HEADLINE in group, judged.share(group[0])
+        if share.judged and (own or finds_answers(judged.column(group[0]))):
+            rows.append(AccuracyRow(judged.scorers[group[0]], share, len(group) - 1, own))
+    rows.sort(key=_highest_first)
+    kept = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
+    return [row for row in rows if row in kept]
+
+
+def _same_share(a: bytes, b: bytes) -> float:
+    """Return the share of equal outcomes, without the samples that neither scorer can judge."""
+    pairs = [pair for pair in zip(a, b, strict=True) if pair != (ERROR, ERROR)]
+    return sum(ours == theirs for ours, theirs in pairs) / len(pairs) if pairs else 1.0
+
+
+def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
+    """Return maj@k and pass@k of the runs with several samples; None if there are no such runs."""
+    majorities, passes = [], []
+    for judged in runs:
+        points = curve(ballots_of(judged.headline)) if judged.samples()[1] > 1 else []
+        if points:
+            maj = (Point(item.k, item.maj, item.maj_ci95) for item in points)
+            some = (Point(item.k, item.pass_any, item.pass_ci95) for item in points)
+            majorities.append(Series(judged.name, tuple(maj)))
+            passes.append(Series(judged.name, tuple(some)))
+    x = "Samples k"
+    if not majorities:
+        return None
+    if len(majorities) == 1:
+        both = Series("pass@k", passes[0].points), Series("maj@k", majorities[0].points)
+        return Figure("curves", (Panel(both, x, scale=DOUBLING),))
+    titled = (("maj@k", majorities), ("pass@k", passes))
+    panels = (Panel(tuple(each), x, title=title, scale=DOUBLING) for title, each in titled)
+    return Figure("curves", tuple(panels))
+
+
+def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
+    """Draw a dot and its interval for every row; the headline scorer is marked."""
+    ax = canvas.subplots()
+    places = range(len(rows) - 1, -1, -1)
+    own = next((row.share.accuracy for row in rows if row.headline), None)
+    if own is not None:
+        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=(0, (1, 1.5)), zorder=0)
+    for place, row in zip(places, rows, strict=True):
+        colour = BLUE if row.headline else INK
+        ax.hlines(place, *row.share.interval, color=colour, linewidth=1.1)
+        ax.plot(row.share.accuracy, place, "D" if row.headline else "o", color=colour,
+                markersize=3.6)  # fmt: skip
+        ax.annotate(f"{100 * row.share.accuracy:.1f}", (1.02, place),
+                    xycoords=("axes fraction", "data"), va="center", fontsize=7,
+                    color=colour)  # fmt: skip
+    names = [plain(row.name, 44) + (f" (+{row.others})" if row.others else "") for row in rows]
+    ax.set_yticks(list(places), names, fontsize=7)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(-0.6, len(rows) - 0.4)
+    low = min(row.share.interval.low for row in rows)
+    high = max(row.share.interval.high for row in rows)
+    percent_axis(ax.xaxis, low, high)
+    ax.grid(axis="x", color=FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("Accuracy (%)")
+
+
+def draw_agreement(columns: Mapping[str, bytes], canvas: Any) -> None:
+    """Draw the share of equal outcomes of each pair of scorers, below the diagonal."""
+    ax = canvas.subplots()
+    n, outcomes = len(columns), list(columns.values())
+    shares = [
+        [_same_share(outcomes[row], outcomes[column]) if column < row else float("nan")
+         for column in range(n)]
+        for row in range(n)
+    ]  # fmt: skip
+    measured_shares = [share for row in shares for share in row if share == share]
+    low = min(measured_shares)
+    lightest = low - 0.3 * (1 - low) - 0.01
+    ax.imshow(shares, cmap="Blues", vmin=lightest, vmax=1.0, aspect="auto")
+    for row in range(n):
+        for column in range(row):
+            share = shares[row][column]
+            dark = (share - lightest) / (1 - lightest) > 0.6
+            ax.text(column, row, _whole(share), ha="center", va="center", fontsize=6.5,
+                    color="white" if dark else INK)  # fmt: skip
+    names = [f"{plain(name, 44)}  {index}" for index, name in enumerate(columns, start=1)]
+    ax.set_yticks(range(n), names, fontsize=7)
+    ax.set_xticks(range(n - 1), [str(index) for index in range(1, n)], fontsize=7)
+    ax.set_xlim(-0.5, n - 1.5)
+    ax.set_ylim(n - 0.5, -0.5)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    canvas.supxlabel("Completions with the same outcome (%)", fontsize=8.5)
+
+
+def _rounded(share: float) -> str:
+    return "<1" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def _whole(share: float) -> str:
+    """Write a percentage, 100 only for the exact total."""
+    return "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
+
+
+def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
+    """Draw a bar for each cause, with its count."""
+    ax = canvas.subplots()
+    places = list(range(len(causes) - 1, -1, -1))
+    counts = [number for _, number in causes]
+    ax.barh(places, counts, height=0.62, color=SKY, linewidth=0)
+    total = sum(counts)
+    for place, count in zip(places, counts, strict=True):
+        ax.annotate(f"{count:,}  ({_rounded(count / total)}%)", (count, place), (3, 0),
+                    textcoords="offset points", va="center", fontsize=7)  # fmt: skip
+    ax.set_yticks(places, [plain(name, 44) for name, _ in causes], fontsize=7)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, max(counts) * 1.28)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlabel("Completions")
+
+
+def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
+    """Draw accuracy by steps, answer size and question length side by side."""
+    axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
+    intervals = [share.interval for way in ways for _, share in way.classes if share.judged]
+    low = min(interval.low for interval in intervals)
+    high = max(interval.high for interval in intervals)
+    for way, ax in zip(ways, axes, strict=True):
+        ax.grid(axis="y", color=FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        for place, (_, share) in enumerate(way.classes):
+            if share.judged:
+                ax.vlines(place, *share.interval, color=BLUE, linewidth=1.1)
+                ax.plot(place, share.accuracy, "o", color=BLUE, markersize=3.6)
+        labels = [_label(label) for label, _ in way.classes]
+        ax.set_xticks(range(len(labels)), labels, fontsize=7)
+        ax.set_xlim(-0.6, len(labels) - 0.4)
+        ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
+    percent_axis(axes[0].yaxis, low, high)
+    axes[0].set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    axes[0].set_ylabel("Accuracy (%)")
+
+
+SHORT = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k"}
+
+
+def _label(words: str) -> str:
+    """Write a class for a tick: "8 and more" is "≥8", "10 to 99" is "10–99", "up to 29" "≤29"."""
+    if words in SHORT:
+        return SHORT[words]
+    if words.endswith(" and more"):
+        return f"≥{words.removesuffix(' and more')}"
+    if words.startswith("up to "):
+        return f"≤{words.removeprefix('up to ')}"
+    return words.replace(" to ", "–")
+
+
+def draw_lengths(long: Lengths, canvas: Any) -> None:
+    """Draw the cumulative distribution of length, for correct and other completions."""
+    ax = canvas.subplots()
+    for name, sizes, colour, dash in (
+        ("correct", long.correct, BLUE, "-"),
+        ("not correct", long.others, RED, (0, (5, 1.5))),
+    ):
+        if sizes:
+            shares = [index / len(sizes) for index in range(1, len(sizes) + 1)]
+            ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
+                    label=f"{name} ({len(sizes):,})")  # fmt: skip
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    percent_axis(ax.yaxis, 0.0, 1.0)
+    ax.set_ylim(0, 1.02)
+    everything = sorted((*long.correct, *long.others))
+    ax.set_xlim(0, max(1, everything[int(0.995 * (len(everything) - 1))] * 1.05))
+    ax.set_xlabel(f"Length of the completion ({long.unit})")
+    ax.set_ylabel("At most so long (%)")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2, borderpad=0.1)

@@ -1,0 +1,505 @@
+"""Runs under every scorer of a report, what is recorded about them, and the measures shown of them.
+
+`judge_runs` reads runs and scores them; page, figures, Markdown, CSV and JUnit show the results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.answers.numbers import normalize
+from gradeschool.answers.regions import form_of
+from gradeschool.completion import Finish, Prompt
+from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.platinum import disputed
+from gradeschool.datasets.sources import OWN_PROBLEMS
+from gradeschool.errors import InputError
+from gradeschool.formats.own_run import results_of
+from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.problem import MARKER, Problem
+from gradeschool.runs.plan import prompts_of
+from gradeschool.scorer import DEFAULT_SCORER
+from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import SourceRun, choose_runs
+from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
+from gradeschool.scoring.table import (
+    ALL,
+    CORRECT,
+    ERROR,
+    NO_ANSWER,
+    ScoredTable,
+    ScorerSet,
+    choose_scorers,
+    scored_table,
+    scorer_for,
+    tally_by_problem,
+)
+from gradeschool.verdict import Answer
+from gradeschool.verifier.candidates import sample_key
+from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
+
+HEADLINE = 0  # the index of the headline scorer among those of a report
+Warn = Callable[[str], None]
+
+
+class TokenValues(NamedTuple):
+    """A verifier's output for one completion: its score, and its value after each token."""
+
+    verifier: str
+    score: float
+    tokens: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+class JudgedCompletion(NamedTuple):
+    """One completion, or the provider's error in its place, under every scorer of a report.
+
+    outcomes: a byte for each scorer (`OUTCOMES`), the headline scorer first; all ERROR without a
+    text. answer: extracted by the headline scorer. cause: of its verdict, as in `explain`; "" if
+    scorer and text are right. valued: a verifier's values.
+    """
+
+    problem: Problem
+    sample: Sample
+    outcomes: bytes
+    answer: Answer | None
+    cause: str
+    valued: TokenValues | None
+
+    @property
+    def outcome(self) -> int:
+        """The outcome of the headline scorer."""
+        return self.outcomes[HEADLINE]
+
+
+class Share(NamedTuple):
+    """An accuracy: the mean over problems, with its 95 % interval; without errors.
+
+    correct, judged: number of completions; problems: number of those with a judged completion.
+    """
+
+    correct: int
+    judged: int
+    accuracy: float
+    interval: Interval
+    problems: int
+
+
+@dataclass(slots=True)
+class Judged:
+    """A run scored by every scorer of a report, with the causes under the first, the headline.
+
+    results: its results.json. disputed: the revised problems by id, None for removed ones (see
+    `datasets.platinum.disputed`). prompts: sent prompts by problem id, only those that the keys of
+    a run folder prove. headline: the table of the headline scorer alone. guesses: how many of its
+    correct verdicts rest on a guess.
+    """
+
+    source: SourceRun
+    results: Mapping[str, Any]
+    disputed: Mapping[str, Problem | None]
+    prompts: Mapping[str, Prompt]
+    table: ScoredTable
+    headline: ScoredTable
+    completions: list[JudgedCompletion] = field(default_factory=list)
+    guesses: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.table.run.name
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The content of its run.json."""
+        return self.source.manifest
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The names of the scorers."""
+        return self.table.scorers.names
+
+    def column(self, scorer: int) -> bytes:
+        """Return a scorer's outcome on each completion."""
+        return bytes([each.outcomes[scorer] for each in self.completions])
+
+    def share(
+        self, scorer: int = HEADLINE, only: Iterable[JudgedCompletion] | None = None
+    ) -> Share:
+        """Return a scorer's accuracy over the run, or over some of its completions."""
+        tallies = tally_by_problem(
+            (each.problem.id, each.outcomes[scorer])
+            for each in (self.completions if only is None else only)
+        )
+        return share_of(list(tallies.values()))
+
+    def scorer_groups(self) -> list[list[int]]:
+        """Group the scorers that agree on every completion; the headline scorer leads its group."""
+        columns: dict[bytes, list[int]] = {}
+        for scorer in range(len(self.scorers)):
+            columns.setdefault(self.column(scorer), []).append(scorer)
+        return list(columns.values())
+
+    def samples(self) -> tuple[int, int]:
+        """Return the fewest and the most samples of a problem, (0, 0) without completions."""
+        counts = Counter(each.problem.id for each in self.completions).values()
+        return min(counts, default=0), max(counts, default=0)
+
+    def causes(self) -> Counter[str]:
+        """Count the causes under the headline scorer, as in `explain`."""
+        return Counter(each.cause for each in self.completions if each.cause)
+
+    def unusable(self) -> list[Sample]:
+        """Return the rows without a problem, which are errors and no completions."""
+        return [sample for sample in self.table.run.samples if sample.problem is None]
+
+
+def judge_runs(
+    specs: Sequence[str], options: ReadOptions, names: Sequence[str], warn: Warn, headline: str = ""
+) -> tuple[list[Judged], ScorerSet]:
+    """Read the runs of FILE or FILE#RUN arguments and score them; the headline scorer is first.
+
+    names: the scorers; by default all that call no library, after the first scorer of the runs'
+    protocol, or after `headline`. Raises InputError, UnknownNameError, MissingExtraError.
+    """
+    choose_scorers(names)
+    sources = choose_runs(specs, options, warn)
+    manifests = [source.manifest for source in sources]
+    scorers = report_scorers(manifests, names, headline)
+    values = {path: token_values(path, warn) for path in {source.path for source in sources}}
+    return [
+        judge_run(source, scorers, results_of(source.path), values[source.path])
+        for source in sources
+    ], scorers
+
+
+def report_scorers(
+    manifests: Sequence[Mapping[str, Any]], names: Sequence[str] = (), headline: str = ""
+) -> ScorerSet:
+    """Return the scorers of a report, the headline first: by default that of the protocols."""
+    first = headline or next((name for name in names if name != ALL), None)
+    scorer = scorer_for(manifests, first)
+    return ScorerSet([scorer, *(other for other in choose_scorers(names) if other is not scorer)])
+
+
+def judge_run(
+    source: SourceRun,
+    scorers: ScorerSet,
+    results: Mapping[str, Any],
+    values: Mapping[str, TokenValues],
+) -> Judged:
+    """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained.
+
+    results: its results.json. values: a verifier's values of completions, by their keys.
+    """
+    run, first = source.run, scorers.scorers[:1]
+    judged = Judged(
+        source, results, disputed_labels(run), _prompts(source),
+        ScoredTable(run, scorers), scored_table(run, first),
+    )  # fmt: skip
+    outcomes = judged.table.each_outcomes()
+    failed = bytes([ERROR]) * len(scorers.names)
+    for each in explained_samples(judged.headline, label_changes(run, judged.disputed)):
+        problem = each.sample.problem
+        assert problem is not None  # noqa: S101  (for the type checker)
+        judged.completions.append(JudgedCompletion(
+            problem,
+            each.sample,
+            outcomes=next(outcomes) if each.verdicts else failed,
+            answer=each.verdicts[0].answer if each.verdicts else None,
+            cause=str(each.causes[0] or ""),
+            valued=values.get(sample_key(each.sample, problem)) if values else None,
+        ))  # fmt: skip
+        judged.guesses += is_guess(each, 0)
+    return judged
+
+
+def _prompts(source: SourceRun) -> Mapping[str, Prompt]:
+    """Return the prompts that were sent, by problem id.
+
+    Prompts are rendered again and verified by the key of the completion, which is a digest of the
+    prompt. A prompt that cannot be verified or rendered is left out.
+    """
+    keys = [
+        (sample.problem.id, sample.stored.key)
+        for sample in source.run.samples
+        if sample.problem is not None and sample.stored is not None
+    ]
+    try:
+        by_key = prompts_of(source.manifest) if keys else {}
+    except InputError:
+        return {}
+    return {id: by_key[key] for id, key in keys if key in by_key}
+
+
+def disputed_labels(run: Run) -> Mapping[str, Problem | None]:
+    """Return the disputed labels of a run's dataset."""
+    if run.dataset in ("", OWN_PROBLEMS):
+        return {}
+    return disputed(load_dataset(run.dataset).problems, run.problems())
+
+
+def share_of(clusters: Sequence[tuple[int, int]]) -> Share:
+    """Return the accuracy over (correct, judged) of each problem."""
+    correct, judged = (sum(cluster[side] for cluster in clusters) for side in (0, 1))
+    accuracy, interval = mean_share(clusters), clustered_wilson(clusters)
+    return Share(correct, judged, accuracy, interval, len(clusters))
+
+
+def finds_answers(column: bytes) -> bool:
+    """Return whether a scorer calls something correct, and finds an answer in most completions."""
+    return CORRECT in column and 2 * column.count(NO_ANSWER) < len(column) - column.count(ERROR)
+
+
+def guess_sentence(judged: Judged, share: Share) -> str:
+    """Return a sentence on how much of an accuracy rests on guesses, as in `score --causes`.
+
+    share: of the headline scorer. "" if that is not the reader, or calls nothing correct.
+    """
+    if judged.scorers[HEADLINE] != DEFAULT_SCORER or not share.correct:
+        return ""
+    guesses = judged.guesses
+    return (
+        f"{guesses:,} of {share.correct:,} correct verdicts {'rests' if guesses == 1 else 'rest'} "
+        f"on a guess ({100 * guesses / share.judged:.2f} points), where the text neither states "
+        "nor concludes an answer."
+    )
+
+
+class Rates(NamedTuple):
+    """How many completions of a run were cut, were empty, ran on, gave no answer, or are errors.
+
+    texts: completions without a provider's error, of which those before `errors` are a part.
+    samples: all, with failed ones and rows that could not be used; `errors` are a part of them.
+    """
+
+    texts: int
+    samples: int
+    truncated: int
+    empty: int
+    cut_or_empty: int
+    run_on: int
+    no_answer: int
+    errors: int
+    finish_known: bool
+
+
+def rates_of(judged: Judged) -> Rates:
+    """Count the completions that an accuracy alone hides.
+
+    finish_known: some row has a finish reason; without any, a text that ends in the middle of a
+    sentence counts as cut.
+    """
+    texts = [each for each in judged.completions if not each.sample.error]
+    forms = [form_of(each.sample.text, each.sample.finish, each.problem.question) for each in texts]
+    outcomes = judged.column(HEADLINE)
+    return Rates(
+        texts=len(texts),
+        samples=len(judged.table.run.samples),
+        truncated=sum(form.truncated for form in forms),
+        empty=sum(form.empty for form in forms),
+        cut_or_empty=sum(form.truncated or form.empty for form in forms),
+        run_on=sum(form.ran_on for form in forms),
+        no_answer=outcomes.count(NO_ANSWER),
+        errors=outcomes.count(ERROR) + judged.table.run.faults,
+        finish_known=any(each.sample.finish != Finish.UNKNOWN for each in texts),
+    )
+
+
+class Platinum(NamedTuple):
+    """A run under GSM8K-Platinum's labels: without removed problems, with revised golds."""
+
+    share: Share
+    removed: int
+    revised: int
+
+
+def platinum_of(judged: Judged) -> Platinum | None:
+    """Return the headline under Platinum's labels; None if no label is known to be disputed."""
+    if not judged.disputed:
+        return None
+    outcomes: list[tuple[str, int]] = []
+    revised: list[tuple[str, Problem]] = []
+    removed = 0
+    for each in judged.completions:
+        id = each.problem.id
+        if id not in judged.disputed or each.sample.error:
+            outcomes.append((id, each.outcome))
+        elif (problem := judged.disputed[id]) is not None:
+            revised.append((each.sample.text, problem))
+        else:
+            removed += 1
+    scored = judged.headline.scorers.outcomes_of(revised)
+    outcomes += [(problem.id, code) for (_, problem), (code,) in zip(revised, scored, strict=True)]
+    share = share_of(list(tally_by_problem(outcomes).values()))
+    return Platinum(share, removed, len(revised))
+
+
+STEP = "<<"  # begins a calculator annotation in a reference solution: one for each step
+MOST_STEPS = 8
+SIZES = ((10, "0 to 9"), (100, "10 to 99"), (1000, "100 to 999"), (10_000, "1,000 to 9,999"))
+LENGTHS = ((30, "up to 29"), (40, "30 to 39"), (50, "40 to 49"), (65, "50 to 64"))
+
+
+class Slices(NamedTuple):
+    """One classification of the problems: the accuracy in each class, in order."""
+
+    title: str
+    unit: str
+    classes: tuple[tuple[str, Share], ...]
+
+
+def slices_of(judged: Judged) -> list[Slices]:
+    """Return accuracy by steps of the solution, size of the gold, words of the question.
+
+    A classification with a single class is left out.
+    """
+    ways: tuple[tuple[str, str, Callable[[Problem], tuple[int, str] | None]], ...] = (
+        ("Steps of the reference solution", "steps", _by_steps),
+        ("Size of the answer", "", _by_size),
+        ("Length of the question", "words", _by_length),
+    )
+    slices = []
+    for title, unit, class_of in ways:
+        classes: dict[tuple[int, str], list[JudgedCompletion]] = {}
+        for each in judged.completions:
+            if (rank := class_of(each.problem)) is not None:
+                classes.setdefault(rank, []).append(each)
+        if len(classes) > 1:
+            shares = ((label, judged.share(only=classes[n, label])) for n, label in sorted(classes))
+            slices.append(Slices(title, unit, tuple(shares)))
+    return slices
+
+
+def step_count(problem: Problem) -> int:
+    """Return the steps of a reference solution: its annotations, else its lines; 0 without one."""
+    body = problem.solution.rpartition(MARKER)[0]
+    return problem.solution.count(STEP) or sum(bool(line.strip()) for line in body.split("\n"))
+
+
+def _by_steps(problem: Problem) -> tuple[int, str] | None:
+    steps = min(step_count(problem), MOST_STEPS)
+    return (steps, f"{steps} and more" if steps == MOST_STEPS else str(steps)) if steps else None
+
+
+def _by_size(problem: Problem) -> tuple[int, str] | None:
+    try:
+        size = abs(Fraction(normalize(problem.gold)))
+    except (ValueError, ZeroDivisionError):
+        return None
+    return next((each for each in SIZES if size < each[0]), (10**9, "10,000 and more"))
+
+
+def _by_length(problem: Problem) -> tuple[int, str] | None:
+    words = len(problem.question.split())
+    long = (10**9, "65 and more")
+    return next((each for each in LENGTHS if words < each[0]), long) if words else None
+
+
+class Lengths(NamedTuple):
+    """Sorted lengths of correct and of other completions, in tokens or characters."""
+
+    unit: str
+    correct: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+def lengths_of(judged: Judged) -> Lengths:
+    """Return the lengths of a run's completions: in tokens if all are recorded, else characters."""
+    texts = [each for each in judged.completions if not each.sample.error]
+    counted = bool(texts) and all(each.sample.usage.completion_tokens is not None for each in texts)
+    results: dict[bool, list[int]] = {True: [], False: []}
+    for each in texts:
+        tokens = each.sample.usage.completion_tokens if counted else None
+        size = len(each.sample.text) if tokens is None else tokens
+        if each.outcome != ERROR:
+            results[each.outcome == CORRECT].append(size)
+    unit = "tokens" if counted else "characters"
+    return Lengths(unit, tuple(sorted(results[True])), tuple(sorted(results[False])))
+
+
+MOST_TOKENS = 5_000  # a longer completion is shown without its values
+TORN = "\ufffd"  # in a token that contains part of a character
+LOOKAHEAD = 16  # maximum number of characters within torn tokens
+MOST_TORN = 200  # maximum number of characters of consecutive torn tokens
+
+
+def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
+    """Return the values of a run folder's or file's completions by key, if there are any.
+
+    Of several verifiers, the last one written is used, and `warn` is called. Rows whose values and
+    tokens do not match are skipped.
+    """
+    path = scores_path(source)
+    verifiers: dict[str, dict[str, TokenValues]] = {}
+    last = ""
+    for row in read_scores(path):
+        result = _checked(row)
+        if result is not None:
+            last = row.verifier
+            verifiers.setdefault(last, {})[row.key] = result
+    if len(verifiers) > 1:
+        others = ", ".join(repr(name) for name in verifiers if name != last)
+        warn(f"{str(path)!r} has values by several verifiers; those by {last!r} are shown, not "
+             f"by {others}")  # fmt: skip
+    return verifiers.get(last, {})
+
+
+def _checked(row: ScoreRow) -> TokenValues | None:
+    tokens, values = row.tokens, row.values
+    if not tokens or not values or len(tokens) != len(values) or len(tokens) > MOST_TOKENS:
+        return None
+    if not all(isinstance(token, str) for token in tokens) or not isfinite(row.score):
+        return None
+    if not all(isinstance(value, int | float) and isfinite(value) for value in values):
+        return None
+    return TokenValues(row.verifier, row.score, tuple(tokens), tuple(map(float, values)))
+
+
+def pieces(text: str, tokens: Sequence[str]) -> list[str]:
+    """Return the part of the text for each token; the tokens themselves if they do not match it.
+
+    A character whose bytes are split over several tokens goes to the first of them, together with
+    everything up to the next whole token. Tokens after the text's end (an end token) are kept.
+    """
+    results: list[str] = []
+    place = first = 0
+    torn = ""  # tokens from `first` on whose characters are not yet known
+    for token in tokens:
+        if TORN in token and not text.startswith(token, place):
+            first = first if torn else len(results)
+            torn += token
+            results.append("")
+            continue
+        if torn:
+            gap = _gap(text, place, torn, token)
+            results[first], torn = gap, ""
+            place += len(gap)
+        results.append(token)
+        place += len(token) if place < len(text) else 0
+    if torn:
+        results[first] = text[place:]
+    return results if "".join(results).startswith(text) else list(tokens)
+
+
+def _gap(text: str, place: int, torn: str, token: str) -> str:
+    """Return the characters of torn tokens: up to the next token, with the same ASCII."""
+    plain = _ascii(torn)
+    if len(torn) > MOST_TORN:
+        return ""
+    for index in range(place, min(place + len(torn) + LOOKAHEAD, len(text)) + 1):
+        ends = index == len(text) or text.startswith(token, index)
+        if ends and _ascii(text[place:index]) == plain:
+            return text[place:index]
+    return ""
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "ignore").decode()

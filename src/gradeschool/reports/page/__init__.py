@@ -1,1 +1,0 @@
-"""The report as one HTML file: gather the runs, judge them, draw and write the page."""

@@ -1,0 +1,523 @@
+"""`gradeschool report`: page, Markdown, CSV and JUnit of runs, hostile text included."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ElementTree
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from gradeschool import get_scorer, load_dataset, load_gsm8k
+from gradeschool.datasets.platinum import platinum_problems
+from gradeschool.formats.samples import ReadOptions
+from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.reports.pages import axis_over, environment
+from gradeschool.reports.printable import FORMULA, csv_cell, markdown_table, printable
+from gradeschool.reports.report_files import markdown_text
+from gradeschool.reports.report_page import KEPT, kept_span, utf16_place
+from gradeschool.scorer import clip
+from gradeschool.scoring.sources import load_runs
+from gradeschool.scoring.statistics import Interval, wilson
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.hostile_report import HOSTILE
+from tests.support.report_page import blocks, report, written
+from tests.support.report_page import run_folder as run_folder  # a fixture
+
+TEXTS = st.text(st.characters(), max_size=40)  # lone surrogates too
+ON_SAMPLE = ("-d", "sample")
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and the text within them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def shown(page: str) -> str:
+    """Return the text of a page's body without data and scripts, on one line."""
+    body = page.partition("<body>")[2].partition('<script type="application')[0]
+    return " ".join(Elements(body).text.split())
+
+
+def facts(page: str) -> dict[str, str]:
+    """Return every name and value of the lists on a page."""
+    pairs = re.findall(r"<dt>(.*?)</dt>\s*<dd[^>]*>(.*?)</dd>", page, re.DOTALL)
+    return {name: unescape(re.sub(r"<[^>]*>", " ", value)).strip() for name, value in pairs}
+
+
+def test_a_run_folder_fills_the_page(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    manifest = json.loads((run_folder / "run.json").read_bytes())
+    (score,) = json.loads((run_folder / "results.json").read_bytes())["scorers"].values()
+    listed = facts(page)
+    assert f"{100 * score['accuracy']:.2f} %95 % interval" in shown(page)
+    assert manifest["protocol"]["digest"] in listed["Protocol"]
+    assert manifest["dataset"]["sha256"] in listed["Test set and its digest"]
+    assert listed["Decoding"] == "greedy, top-p 1.0, no seed"
+    assert listed["Few-shot examples"] == "none (0-shot)"
+    assert listed["Precision"] == listed["cost, dollars"] == "not recorded"
+    assert listed["Changed"] == "nothing: the protocol as published"
+    again = gradeschool("report", run_folder, "-o", tmp_path / "table.md", "--json").json()
+    size = (tmp_path / "table.md").stat().st_size
+    assert again["report"] == {
+        "file": str(tmp_path / "table.md"), "bytes": size, "completions": 48,
+    }  # fmt: skip
+
+
+def test_the_policy_allows_the_one_script_and_style(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    allowed = unescape(policy.group(1))
+    assert allowed.startswith("default-src 'none'; ")
+    for tag, inline in (("script", r"<script>(.*?)</script>"), ("style", r"<style>(.*?)</style>")):
+        (content,) = re.findall(inline, page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in allowed
+    for _, attributes in Elements(page).elements:
+        assert not {"src", "srcset", "style", "action", "data", "poster"} & attributes.keys()
+        assert (attributes.get("href") or "#").startswith("#")
+        assert not any(name.startswith("on") for name in attributes)
+
+
+def test_the_blocks_hold_every_completion_and_verdict(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    stored = run_folder / "completions.jsonl"
+    rows = [json.loads(line) for line in stored.read_text().splitlines()]
+    rows[1] |= {"reasoning": "I think"}
+    stored.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
+    about, texts = json.loads(data["problems"]), json.loads(data["texts-0"])
+    assert [row["text"] for row in texts] == [row["completion"] for row in rows]
+    assert [row.get("thinking") for row in texts[:3]] == [None, "I think", None]
+    assert [problem[0] for problem in about["problems"]] == [row["problem_id"] for row in rows]
+    count, scorers = len(rows), about["scorers"]
+    codes = data["columns"][-count * len(scorers) :]
+    problems = {problem.id: problem for problem in load_dataset("sample").problems}
+    outcomes = ("correct", "wrong", "no_answer", "error")
+    for index, name in enumerate(scorers):
+        for number, row in enumerate(rows):
+            verdict = get_scorer(name).judge(row["completion"], problems[row["problem_id"]])
+            assert outcomes[codes[index * count + number]] == verdict.outcome.value
+            if verdict.answer and verdict.answer.span:
+                marked = about["marked"].index(index)
+                (reading,) = (each for each in texts[number]["readings"] if marked in each[3])
+                text, span = row["completion"], verdict.answer.span
+                assert reading[:2] == [len(text[:n].encode("utf-16-le")) // 2 for n in span]
+
+
+def test_hostile_names_stay_text(gradeschool: Command, tmp_path: Path) -> None:
+    rows = ({"index": index % 48, "run": name, "completion": name}
+            for index, name in enumerate(HOSTILE))  # fmt: skip
+    answers = written(tmp_path / "answers.jsonl", *rows)
+    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
+    tags = [tag for tag, _ in Elements(page).elements]
+    assert not set(tags) & {"img", "iframe", "object", "embed", "base", "video", "textarea"}
+    scripts = [each.get("type") for tag, each in Elements(page).elements if tag == "script"]
+    assert scripts.count(None) == 1 and scripts[-2:] == ["application/gzip-base64", None]
+
+
+@given(TEXTS)
+def test_a_template_shows_the_printable_text(value: str) -> None:
+    page = environment().from_string('<p title="{{ v }}">{{ v }}</p>').render(v=value)
+    parsed = Elements(page)
+    ((tag, attributes),) = parsed.elements
+    assert (tag, attributes["title"]) == ("p", printable(value, keep="\n\t"))
+    assert parsed.text == printable(value, keep="\n\t")
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(50, 90)), min_size=1, max_size=9))
+def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
+    intervals = [wilson(right, n) for right, n in counts]
+    axis = axis_over(intervals)
+    assert 2 <= len(axis.ticks) <= 7
+    for low, high in intervals:
+        assert axis.low <= low + 1e-9 and high - 1e-9 <= axis.high
+        assert 0 < float(axis.x(low)[:-1]) <= float(axis.x(high)[:-1]) < 100
+    assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
+
+
+@given(TEXTS, st.integers(0, 40))
+def test_places_in_utf16(value: str, place: int) -> None:
+    place, wide = min(place, len(value)), [i for i, char in enumerate(value) if char > "\uffff"]
+    before = value[:place].encode("utf-16-le", "surrogatepass")
+    assert (utf16_place(place, wide), utf16_place(-1, wide)) == (len(before) // 2, -1)
+
+
+@pytest.mark.parametrize("span", [(0, 5), (KEPT, KEPT + 5), (3 * KEPT - 5, 3 * KEPT - 1), None])
+def test_a_long_text_keeps_both_ends(span: tuple[int, int] | None) -> None:
+    whole = "".join(chr(97 + index % 26) for index in range(3 * KEPT))
+    start, end = kept_span(span, len(whole), KEPT)
+    if span is None or KEPT <= span[0] < 2 * KEPT:
+        assert (start, end) == (-1, -1)
+    else:
+        assert (whole[:KEPT] + whole[-KEPT:])[start:end] == whole[slice(*span)]
+
+
+def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
+    rows = ({"index": 0, "error": "http 500: <b>boom</b>"}, {"index": 1, "error": "x"})
+    answers = written(tmp_path / "answers.jsonl", *rows)
+    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
+    assert "No completion of this run could be judged; 2 errors." in shown(page)
+    assert 'class="figure"' not in page
+    texts = json.loads(blocks(page)["texts-0"])
+    assert [row["error"] for row in texts] == ["http 500: <b>boom</b>", "x"]
+
+
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_an_incomplete_or_changed_run_says_so(
+    gradeschool: Command, run_folder: Path, tmp_path: Path, ending: str
+) -> None:
+    stored = run_folder / "completions.jsonl"
+    rows = stored.read_bytes().splitlines(keepends=True)[:-1]
+    rows[0] = rows[0].replace(b'"completion": "', b'"completion": "Or: ')
+    stored.write_bytes(b"".join(rows))
+    path = tmp_path / f"page.{ending}"
+    result = gradeschool("report", run_folder, "-o", path)
+    assert (result.status, "row 1 of" in result.err) == (3, True)
+    assert "2 of 48 samples are missing; repeat the run" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "name", "words"),
+    [
+        ("protocol", {"name": "of-a-later/version"}, "Changed", "not known: this version does not"),
+        ("decoding", {"temperature": None, "top_p": None}, "Decoding", "the server's default, no"),
+        ("decoding", {"temperature": 0.7, "top_p": None}, "Decoding", "temperature 0.7, no seed"),
+    ],
+)
+def test_settings_that_differ_are_stated(
+    gradeschool: Command, run_folder: Path, tmp_path: Path,
+    section: str, changes: dict[str, object], name: str, words: str,
+) -> None:  # fmt: skip
+    path = run_folder / "run.json"
+    manifest = json.loads(path.read_bytes())
+    manifest[section] |= changes
+    path.write_text(json.dumps(manifest))
+    assert words in facts(report(gradeschool, tmp_path / "page.html", run_folder))[name]
+
+
+def test_several_samples_have_a_curve_and_a_mean_over_problems(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    rows = [{"index": 0, "sample": sample, "completion": "#### 600"} for sample in range(4)]
+    rows += [{"index": index, "completion": "#### 1"} for index in range(1, 9)]
+    answers = written(tmp_path / "a.jsonl", *rows)
+    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
+    assert "The problems have 1 to 4 samples: the accuracy is the mean over problems" in shown(page)
+    assert facts(page)["Samples a problem"].startswith("1 to 4: accuracy is the mean")
+    assert 'class="curve maj"' in page and "pass@k, %" in page
+    lines = report(gradeschool, tmp_path / "page.md", answers, *ON_SAMPLE)
+    assert "1 to 4 samples a problem; a mean over problems." in lines
+
+
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_guesses_are_counted_as_in_the_terminal(
+    gradeschool: Command, tmp_path: Path, ending: str
+) -> None:
+    words = (SAMPLE_FILE, *ON_SAMPLE, "--scorer", "gradeschool/reader", "--causes", "--json")
+    run = gradeschool("score", *words).json()["runs"][-1]
+    score = run["scorers"]["gradeschool/reader"]
+    guesses, correct = score["correct_by_guess"], score["correct"]
+    points = f"{100 * guesses / (correct / score['accuracy']):.2f} points"
+    source = (f"{SAMPLE_FILE}#{run['run']}", *ON_SAMPLE, "--scorer")
+    path = tmp_path / f"page.{ending}"
+    assert f"{guesses} of {correct} correct verdicts rest on a guess ({points}), where" in report(
+        gradeschool, path, *source, "gradeschool/reader"
+    )
+    assert "on a guess" not in report(gradeschool, path, *source, "openai/2021", "--force")
+
+
+@pytest.mark.official
+def test_platinum_labels_are_beside_the_official_ones(
+    gradeschool: Command, data: Path, tmp_path: Path
+) -> None:
+    """Counted anew here: removed problems out, revised golds compared, by the same scorer."""
+    solutions = data / "gsm8k" / "example_model_solutions.jsonl"
+    spec, name = f"{solutions}#6b_verification", "openai/example-solutions"
+    page = report(gradeschool, tmp_path / "page.html", spec, "--scorer", name)
+    kept = {problem.id: problem for problem in platinum_problems(load_gsm8k("test"))}
+    runs = load_runs(solutions, ReadOptions(), lambda _: None)
+    right = sum(
+        get_scorer(name).judge(sample.text, kept[sample.problem.id]).correct
+        for run in runs
+        if run.name == "6b_verification"
+        for sample in run.samples
+        if sample.problem is not None and sample.problem.id in kept
+    )
+    assert f"<strong>{100 * right / len(kept):.2f} %</strong>" in page
+    assert "39.04" in page
+
+
+def test_rates_are_of_the_texts_and_errors_of_all_samples(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """One truncated text, one failed sample, two rows of unknown problems."""
+    answers = written(
+        tmp_path / "a.jsonl",
+        {"index": 0, "completion": "It is", "finish_reason": "length"},
+        {"index": 1, "error": "http 500"},
+        *({"index": index, "completion": "1"} for index in (99998, 99999)),
+    )
+    path = tmp_path / "page.html"
+    ended = gradeschool("report", answers, *ON_SAMPLE, "-o", path)
+    assert (ended.status, "2 rows could not be used" in ended.err) == (3, True)
+    listed = facts(path.read_text())
+    assert {name: listed[name].split() for name in list(listed)[:5]} == {
+        "truncated": ["1", "100.0", "%"],
+        "empty": ["0", "0.0", "%"],
+        "ran on into a next question": ["0", "0.0", "%"],
+        "the scorer found no answer": ["1", "100.0", "%"],
+        "errors, not counted as wrong": ["3", "75.0", "%"],
+    }
+    assert listed["Truncated, empty, run-on"] == "1 truncated, 0 empty, 0 ran on, of 1"
+    assert ", 3 errors left out" in shown(path.read_text())
+
+
+def test_errors_give_a_class_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
+    """Golds 600 (right), 13 and 5 (no completion)."""
+    failed = [{"index": index, "error": "http 500"} for index in (29, 1)]
+    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"}, *failed)
+    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
+    assert "1 of 1 correct over 1 problem, read by" in shown(page)
+    sizes = page.partition("<figcaption>Size of the answer<")[2].partition("</figure>")[0]
+    assert sizes.count("<circle") == 1 and sizes.count(">–<") == 1
+
+
+def test_several_runs_stand_beside_each_other(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    again = shutil.copytree(run_folder, tmp_path / "again")
+    page = report(gradeschool, tmp_path / "page.html", run_folder, again)
+    assert page.count('class="run"') == 2
+    assert "exact McNemar test" in page and "+0.00" in page
+    assert len(set(json.loads(blocks(page)["problems"])["runs"])) == 2
+    cut = {"completion": "", "finish_reason": "length"}
+    runs = [
+        written(tmp_path / "a.jsonl", {"index": 0, **cut}, {"index": 1, "completion": "#### 5"}),
+        written(tmp_path / "b.jsonl", {"index": 0, **cut}, {"index": 1, **cut}),
+    ]
+    page = report(gradeschool, tmp_path / "cut.html", *runs, *ON_SAMPLE)
+    table = page.partition('class="rows runs"')[2].partition("</table>")[0]
+    column = re.findall(r"<th[^>]*>(.*?)</th>", table, re.DOTALL).index("Cut or empty")
+    rows = [row.split("<td")[column] for row in table.partition("<tbody>")[2].split("<tr")[1:]]
+    assert [re.sub(r".*>(\d+)</td>", r"\1", row) for row in rows] == ["1", "2"], "counted twice"
+
+
+def test_runs_keep_their_differences_from_the_first(gradeschool: Command, tmp_path: Path) -> None:
+    """Only the first run's sample of problem 1 failed, and the third run has none at all."""
+    right = {"index": 0, "completion": "#### 600"}
+    runs = [
+        written(tmp_path / "a.jsonl", right, {"index": 1, "error": "http 500"}),
+        written(tmp_path / "b.jsonl", right, {"index": 1, "completion": "#### 5"}),
+        written(tmp_path / "c.jsonl", right),
+    ]
+    for ending in ("html", "md"):
+        page = report(gradeschool, tmp_path / f"page.{ending}", *runs, *ON_SAMPLE)
+        assert "Differences are from the first run" in page
+        assert "The runs are not compared" not in page
+        assert "Every pair:" not in page
+    assert page.count("; p: exact McNemar test, corrected for 2 comparisons (Holm); interval") == 1
+
+
+def test_tokens_and_finish_reasons_are_shown(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    path = run_folder / "completions.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for index, row in enumerate(rows):
+        finish = "length" if index < 3 else "stop"
+        row |= {"prompt_tokens": 1000, "completion_tokens": index, "finish": finish}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    listed = facts(page)
+    assert (listed["completion tokens"], listed["prompt tokens"]) == ("1,128", "48,000")
+    assert listed["truncated"].startswith("3 ")
+    assert "Tokens in a completion:" in page
+    assert blocks(page)["columns"][3 * 4 * 48 :][: 4 * 48] == b"".join(
+        index.to_bytes(4, "little") for index in range(48)
+    )
+
+
+def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
+    rows = ({"index": index, "completion": "#### 1"} for index in range(5))
+    model = f"recorded/{written(tmp_path / 'answers.jsonl', *rows)}"
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for number, run in enumerate(runs, start=1):
+        problems = ({"question": f"{n} + {number}?", "answer": f"#### {n}"} for n in range(5))
+        dataset = written(tmp_path / f"problems-{number}.jsonl", *problems)
+        words = ("eval", "-m", model, "-d", dataset, "-o", run, "--quiet")
+        assert gradeschool(*words).status == 0
+    page = report(gradeschool, tmp_path / "page.html", *runs)
+    assert "2 runs over 10 problems, read by" in page
+    assert len(json.loads(blocks(page)["problems"])["problems"]) == 10
+
+
+def test_page_and_terminal_set_the_same_scorers_aside(gradeschool: Command, tmp_path: Path) -> None:
+    run = f"{SAMPLE_FILE}#handwritten/cot"
+    page = shown(report(gradeschool, tmp_path / "page.html", run, *ON_SAMPLE))
+    (entry,) = gradeschool("score", run, *ON_SAMPLE, "--json").json()["runs"]
+    shares = [
+        100 * each["accuracy"]
+        for each in entry["scorers"].values()
+        if each["correct"] and each["correct"] + each["wrong"] > each["no_answer"]
+    ]
+    aside = f"{len(entry['scorers']) - len(shares)} of them find no answer in most, or nothing"
+    assert aside in page
+    assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
+    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"})
+    two = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
+    alike = report(gradeschool, tmp_path / "alike.html", answers, *ON_SAMPLE, *two)
+    assert "They give the same verdicts." in shown(alike)
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Two runs on two problems of the shipped sample (golds 600 and 13), and hostile ones."""
+    rows = [
+        {"index": index, "run": run, "completion": text}
+        for run, texts in (("old", ("#### 600", "#### 5")), ("new|`x`", ("#### 600", "#### 13")))
+        for index, text in zip((0, 29), texts, strict=True)
+    ]
+    rows += [
+        {"index": index % 48, "run": "hostile", "sample": index, "completion": text}
+        for index, text in enumerate(HOSTILE)
+    ]
+    return written(tmp_path / "answers.jsonl", *rows)
+
+
+def exported(gradeschool: Command, path: Path, *specs: object) -> str:
+    scorers = ("--scorer", "openai/2021", "--scorer", "multi-pattern")
+    return report(gradeschool, path, *specs, *ON_SAMPLE, *scorers)
+
+
+def test_markdown_is_one_table_of_runs(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+    """A row for each run with its difference from the first; names cannot add a column."""
+    runs = (f"{answers}#old", f"{answers}#new|`x`")
+    lines = exported(gradeschool, tmp_path / "a.md", *runs)
+    html = MarkdownIt("commonmark").enable("table").render(lines)
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    cells = [cell.partition(">")[2].partition("</td>")[0] for cell in body.split("<td")[1:]]
+    assert len(cells) == 18
+    assert [*cells[:2], *cells[9:11]] == ["old", "50.00 %", "new|`x`", "100.00 %"]
+    assert cells[12].startswith("+50.00")
+    assert "; p: exact McNemar test; interval: score interval (Tango).\n" in lines
+    other = written(tmp_path / "other.jsonl", {"index": 3, "completion": "<b>1"})
+    apart = exported(gradeschool, tmp_path / "b.md", runs[0], other)
+    html = MarkdownIt("commonmark").enable("table").render(apart)
+    assert "<p>The runs are not compared: the runs judge different problems: 2 only in" in html
+
+
+@given(TEXTS)
+def test_a_markdown_cell_is_text(text: str) -> None:
+    cell = markdown_text(text)
+    tokens = MarkdownIt("commonmark").enable("table").parse(f"| a |\n|--|\n| x{cell}x |")
+    inline = [token for token in tokens if token.type == "inline"][1]
+    assert {child.type for child in inline.children or ()} <= {"text", "text_special"}
+    content = "".join(child.content for child in inline.children or ())
+    assert content == f"x{printable(clip(text, 200), keep='')}x"
+
+
+def test_a_cell_of_a_markdown_table_does_not_end_early() -> None:
+    assert markdown_table(("name", "n"), [("a|b\nc", "1"), (r"p\|q", "")])[2:] == [
+        r"| a\|b c | 1 |",
+        r"| p\|q |  |",
+    ]
+
+
+def test_csv_has_a_row_for_each_completion(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported(gradeschool, tmp_path / "a.csv", answers))))
+    assert len(rows) == 4 + len(HOSTILE)
+    assert [row["openai/2021"] for row in rows[:4]] == ["correct", "wrong", "correct", "correct"]
+    assert [row["read"] for row in rows[:4]] == ["600", "5", "600", "13"]
+    assert rows[1]["cause"] == "wrong value"
+    for cell in (cell for row in rows for cell in row.values()):
+        assert not cell.startswith(FORMULA) or cell.lstrip("+-").replace(".", "").isdigit()
+
+
+@given(TEXTS)
+def test_no_cell_is_a_formula(text: str) -> None:
+    cell = csv_cell(text)
+    assert cell.lstrip("'") == printable(text).lstrip("'")
+    assert not cell.startswith(FORMULA) or cell[1:].replace(".", "").replace(",", "").isdecimal()
+    assert (csv_cell("-10"), csv_cell("-1+2")) == ("-10", "'-1+2")
+
+
+def test_junit_has_a_case_for_each_completion(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    suites = ElementTree.fromstring(exported(gradeschool, tmp_path / "a.xml", answers))
+    by_name = {suite.get("name"): suite for suite in suites}
+    assert [by_name["old"].get(name) for name in ("tests", "failures")] == ["2", "1"]
+    (failed,) = by_name["old"].findall("testcase/failure")
+    assert (failed.get("message"), failed.text) == ("wrong value: read '5', gold '13'", "#### 5")
+    assert len(by_name["hostile"].findall("testcase")) == len(HOSTILE)
+    tags = {"testsuites", "testsuite", "testcase", "failure"}
+    assert {element.tag for element in suites.iter()} == tags
+
+
+def test_rows_that_cannot_be_used_are_errors(gradeschool: Command, tmp_path: Path) -> None:
+    """One right answer, a failed sample, and a row of an unknown problem: two errors of three."""
+    rows = ({"index": 0, "completion": "#### 600"}, {"index": 1, "error": "boom"},
+            {"index": 99999, "completion": "1"})  # fmt: skip
+    path = written(tmp_path / "a.jsonl", *rows)
+    for ending in ("xml", "csv"):
+        result = gradeschool("report", path, *ON_SAMPLE, "-o", tmp_path / f"a.{ending}")
+        assert result.status == 3
+    (suite,) = ElementTree.parse(tmp_path / "a.xml").getroot()
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["3", "0", "2"]
+    names = [case.get("name") for case in suite.findall("testcase")]
+    assert names[1:] == ["problem 1, sample 0", "row 3"]
+    messages = [error.get("message") or "" for error in suite.findall("testcase/error")]
+    assert messages[0] == "boom" and messages[1].startswith("row 3 ")
+    table = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text(encoding="utf-8"))))
+    assert [row["outcome"] for row in table] == ["correct", "error", "error"]
+    assert (table[2]["cause"], table[2]["gradeschool/reader"]) == (messages[1], "error")
+
+
+def test_what_cannot_be_written_is_refused(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("mine")
+    (tmp_path / "file").touch()
+    for arguments, words in (
+        (("-o", path), "--force"),
+        (("-o", tmp_path / "no" / "page.html"), "cannot write"),
+        (("-o", tmp_path / "a.docx"), ".html, .md, .csv, .xml"),
+        (("-o", tmp_path), "a name that ends in"),
+        ((), "there is nothing to write"),
+        (("--figures", tmp_path / "file" / "f"), "cannot use the folder"),
+    ):
+        refused = gradeschool("report", run_folder, *arguments)
+        assert (refused.status, words in refused.err) == (2, True), refused.err
+    assert path.read_text() == "mine"
+    assert gradeschool("report", run_folder, "-o", path, "--force").status == 0

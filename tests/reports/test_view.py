@@ -1,0 +1,154 @@
+"""`gradeschool view`: who may see the pages, what they show, and what it survives."""
+
+from __future__ import annotations
+
+import html
+import json
+import shutil
+import socket
+import struct
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from gradeschool.errors import InputError
+from gradeschool.reports.viewer import MOST_RUNS, RunViewer
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.recorded_run import accuracy
+from tests.support.recorded_run import run as run  # a fixture
+from tests.support.view import View
+from tests.support.view import view as view  # a fixture
+
+
+def test_only_the_printed_address_opens(view: View) -> None:
+    for path in ("/", "/state", "/wrong/", "/wrong/state", "/../etc/passwd", "//"):
+        status, body, _ = view.get(path)
+        assert (status, body) == (403, "Open the address that was printed.\n"), path
+    assert view.get("", host="evil.example")[0] == 403
+    status, body, headers = view.get("")
+    assert status == 200
+    assert "connect-src 'self'; " in html.unescape(body)
+    assert '<p id="status" role="status" class="tally">Loading</p>' in body
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    rows = {row["name"]: row for row in json.loads(view.get("state")[1])}
+    assert {name: (row["answered"], row["planned"]) for name, row in rows.items()} == {
+        "chat": (48, 48), "cot": (48, 48),
+    }  # fmt: skip
+
+
+def test_a_browser_that_closes_a_page_while_it_loads_is_no_error(view: View) -> None:
+    """The fixture checks that nothing else than "stopped" is on stderr."""
+    parts = urlsplit(view.address)
+    for path in ("", "run?run=chat", "state"):
+        with socket.create_connection((parts.hostname, parts.port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request = f"GET {parts.path}{path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
+            connection.sendall(request.encode())
+    assert view.get("state")[0] == 200
+
+
+@pytest.mark.parametrize("query", ["", "?run=absent", "?run=../runs/chat", "?run=chat&run=absent"])
+def test_a_run_that_is_not_there_is_not_served(view: View, query: str) -> None:
+    status, body, _ = view.get(f"run{query}")
+    assert status == 404
+    assert body.startswith("no such runs")
+    assert view.get("page.html")[0] == 404
+
+
+def test_what_view_refuses(gradeschool: Command, tmp_path: Path) -> None:
+    refused = gradeschool("view", tmp_path / "absent")
+    assert (refused.status, refused.out) == (2, "")
+    assert "is not a folder" in refused.err
+
+
+def test_a_row_of_the_leaderboard_follows_its_run(run: Path) -> None:
+    viewer = RunViewer(run.parent)
+    (row,) = viewer.state()
+    assert (row["name"], row["protocol"], row["scorer"]) == (
+        "chat", "zero-shot/chat", "gradeschool/reader",
+    )  # fmt: skip
+    assert (row["answered"], row["planned"], row["failed"]) == (48, 48, 0)
+    assert f"{100 * row['accuracy']:.2f} %" == accuracy(run)
+    assert row["interval"][0] < row["accuracy"] < row["interval"][1]
+    stored = run / "completions.jsonl"
+    stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[:20]))
+    (row,) = viewer.state()
+    assert (row["answered"], row["planned"]) == (20, 48)
+
+
+def damage_manifest(run: Path) -> None:
+    (run / "run.json").write_text("{")
+
+
+def damage_settings(run: Path) -> None:
+    (run / "run.json").write_text('{"protocol": 5, "dataset": [], "decoding": "x", "engine": 1}')
+
+
+def damage_rows(run: Path) -> None:
+    (run / "completions.jsonl").write_bytes(b"\xff\xfe not JSON\n" * 3)
+
+
+def replace_rows_by_a_folder(run: Path) -> None:
+    (run / "completions.jsonl").unlink()
+    (run / "completions.jsonl").mkdir()
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_manifest, damage_settings, damage_rows, replace_rows_by_a_folder]
+)
+def test_one_damaged_run_does_not_hide_the_others(run: Path, damage: object) -> None:
+    assert callable(damage)
+    damage(shutil.copytree(run, run.parent / "damaged"))
+    viewer = RunViewer(run.parent)
+    rows = {row["name"]: row for row in viewer.state()}
+    assert f"{100 * rows['chat']['accuracy']:.2f} %" == accuracy(run)
+    assert "accuracy" not in rows["damaged"]
+    assert "of 48</span> correct over 48 problems" in viewer.report(["chat"])
+
+
+def test_a_run_that_vanishes_is_left_out(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    viewer = RunViewer(run.parent)
+    gone = shutil.copytree(run, run.parent / "gone")
+    found = viewer.runs()
+    monkeypatch.setattr(viewer, "runs", lambda: found)
+    shutil.rmtree(gone)
+    assert [row["name"] for row in viewer.state() if "accuracy" in row] == ["chat"]
+
+
+def test_a_temporary_file_that_vanishes_does_not_hide_a_run(run: Path) -> None:
+    """A link to nothing fails as a temporary file does that was renamed in the meantime."""
+    (run / "results.json.tmp").symlink_to(run / "renamed")
+    (row,) = RunViewer(run.parent).state()
+    assert f"{100 * row['accuracy']:.2f} %" == accuracy(run)
+
+
+def test_links_out_of_the_folder_are_not_followed(run: Path, tmp_path: Path) -> None:
+    outside = shutil.copytree(run, tmp_path / "elsewhere" / "secret")
+    (run.parent / "linked").symlink_to(outside)
+    (run.parent / "above").symlink_to(outside.parent)
+    copied = shutil.copytree(run, run.parent / "copied")
+    (copied / "completions.jsonl").unlink()
+    (copied / "completions.jsonl").symlink_to(outside / "completions.jsonl")
+    viewer = RunViewer(run.parent)
+    rows = {row["name"]: row for row in viewer.state()}
+    assert set(rows) == {"chat", "copied"}
+    assert "is a link to a place outside" in rows["copied"]["error"]
+    for name in ("linked", "above/secret", "copied"):
+        with pytest.raises(InputError):
+            viewer.report([name])
+
+
+def test_a_page_is_made_of_runs_below_the_folder_alone(run: Path) -> None:
+    viewer = RunViewer(run.parent)
+    for names in (["chat"], ["chat", "chat"]):
+        page = viewer.report(names)
+        assert "of 48</span> correct over 48 problems" in page
+        assert "Differences are from the first run" not in page
+    for names in ([], ["absent"], ["../runs/chat"], ["chat", "absent"]):
+        with pytest.raises(InputError, match="no such runs"):
+            viewer.report(names)
+    with pytest.raises(InputError, match=f"at most {MOST_RUNS} runs on one page"):
+        viewer.report([str(number) for number in range(MOST_RUNS + 1)])
