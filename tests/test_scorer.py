@@ -48,8 +48,8 @@ def test_a_verdict_has_a_readable_reason(text: str, outcome: Outcome, reason: st
     ("part", "reason"),
     [
         ("reference", "the gold cannot be read: ValueError: too long"),
-        ("extract", "the published code fails: ValueError: too long"),
-        ("compare", "the published code fails: ValueError: too long"),
+        ("extract", "the scorer fails: ValueError: too long"),
+        ("compare", "the scorer fails: ValueError: too long"),
     ],
 )
 def test_a_failure_of_the_published_code_is_an_error_and_no_wrong_answer(

@@ -55,7 +55,7 @@ class Scorer:
                 return Verdict(self.name, Outcome.NO_ANSWER, None, reason)
             is_right = self.compare(answer.value, reference)
         except ScorerFailure as failure:
-            return Verdict(self.name, Outcome.ERROR, None, f"the published code fails: {failure}")
+            return Verdict(self.name, Outcome.ERROR, None, f"the scorer fails: {failure}")
         value, gold = answer.value, reference
         if len(value) + len(gold) > LONGEST_SHOWN:
             value, gold = clip(value), clip(gold)

@@ -65,7 +65,7 @@ def test_explain_json_has_each_differing_completion(gradeschool: Command, tmp_pa
         ["F", "--scorer", "A", "B"],
         ["--scorer", "A", "B", "F"],
         ["--scorer", "A", "--scorer", "B", "F"],
-        ["A", "F", "--scorers", "B"],
+        ["A", "F", "--scorer", "B"],
     ],
 )
 def test_explain_takes_its_words_in_any_order(

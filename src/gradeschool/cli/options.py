@@ -37,9 +37,11 @@ class Verb(click.Command):
         """Parse the arguments; raises UsageError for a repeated option (click keeps the last)."""
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
         for option, times in Counter(parameters).items():
-            if isinstance(option, click.Option) and times > 1 and not _may_repeat(option):
-                name = max(_names(option), key=len)
-                raise click.UsageError(f"{name} is given {times} times; give it once")
+            if isinstance(option, click.Option) and times > 1:
+                is_switch = option.is_flag and not option.secondary_opts
+                if not (option.multiple or option.count or is_switch):
+                    name = max(option.opts, key=len)
+                    raise click.UsageError(f"{name} is given {times} times; give it once")
         return super().parse_args(ctx, args)
 
 
@@ -89,39 +91,11 @@ class VerbGroup(click.Group):
     command_class = Verb
 
 
-def _names(option: click.Option) -> list[str]:
-    """Return an option's names without its aliases."""
-    aliases = option.aliases if isinstance(option, Renamed) else frozenset()
-    return [name for name in option.opts if name not in aliases]
-
-
-def _may_repeat(option: click.Option) -> bool:
-    return option.multiple or option.count or (option.is_flag and not option.secondary_opts)
-
-
-class Renamed(click.Option):
-    """An option whose old names still work but are not shown by --help."""
-
-    def __init__(self, *args: Any, aliases: Sequence[str], **kwargs: Any) -> None:
-        self.aliases = frozenset(aliases)
-        super().__init__(*args, **kwargs)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the help line, without the old names."""
-        names = self.opts
-        self.opts = _names(self)
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.opts = names
-
-
 def renamed_option(
-    *names: str, aliases: Sequence[str], **attributes: Any
+    *names: str, aliases: Sequence[str] = (), **attributes: Any
 ) -> Callable[[Decorated], Decorated]:
-    """Return an option; aliases: its old names, valid for one release."""
-    declared = (*names, *aliases)
-    return click.option(*declared, cls=Renamed, aliases=aliases, **attributes)
+    """Return an option."""
+    return click.option(*names, **attributes)
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
@@ -149,7 +123,7 @@ class FiniteNumber(click.types.FloatParamType):
 
 
 class FiniteRange(FiniteNumber, click.FloatRange):
-    """The same in a range."""
+    """Finite numbers within bounds."""
 
 
 dataset_option = click.option(
@@ -208,28 +182,24 @@ def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
 
     default: the default scorers, for --help.
     """
-    return renamed_option(
-        "--scorer",
-        "scorers",
-        aliases=("--scorers", "--rule", "--rules"),
-        multiple=True,
-        metavar="NAME...",
-        help=f"Names from `gradeschool protocols list`, or 'all'; by default {default}.",
-    )
+    return click.option(
+        "--scorer", "scorers", multiple=True, metavar="NAME...",
+        help="Names from `gradeschool protocols list`, functions of your own (FILE.py:FUNCTION), "
+        f"or 'all'; by default {default}.",
+    )  # fmt: skip
 
 
 def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
     """Return the option --scorer, which takes one name."""
-    return renamed_option("--scorer", aliases=("--rule",), metavar="NAME", help=help_text)
+    return click.option("--scorer", metavar="NAME", help=help_text)
 
 
 def check_scorers(*names: str | None) -> None:
-    """Raise UnknownNameError or MissingExtraError for names without a usable scorer."""
-    from gradeschool.protocols.registry import get_usable_scorer
+    """Raise UnknownNameError, MissingExtraError or InputError for unusable scorers."""
+    from gradeschool.scoring.table import choose_scorers
 
-    for name in names:
-        if name is not None:
-            get_usable_scorer(name)
+    if chosen := [name for name in names if name is not None]:
+        choose_scorers(chosen)
 
 
 def files_and_scorers(
@@ -238,8 +208,8 @@ def files_and_scorers(
     """Return the files and the scorers of a command line, without repetitions.
 
     Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
-    and not a file counts as a scorer. Pipes and "-", standard input, are copied to temporary files.
-    Raises InputError if no file is given, UnknownNameError for a word close to a scorer's name.
+    and not a file, or that ends in .py:FUNCTION, counts as a scorer. Pipes and "-", standard input,
+    are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a word close to a scorer's name.
     """
     from gradeschool.protocols.registry import all_scorers
 
@@ -248,7 +218,7 @@ def files_and_scorers(
 
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     registered = all_scorers() if scorers and absent else {}
-    named = [name for name in absent if name in registered]
+    named = [name for name in absent if name in registered or (scorers and ".py:" in name)]
     files = [name for name in dict.fromkeys(arguments) if name not in named]
     for name in files:
         if len(files) > 1 and name in absent and "#" not in name and close_names(name, registered):

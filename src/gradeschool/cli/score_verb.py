@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 
@@ -71,6 +72,7 @@ def command(
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.machine import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
+    from gradeschool.reports.terminal import quoted
     from gradeschool.scoring.score import score_sources
     from gradeschool.scoring.sources import open_sources, parted
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
@@ -91,7 +93,14 @@ def command(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
         )
-    tables = open_sources(paths, reading(dataset), warn)
+    if any("://" in path for path in paths):
+        from gradeschool.scoring.cluster import remote_source
+
+        if engine != "ray":
+            raise click.UsageError(f"an address such as {paths[0]!r} needs --engine ray")
+        tables = [remote_source(path, reading(dataset), warn) for path in paths]
+    else:
+        tables = open_sources(paths, reading(dataset), warn)
     scored_on = {table.dataset.name for table in tables}
     here = scored_on.pop() if len(scored_on) == 1 else ""
     chosen = chosen or choose_scorers((), here)
@@ -142,7 +151,19 @@ def command(
         terminal.print_cause_counts(counted, stdout_console())
         if voted:
             terminal.print_votes(voted, stdout_console())
+    is_failed = False
+    for score in scores:
+        for result in score.scorers:
+            if not names and result.scorer != headline:
+                continue
+            is_failed = is_failed or result.error > 0
+            if result.error > score.failed:
+                warn(
+                    f"{result.scorer} fails on {result.error - score.failed} of "
+                    f"{count(score.n - score.failed, 'completion')} of {score.run!r}; why: "
+                    f"gradeschool explain {quoted(score.origin)}{reading_words(dataset)} "
+                    f"--scorer {quoted(result.scorer)}"
+                )
     warn_of_faults(sum(score.faults for score in scores))
-    figures = [result for score in scores for result in score.scorers]
-    if any(result.error for result in figures if names or result.scorer == headline):
+    if is_failed:
         sys.exit(3)

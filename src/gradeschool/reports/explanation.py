@@ -14,8 +14,7 @@ from gradeschool.percentages import percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import print_more
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.causes import Side, VerdictCause
-from gradeschool.scoring.explain import LETTERS, Case, by_group
+from gradeschool.scoring.causes import LETTERS, Case, Side, VerdictCause, by_group
 from gradeschool.verdict import Outcome, Verdict
 
 # A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
@@ -92,6 +91,16 @@ def print_disagreements(
     names = f"{len(scorers)} scorers" if _many(len(scorers)) else names
     console.print(f"{names} differ on {len(cases)} of {total} completions", soft_wrap=True)
     _print_groups(cases, len(cases), limit, console)
+
+
+def print_flags(cases: Sequence[Case], scorer: str, total: int, console: Console) -> None:
+    """Print on how many of `total` flagged completions the file and a scorer differ."""
+    wrong = sum(not case.flag for case in cases)
+    console.print(
+        f"the file's own flags and {scorer} differ on {len(cases):,} of {total:,} completions: "
+        f"{wrong:,} that the file calls wrong, {len(cases) - wrong:,} that it calls correct",
+        soft_wrap=True,
+    )
 
 
 def print_causes(
@@ -266,6 +275,7 @@ def as_json(case: Case) -> dict[str, Any]:
         "group": case.group,
         "verdicts": [_verdict_json(verdict) for verdict in case.verdicts],
         "causes": [_cause_json(cause) for cause in case.causes],
+        **({} if case.flag is None else {"flag": case.flag}),
     }
 
 

@@ -187,7 +187,7 @@ def spread_lines(
     """
     gaps = []
     for score in scores:
-        scorers = [each for each in score.scorers if each.scorer in comparable]
+        scorers = [each for each in score.scorers if each.scorer in comparable and each.judged]
         reads = [
             each for each in scorers if each.correct and each.correct + each.wrong > each.no_answer
         ]

@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.read import SampleReader
+from gradeschool.formats.samples import UNNAMED, ReadOptions
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
 from gradeschool.ray_session import ray_session
 from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.score import Relabelled, Row, score_batch
-from gradeschool.scoring.sources import Source
+from gradeschool.scoring.sources import DEFAULT_DATASET, Source, no_such_run, parted
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 
 HEAD = 1024  # rows that show how a file is read
@@ -48,7 +50,7 @@ class _Task:
         scorers = _scorer_set(self.scorers)
         scored = []
         for row in rows_of_block(block):
-            samples = [self.matcher.match(sample) for sample in self.reader.read(row)]
+            samples = [self.matcher.match(each) for each in self.reader.read(row)] if row else []
             rows = score_batch(samples, scorers, self.labels)
             scored.append(json.dumps([_written(row) for row in rows]))
         return arrow.table({"path": paths, "rows": scored})
@@ -60,15 +62,17 @@ def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
     return ScorerSet(choose_scorers(names))
 
 
-def rows_of_block(block: Any) -> Iterator[FileRow]:
-    """Yield the rows of a block of Ray Data: cells, or lines of JSON; their numbers are 0."""
-    if block.column_names == ["text", "path"]:
-        for line in block.column("text").to_pylist():
+def rows_of_block(block: Any) -> Iterator[FileRow | None]:
+    """Yield the rows of a block of Ray Data: cells, or lines of JSON (None for a blank one)."""
+    if block.column_names != ["text", "path"]:
+        yield from (FileRow(0, fields, "") for fields in block.drop_columns("path").to_pylist())
+        return
+    for line in block.column("text").to_pylist():
+        if line.strip():
             fields, fault = parse_line(line.encode("utf-8", "surrogatepass"))
             yield FileRow(0, fields, fault)
-        return
-    for fields in block.drop_columns("path").to_pylist():
-        yield FileRow(0, fields, "")
+        else:
+            yield None
 
 
 def _written(row: Row) -> list[Any]:
@@ -87,27 +91,30 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
     Raises InputError for files of other formats or that cannot be read, MissingExtraError without
     ray, and GradeschoolError if Ray fails.
     """
-    kinds = {Path(part).suffix for part in source.parts}
-    if not (kinds == {PARQUET} or kinds == {LINES}):
+    paths = [str(Path(part).absolute()) for part in source.parts] or [parted(source.name)[0]]
+    kinds = {Path(path).suffix for path in paths}
+    if kinds not in ({PARQUET}, {LINES}):
         raise InputError(
             f"--engine ray reads Parquet and JSON Lines (.jsonl), not {source.name!r}; convert it "
             "or leave --engine out"
         )
+    runs: dict[str, None] = {}
     with ray_session(object_store_memory=STORE_BYTES) as ray:
         require_packages("--engine ray", "cluster", "pyarrow")
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
         logging.getLogger("ray.data").setLevel("ERROR")
-        paths = [str(Path(part).absolute()) for part in source.parts]
         if kinds == {PARQUET}:
             rows = ray.data.read_parquet(paths, include_paths=True)
         else:
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
-        reader = SampleReader(Path(source.parts[0]), source.run, source.options)
+        reader = SampleReader(Path(paths[0]), source.run, source.options)
         head = rows.take_batch(HEAD, batch_format="pyarrow")
-        numbered = (row._replace(number=i) for i, row in enumerate(rows_of_block(head), start=1))
-        reader.begin(numbered, examined(source.dataset, source.name, source.is_chosen))
+        first_rows = enumerate(rows_of_block(head), start=1)
+        numbered = (row._replace(number=number) for number, row in first_rows if row)
+        examine = examined(source.dataset, source.name, source.options.dataset is not None)
+        reader.begin(numbered, examine, note=source.warn)
         matcher = Matcher(source.dataset.problems, source.dataset.name)
         task = _Task(reader, matcher, scorers.names, relabelled)
         numbers: Counter[str] = Counter()
@@ -116,5 +123,18 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             batch = []
             for path, text in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
-                batch += [_read(values, numbers[path]) for values in json.loads(text)]
+                for values in json.loads(text):
+                    row = _read(values, numbers[path])
+                    runs[row.run] = None
+                    if source.only in ("", row.run) or row.run == UNNAMED:
+                        batch.append(row)
             yield batch
+    if source.only and source.only not in runs:
+        raise no_such_run(parted(source.name)[0], source.only, runs)
+
+
+def remote_source(name: str, options: ReadOptions, warn: Callable[[str], None]) -> Source:
+    """Return the source of an address (s3://, gs://, hdfs://) of one file or a folder of them."""
+    address, _, run = name.partition("#")
+    dataset = load_dataset(options.dataset or DEFAULT_DATASET)
+    return Source(name, (), Path(address).stem, dataset, run, options, warn)

@@ -335,8 +335,9 @@ class RunScore:
     scores under the labels of GSM8K-Platinum, None if they were not asked for or change none of the
     run's problems. samples: the fewest and the most completions of a problem, None if all have
     equally many. flags: each scorer against the file's own verdicts, {} if it has none. agreeing:
-    names of the scorers that agree on every completion, in groups. faults: unusable rows.
-    origin: FILE or FILE#RUN.
+    names of the scorers that agree on every completion, in groups. failed: completions without a
+    text, which are errors under every scorer; faults: unusable rows among them. origin: FILE or
+    FILE#RUN.
     """
 
     run: str
@@ -347,6 +348,7 @@ class RunScore:
     samples: tuple[int, int] | None = field(default=None, compare=False)
     flags: Mapping[str, FlagAgreement] = field(default_factory=dict, compare=False)
     agreeing: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    failed: int = field(default=0, compare=False)
     faults: int = field(default=0, compare=False)
     origin: str = field(default="", compare=False)
 
@@ -445,6 +447,7 @@ def _score_outcomes(
         tuple(results),
         samples=(fewest, most) if fewest < most else None,
         agreeing=tuple(tuple(names) for names in groups.values()),
+        failed=failed,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
-from gradeschool.library_scorer import call_at_once
+from gradeschool.library_scorer import call_at_once, find_own_scorer
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, ScorerFailure
@@ -32,12 +32,12 @@ ALL = "all"  # the name of all usable scorers
 
 
 def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
-    """Return the scorers of these names.
+    """Return the scorers of these names; "my.py:f" is a function of the user's.
 
     None means every scorer for this dataset that needs no library (microseconds per text); "all"
     adds those of other datasets, and those that call a library (milliseconds per text) if its extra
-    is installed. Raises UnknownNameError, and MissingExtraError for a named scorer whose extra is
-    not installed.
+    is installed. Raises UnknownNameError, MissingExtraError for a named scorer whose extra is not
+    installed, and InputError for a function that cannot be called.
     """
     if not names:
         scorers = all_scorers().values()
@@ -47,7 +47,11 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
         ]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
-    return [get_usable_scorer(name) for name in dict.fromkeys(names)]
+    registered = all_scorers()
+    return [
+        (None if name in registered else find_own_scorer(name)) or get_usable_scorer(name)
+        for name in dict.fromkeys(names)
+    ]
 
 
 def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
@@ -66,7 +70,7 @@ def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) 
 
     Raises UnknownNameError, MissingExtraError.
     """
-    return get_usable_scorer(name or headline_scorer(manifests))
+    return choose_scorers([name or headline_scorer(manifests)])[0]
 
 
 def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
