@@ -209,7 +209,8 @@ def files_and_scorers(
 
     Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
     and not a file, or that ends in .py:FUNCTION, counts as a scorer. Pipes and "-", standard input,
-    are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a word close to a scorer's name.
+    are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a
+    word close to a scorer's name.
     """
     from gradeschool.protocols.registry import all_scorers
 
