@@ -1,6 +1,6 @@
-"""The documentation: every example runs and prints what the page shows, or says why it does not.
+"""README, docs/ and CONTRIBUTING.md: every example runs and prints what the page shows.
 
-In the pages of docs/, blocks of `console` hold commands and what they print, `pycon` Python and
+In the pages, blocks of `console` hold commands and what they print, `pycon` Python and
 what it says, `sh` and `python` what runs without an error. The blocks of a page share a folder, in
 the order of the page. What stands before a block says what is special about it:
 
@@ -16,6 +16,7 @@ the order of the page. What stands before a block says what is special about it:
 from __future__ import annotations
 
 import doctest
+import importlib
 import importlib.util
 import os
 import re
@@ -23,13 +24,24 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 
-from tests.test_readme import WIDTH, commands
+import gradeschool
+from gradeschool import protocols
+from tests.peers.golden import rows_of
+from tests.peers.views import View, view
+from tests.support.command import run_script
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README = "../README.md"
+LLAMA = "few-shot/llama31"  # the run that the README names, in the shared file of completions
+WIDTH = 110
+OF_GSM8K = re.compile(r"(chat|cot|2021|gsm|gsm8k(?!-platinum).*|few-shot.*|zero-shot.*)")
+LINK = re.compile(r"\]\(([^)#\s]+)\)")
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[a-z ]+): (?P<value>[^\n]+?) -->\n)?"
     r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
@@ -65,7 +77,13 @@ class Block(NamedTuple):
 
 
 def pages() -> list[str]:
-    return sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+    return [README, *sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))]
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Split a console block into commands and the output shown for each."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
 def blocks(page: str) -> list[Block]:
@@ -136,13 +154,85 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(page: str, tmp_path:
             run("python example.py", tmp_path, block.status)
 
 
-def test_most_pages_have_examples_that_run() -> None:
-    assert sum(block.runs for page in pages() for block in blocks(page)) >= 20
-
-
 @pytest.mark.parametrize("page", pages())
-def test_no_page_tells_a_path_of_a_machine(page: str) -> None:
-    assert not PRIVATE.search((DOCS / page).read_text("utf-8"))
+def test_a_page_names_no_path_of_a_machine_and_its_links_lead_somewhere(page: str) -> None:
+    path = DOCS / page
+    text = path.read_text("utf-8")
+    assert not PRIVATE.search(text)
+    generated = (
+        "protocols/",
+        "scorers/",
+        "commands/",
+        "reference/",
+        "votes.md",
+        "http",
+        "changelog",
+    )
+    links = [link for link in LINK.findall(text) if not link.startswith(generated)]
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_counts_of_the_readme_hold() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    words = r"More than (\d+) protocols of GSM8K itself and (\d+) .*? and (\d+) scorers, of (\d+)"
+    found = re.search(words, text, re.DOTALL)
+    assert found
+    own, others, scorers, harnesses = map(int, found.groups())
+    names = [name.split("/")[1] for name in gradeschool.all_protocols()]
+    ours = [name for name in names if OF_GSM8K.fullmatch(name)]
+    sources = list((ROOT / "src/gradeschool/protocols").glob("*/SOURCE.md"))
+    counted = (len(ours), len(names) - len(ours), len(gradeschool.all_scorers()), len(sources))
+    for claimed, count in zip((own, others, scorers, harnesses), counted, strict=True):
+        assert claimed <= count < 1.2 * claimed
+
+
+@pytest.mark.official
+def test_the_published_answers_have_the_accuracies_of_the_readme(
+    data: Path, tmp_path: Path
+) -> None:
+    source = data / "completions" / "lianshan_eval.jsonl"
+    if not source.is_file():
+        pytest.skip("the published answers are not on this machine")
+    text = " ".join((ROOT / "README.md").read_text("utf-8").partition("lianshan01")[2].split())
+    claims = re.findall(r"(\d+\.\d\d) % by `([^`]+)`", text)
+    assert len(claims) == 5
+    names = [name for _, name in claims]
+    result = run_script("score", f"{source}#{LLAMA}", "-d", "gsm8k", "--scorer", *names)
+    for share, name in claims:
+        assert re.search(rf"{re.escape(name)} .* {share} %", result.out), result.out + result.err
+
+
+SHOWN_FILE = re.compile(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_protocol_of_the_guide_works_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that CONTRIBUTING.md shows, written down: every golden case has its verdict."""
+    files = dict(SHOWN_FILE.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8")))
+    assert len(files) == 4
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    subprocess.run([sys.executable, "riddles_golden.py"], cwd=tmp_path, check=True, timeout=60)
+    folder = tmp_path / "src" / "gradeschool" / "protocols"
+    monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(folder)])
+    with patch.dict(sys.modules):  # nothing of it stays for other tests
+        package: Any = importlib.import_module("gradeschool.protocols.riddles")
+    (scorer,), (protocol,) = package.SCORERS, package.PROTOCOLS
+    assert protocol.scorers == (scorer.name,)
+    assert "Probe question" in protocol.example_prompt().messages[0].content
+    rows = rows_of(folder / "riddles" / "golden.jsonl")
+    assert len(rows) >= 10
+    for row in rows:
+        problem = gradeschool.Problem.from_gold(row["gold"])
+        expected = View(row["verdicts"][scorer.name], row["read"][scorer.name])
+        assert view(scorer, row["completion"], problem) == expected, row["id"]
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"\nversion: {gradeschool.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
 
 
 def update(page: str) -> None:
