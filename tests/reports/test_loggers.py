@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,14 @@ from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.masking import MASK, masked, register_secret
 from gradeschool.reports import loggers
 from gradeschool.reports.loggers import (
-    JsonlLogger,
     LoggedRun,
+    Logger,
     Row,
     RunLog,
     TrainingLog,
     flat,
     markdown,
+    open_jsonl,
 )
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -47,23 +48,19 @@ def read(name: str) -> dict[str, Any]:
     return fields
 
 
-class BrokenLogger(JsonlLogger):
-    """Fails at every step."""
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        raise RuntimeError(f"no space for step {step}")
+def no_space(step: int, values: object) -> None:
+    raise RuntimeError(f"no space for step {step}")
 
 
-class ClosedLogger(JsonlLogger):
-    """Cannot be opened."""
-
-    def __init__(self, run: LoggedRun) -> None:
-        raise SystemExit("no account")
+def open_broken(run: LoggedRun) -> Logger:
+    return open_jsonl(run)._replace(metrics=no_space)
 
 
-def test_an_evaluation_logs_what_was_measured_its_counts_and_its_score(
-    gradeschool: Command,
-) -> None:
+def open_closed(run: LoggedRun) -> Logger:
+    raise SystemExit("no account")
+
+
+def test_an_evaluation_logs_settings_counts_and_score(gradeschool: Command) -> None:
     result = gradeschool(*EVAL, "-n", 30, "--max-tokens", 99, "--log", "jsonl")
     assert result.status == 0
     assert "jsonl log: run/log.jsonl" in result.err
@@ -74,7 +71,6 @@ def test_an_evaluation_logs_what_was_measured_its_counts_and_its_score(
     assert first["protocol.digest"] == run["protocol"]["digest"]
     assert first["dataset.sha256"] == run["dataset"]["sha256"]
     assert first["changed"].startswith("max tokens 99 (the protocol: ")
-    assert first["gradeschool"] == run["gradeschool"]
     assert [row["samples"] for row in metrics] == list(range(1, 31))
     name, score = next(iter(written["scorers"].items()))
     last = metrics[-1]
@@ -89,23 +85,8 @@ def test_an_evaluation_logs_what_was_measured_its_counts_and_its_score(
     assert causes == {f"final/failures/{key}": n for key, n in written["failures"].items()}
 
 
-def test_failed_samples_are_counted_by_cause(gradeschool: Command) -> None:
-    problems = load_dataset("sample").problems[:2]
-    lines = [json.dumps({"question": problem.question, "completion": "4"}) for problem in problems]
-    Path("two.jsonl").write_text("\n".join(lines), "utf-8")
-    model = ("eval", "-m", "recorded/two.jsonl", "-d", "sample", "-n", 5, "-o", "run")
-    result = gradeschool(*model, "--log", "jsonl", "--quiet")
-    *_, last, results, end = rows()
-    written = read("results.json")
-    assert result.status == 3 and end["finished"] is False
-    assert last["failed"] == 3 == results["final/failed"]
-    causes = {key: value for key, value in last.items() if key.startswith("errors/")}
-    assert causes == {f"errors/{key}": n for key, n in written["errors"].items()}
-    assert sum(causes.values()) == 3
-
-
-def test_truncated_and_empty_completions_are_counted_as_in_the_score(gradeschool: Command) -> None:
-    """By the limit, and by the text if no finish reason is recorded; never for failed samples."""
+def test_failed_truncated_and_empty_samples_are_counted(gradeschool: Command) -> None:
+    """Truncated by the limit, or by the text if no finish reason is recorded."""
     problems = load_dataset("sample").problems[:5]
     texts = ("4", "So she sells them for", "So she", " ")
     reasons: tuple[dict[str, str], ...] = ({}, {}, {"finish_reason": "stop"}, {})
@@ -116,13 +97,14 @@ def test_truncated_and_empty_completions_are_counted_as_in_the_score(gradeschool
     Path("cut.jsonl").write_text("\n".join(lines), "utf-8")
     model = ("eval", "-m", "recorded/cut.jsonl", "-d", "sample", "-n", 5, "-o", "run")
     assert gradeschool(*model, "--log", "jsonl", "--quiet").status == 3
-    *_, last, results, _end = rows()
+    *_, last, results, end = rows()
     written = read("results.json")
+    assert end["finished"] is False
+    assert last["failed"] == results["final/failed"] == 1
+    causes = {key: value for key, value in last.items() if key.startswith("errors/")}
+    assert causes == {f"errors/{key}": n for key, n in written["errors"].items()}
     assert last["truncated"] == results["final/truncated"] == written["truncated"] == 1
     assert results["final/empty"] == written["empty"] == 1
-    assert {name: written["forms"][name] for name in ("truncated", "empty")} == {
-        name: written[name] for name in ("truncated", "empty")
-    }
 
 
 def test_a_resumed_run_is_the_same_run(gradeschool: Command) -> None:
@@ -135,7 +117,7 @@ def test_a_resumed_run_is_the_same_run(gradeschool: Command) -> None:
     assert rows(Path("two/log.jsonl"))[0]["id"] != parameters[0]["id"]
 
 
-def test_long_runs_are_logged_at_two_hundred_samples(
+def test_long_runs_are_logged_at_a_number_of_steps(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loggers, "MOST_STEPS", 4)
@@ -144,18 +126,17 @@ def test_long_runs_are_logged_at_two_hundred_samples(
 
 
 @pytest.mark.parametrize(
-    ("broken", "words"), [(BrokenLogger, "no space for step 1"), (ClosedLogger, "no account")]
+    ("broken", "words"), [(open_broken, "no space for step 1"), (open_closed, "no account")]
 )
-def test_a_logger_that_fails_is_reported_once_and_the_run_goes_on(
+def test_a_failing_logger_is_reported_once(
     gradeschool: Command,
     monkeypatch: pytest.MonkeyPatch,
-    broken: type[JsonlLogger],
+    broken: Callable[[LoggedRun], Logger],
     words: str,
 ) -> None:
     monkeypatch.setattr(loggers, "LOGGERS", {**loggers.LOGGERS, "tensorboard": broken})
     monkeypatch.setattr(loggers, "check_loggers", lambda names: None)
-    options = ("--log", "tensorboard", "--log", "jsonl", "--quiet")
-    result = gradeschool(*EVAL, "-n", 6, *options)
+    result = gradeschool(*EVAL, "-n", 6, "--log", "tensorboard", "--log", "jsonl", "--quiet")
     assert result.status == 0
     message = f"gradeschool: --log tensorboard failed and is left out: {words}"
     assert result.err.splitlines() == [message]
@@ -163,17 +144,15 @@ def test_a_logger_that_fails_is_reported_once_and_the_run_goes_on(
     assert read("results.json")["n"] == 6
 
 
-def test_a_logger_that_hangs_does_not_keep_the_run(
+def test_a_hanging_logger_does_not_keep_the_run(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = threading.Event()
 
-    class HangingLogger(JsonlLogger):
-        def close(self, finished: bool) -> None:
-            release.wait(30)
-            super().close(finished)
+    def open_hanging(run: LoggedRun) -> Logger:
+        return open_jsonl(run)._replace(close=lambda finished: release.wait(30) and None)
 
-    monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": HangingLogger})
+    monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_hanging})
     monkeypatch.setattr(loggers, "CLOSE_SECONDS", 0.2)
     result = gradeschool(*EVAL, "-n", 3, "--log", "jsonl", "--quiet", "--json")
     release.set()
@@ -181,8 +160,8 @@ def test_a_logger_that_hangs_does_not_keep_the_run(
     assert "--log jsonl did not finish within 0.2 s" in result.err
 
 
-def test_a_logger_without_its_package_is_refused_before_anything_is_made(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+def test_a_logger_without_its_package_is_refused_first(
+    gradeschool: Command, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
     result = gradeschool(*EVAL, "--log", "mlflow")
@@ -191,6 +170,11 @@ def test_a_logger_without_its_package_is_refused_before_anything_is_made(
         "gradeschool: --log mlflow needs an extra: pip install 'gradeschool[mlflow]'\n"
     )
     assert not Path("run").exists()
+    (folder / "trackio_of_earlier_runs").mkdir()  # a folder of that name is no package
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(loggers, "PACKAGES", {"trackio": "trackio_of_earlier_runs"})
+    with pytest.raises(MissingExtraError, match=r"--log trackio needs an extra"):
+        loggers.check_loggers(["trackio"])
 
 
 def test_secrets_are_masked_before_a_logger_gets_them(
@@ -200,22 +184,15 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     register_secret(key)
     calls: list[object] = []
 
-    class Recorder:
-        place = f"http://host/{key}"
+    def refuse(finished: bool) -> None:
+        raise RuntimeError(f"refused: {key}")
 
-        def __init__(self, run: LoggedRun) -> None:
-            calls.append(run._replace(folder=Path()))
+    def open_recorder(run: LoggedRun) -> Logger:
+        calls.append(run._replace(folder=Path()))
+        return Logger(f"http://host/{key}", lambda *args: calls.append(args),
+                      lambda *args: calls.append(args), refuse)  # fmt: skip
 
-        def metrics(self, step: int, values: Mapping[str, float]) -> None:
-            calls.append(dict(values))
-
-        def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-            calls.append((dict(values), list(table)))
-
-        def close(self, finished: bool) -> None:
-            raise RuntimeError(f"refused: {key}")
-
-    monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": Recorder})
+    monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_recorder})
     messages: list[str] = []
     with RunLog(["jsonl"], messages.append, messages.append) as log:
         settings = {"model": f"m at {key}", "inner": {"header": f"Bearer {key}"}}
@@ -228,30 +205,29 @@ def test_secrets_are_masked_before_a_logger_gets_them(
         f"jsonl log: http://host/{MASK}",
         f"--log jsonl failed and is left out: refused: {MASK}",
     ]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:pass-word-of-mine@mlflow.example")
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567")
+    loggers.check_loggers(["jsonl"])
+    assert masked("pass-word-of-mine 0123456789abcdef0123456789abcdef01234567") == f"{MASK} {MASK}"
 
 
-def test_a_run_that_ends_early_is_logged_as_unfinished(folder: Path) -> None:
+def test_an_interrupted_run_is_logged_as_unfinished(folder: Path) -> None:
+    """After a line that a killed run left incomplete."""
+    (folder / "log.jsonl").write_text('{"event": "metr', "ascii")
     with (
         pytest.raises(KeyboardInterrupt),
         RunLog(["jsonl"], lambda _: None, lambda _: None) as log,
     ):
         log.open_run(folder, "updates", "now", {"lr": 0.1, "empty": None, "list": [1, 2]})
         raise KeyboardInterrupt
-    first, end = rows(folder / "log.jsonl")
+    torn, *lines = (folder / "log.jsonl").read_text("ascii").splitlines()
+    first, end = map(json.loads, lines)
+    assert torn == '{"event": "metr'
     assert (first["lr"], first["list"], end["finished"]) == (0.1, "1, 2", False)
     assert "empty" not in first
 
 
-def test_a_line_that_a_killed_run_left_incomplete_is_ended(folder: Path) -> None:
-    (folder / "log.jsonl").write_text('{"event": "metr', "ascii")
-    with RunLog(["jsonl"], lambda _: None, lambda _: None) as log:
-        log.open_run(folder, "updates", "now", {})
-    torn, *lines = (folder / "log.jsonl").read_text("ascii").splitlines()
-    assert torn == '{"event": "metr'
-    assert [json.loads(line)["event"] for line in lines] == ["parameters", "end"]
-
-
-def test_tables_are_markdown() -> None:
+def test_tables_are_markdown_and_fields_are_flat() -> None:
     table: list[Row] = [{"scorer": "a|b", "accuracy": 0.123456789, "low": None}]
     assert markdown(table) == (
         "| scorer | accuracy | low |\n| --- | --- | --- |\n| a\\|b | 0.123457 |  |"
@@ -274,16 +250,7 @@ def test_a_training_logs_its_settings_every_row_and_its_end(folder: Path) -> Non
     assert end["finished"] is True
 
 
-def test_secrets_of_the_loggers_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:pass-word-of-mine@mlflow.example")
-    monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567")
-    loggers.check_loggers(["jsonl"])
-    assert masked("pass-word-of-mine 0123456789abcdef0123456789abcdef01234567") == f"{MASK} {MASK}"
-
-
-def test_an_evaluation_from_python_is_logged(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_evaluation_from_python_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     scores = evaluate(lambda prompt: "#### 4", dataset="sample", limit=3, output="run", log="jsonl")
     assert [row["event"] for row in rows()] == ["parameters", *["metrics"] * 3, "results", "end"]
     assert rows()[-2]["final/n"] == len(scores)
@@ -293,14 +260,6 @@ def test_an_evaluation_from_python_is_logged(
     with pytest.raises(InputError, match="log needs the folder of the run; give output"):
         evaluate(lambda prompt: "4", dataset="sample", log=["jsonl"])
     assert not Path("other").exists()
-
-
-def test_a_folder_of_that_name_is_no_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "trackio_of_earlier_runs").mkdir()
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(loggers, "PACKAGES", {"trackio": "trackio_of_earlier_runs"})
-    with pytest.raises(MissingExtraError, match=r"--log trackio needs an extra"):
-        loggers.check_loggers(["trackio"])
 
 
 def test_a_variable_stands_for_the_option(

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
@@ -49,15 +49,12 @@ PACKAGES = {
     "tensorboard": "tensorboardX",
 }
 SECRETS = (
-    "WANDB_API_KEY",
-    "MLFLOW_TRACKING_PASSWORD",
-    "MLFLOW_TRACKING_TOKEN",
-    "HF_TOKEN",
-    "TRACKIO_WRITE_TOKEN",
+    *("WANDB_API_KEY", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN"),
+    *("HF_TOKEN", "TRACKIO_WRITE_TOKEN"),
 )
 LOG_FILE, TENSORBOARD_FOLDER = "log.jsonl", "tensorboard"
 MOST_STEPS = 200  # maximum number of steps of an evaluation
-UNLOGGED = ("schema", "created", "updated", "repairs", "command", "status", "processes")
+UNLOGGED = ("schema", "created", "updated", "command", "status", "processes")
 NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # characters that MLflow does not allow in names
 
 Scalar = str | int | float | bool
@@ -78,203 +75,166 @@ class LoggedRun(NamedTuple):
     parameters: Mapping[str, Scalar]
 
 
-class Logger(Protocol):
+class Logger(NamedTuple):
     """One logging library, open for one run.
 
-    place: the address or folder where the run can be viewed.
+    place: the address or folder where the run can be viewed. metrics: logs values at a step.
+    results: logs values after the last step, and a table of results, which may be empty. close:
+    ends the session; its argument is False for an interrupted or failed one.
     """
 
     place: str
-
-    def __init__(self, run: LoggedRun) -> None:
-        """Begin or resume the run and log its parameters."""
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log values at a step."""
-
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Log the results of the run, and a table of the results."""
-
-    def close(self, finished: bool) -> None:
-        """End the session; finished: False for an interrupted or failed one."""
+    metrics: Callable[[int, Mapping[str, float]], None]
+    results: Callable[[int, Mapping[str, float], Sequence[Row]], None]
+    close: Callable[[bool], None]
 
 
-class JsonlLogger:
-    """One JSON object per line in log.jsonl of the run folder: parameters, metrics, results."""
+def open_jsonl(run: LoggedRun) -> Logger:
+    """Append JSON objects to log.jsonl of the run folder: parameters, metrics, results, the end."""
+    path = run.folder / LOG_FILE
 
-    def __init__(self, run: LoggedRun) -> None:
-        self._path = run.folder / LOG_FILE
-        self.place, self._unit = str(self._path), run.unit
-        self._write("parameters", {"run": run.name, "id": run.id, **run.parameters})
+    def write(event: str, fields: Mapping[str, Any]) -> None:
+        append_lines(path, [{"event": event, **fields}])
 
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Append a line of metrics."""
-        self._write("metrics", {self._unit: step, **values})
-
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Append the results."""
-        self._write("results", {**values, "table": [dict(row) for row in table]})
-
-    def close(self, finished: bool) -> None:
-        """Append how the session ended."""
-        self._write("end", {"finished": finished})
-
-    def _write(self, event: str, fields: Mapping[str, Any]) -> None:
-        append_lines(self._path, [{"event": event, **fields}])
+    write("parameters", {"run": run.name, "id": run.id, **run.parameters})
+    return Logger(
+        str(path),
+        lambda step, values: write("metrics", {run.unit: step, **values}),
+        lambda step, values, table: write("results", {**values, "table": list(map(dict, table))}),
+        lambda finished: write("end", {"finished": finished}),
+    )
 
 
-class TensorboardLogger:
-    """Event files in the folder `tensorboard` of the run folder, written by tensorboardX."""
+def open_tensorboard(run: LoggedRun) -> Logger:
+    """Write event files in the folder `tensorboard` of the run folder, by tensorboardX."""
+    from tensorboardX import SummaryWriter
 
-    def __init__(self, run: LoggedRun) -> None:
-        from tensorboardX import SummaryWriter
+    place = str(run.folder / TENSORBOARD_FOLDER)
+    writer = SummaryWriter(logdir=place)
+    rows = [{"parameter": name, "value": value} for name, value in run.parameters.items()]
+    writer.add_text("parameters", markdown(rows))
 
-        self.place = str(run.folder / TENSORBOARD_FOLDER)
-        self._writer = SummaryWriter(logdir=self.place)
-        self._step = 0
-        self._writer.add_text("parameters", markdown([
-            {"parameter": name, "value": value} for name, value in run.parameters.items()
-        ]))  # fmt: skip
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Write scalars."""
-        self._step = step
+    def metrics(step: int, values: Mapping[str, float]) -> None:
         for name, value in values.items():
-            self._writer.add_scalar(name, value, step)
-        self._writer.flush()
+            writer.add_scalar(name, value, step)
+        writer.flush()
 
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Write scalars, and the table as text."""
-        self.metrics(self._step, values)
+    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
+        metrics(step, values)
         if table:
-            self._writer.add_text("results", markdown(table), self._step)
+            writer.add_text("results", markdown(table), step)
 
-    def close(self, finished: bool) -> None:
-        """Write how the session ended."""
-        self._writer.add_text("finished", str(finished), self._step)
-        self._writer.close()
+    def close(finished: bool) -> None:
+        writer.add_text("finished", str(finished))
+        writer.close()
+
+    return Logger(place, metrics, results, close)
 
 
-class WandbLogger:
-    """Weights & Biases; WANDB_PROJECT, WANDB_MODE, WANDB_DIR and its other variables apply.
+def open_wandb(run: LoggedRun) -> Logger:
+    """Log to Weights & Biases; WANDB_PROJECT, WANDB_MODE, WANDB_DIR and others apply.
 
     Console, command line, machine and code are not recorded: they may contain secrets.
     """
+    import wandb
 
-    def __init__(self, run: LoggedRun) -> None:
-        import wandb
+    settings = wandb.Settings(
+        silent=True, console="off", save_code=False, disable_git=True, x_disable_meta=True,
+        x_disable_stats=True, disable_job_creation=True,
+    )  # fmt: skip
+    session = wandb.init(
+        project=os.environ.get("WANDB_PROJECT") or PROJECT,
+        id=run.id, name=run.name, resume="allow", settings=settings,
+    )  # fmt: skip
+    session.config.update(dict(run.parameters), allow_val_change=True)
+    # wandb's own steps must increase, but a resumed run may repeat a count.
+    session.define_metric("*", step_metric=run.unit)
 
-        settings = wandb.Settings(
-            silent=True, console="off", save_code=False, disable_git=True, x_disable_meta=True,
-            x_disable_stats=True, disable_job_creation=True,
-        )  # fmt: skip
-        self._wandb, self._unit = wandb, run.unit
-        self._run = wandb.init(
-            project=os.environ.get("WANDB_PROJECT") or PROJECT,
-            id=run.id, name=run.name, resume="allow", settings=settings,
-        )  # fmt: skip
-        offline = self._run.settings.mode == "offline"
-        self.place = self._run.settings.sync_dir if offline else str(self._run.url)
-        self._run.config.update(dict(run.parameters), allow_val_change=True)
-        # wandb's own steps must increase, but a resumed run may repeat a count.
-        self._run.define_metric("*", step_metric=run.unit)
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log a step."""
-        self._run.log({self._unit: step, **values})
-
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Set the summary and log the table."""
-        self._run.summary.update(dict(values))
+    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
+        session.summary.update(dict(values))
         if table:
             data = [list(row.values()) for row in table]
-            self._run.log({"results": self._wandb.Table(columns=list(table[0]), data=data)})
+            session.log({"results": wandb.Table(columns=list(table[0]), data=data)})
 
-    def close(self, finished: bool) -> None:
-        """Upload what is waiting."""
-        self._run.finish(exit_code=0 if finished else 1)
+    offline = session.settings.mode == "offline"
+    return Logger(
+        session.settings.sync_dir if offline else str(session.url),
+        lambda step, values: session.log({run.unit: step, **values}),
+        results,
+        lambda finished: session.finish(exit_code=0 if finished else 1),
+    )
 
 
-class MlflowLogger:
-    """MLflow; MLFLOW_TRACKING_URI and MLFLOW_EXPERIMENT_NAME apply."""
+def open_mlflow(run: LoggedRun) -> Logger:
+    """Log to MLflow; MLFLOW_TRACKING_URI and MLFLOW_EXPERIMENT_NAME apply."""
+    from mlflow import MlflowClient
+    from mlflow.entities import Metric
 
-    def __init__(self, run: LoggedRun) -> None:
-        from mlflow import MlflowClient
+    client = MlflowClient()
+    name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
+    experiment = client.get_experiment_by_name(name)
+    number = experiment.experiment_id if experiment else client.create_experiment(name)
+    earlier = client.search_runs([number], f"tags.`gradeschool.id` = '{run.id}'", max_results=1)
+    entry = earlier[0] if earlier else client.create_run(
+        number, run_name=run.name, tags={"gradeschool.id": run.id}
+    )  # fmt: skip
+    id = entry.info.run_id
+    client.update_run(id, status="RUNNING")
+    for key, value in run.parameters.items():
+        if key not in entry.data.params:  # MLflow's parameters cannot be changed
+            client.log_param(id, NO_METRIC_NAME.sub("_", key), value)
 
-        self._client = client = MlflowClient()
-        name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
-        experiment = client.get_experiment_by_name(name)
-        number = experiment.experiment_id if experiment else client.create_experiment(name)
-        earlier = client.search_runs([number], f"tags.`gradeschool.id` = '{run.id}'", max_results=1)
-        entry = earlier[0] if earlier else client.create_run(
-            number, run_name=run.name, tags={"gradeschool.id": run.id}
-        )  # fmt: skip
-        self._id, self._step = entry.info.run_id, 0
-        client.update_run(self._id, status="RUNNING")
-        for key, value in run.parameters.items():
-            if key not in entry.data.params:  # MLflow's parameters cannot be changed
-                client.log_param(self._id, NO_METRIC_NAME.sub("_", key), value)
-        self.place = f"{shown_address(client.tracking_uri)}, experiment {name}, run {self._id}"
+    def metrics(step: int, values: Mapping[str, float]) -> None:
+        now = time.time_ns() // 1_000_000
+        named = ((NO_METRIC_NAME.sub("_", name), value) for name, value in values.items())
+        client.log_batch(id, metrics=[Metric(name, value, now, step) for name, value in named])
 
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log a step."""
-        from mlflow.entities import Metric
-
-        self._step, now = step, time.time_ns() // 1_000_000
-        self._client.log_batch(self._id, metrics=[
-            Metric(NO_METRIC_NAME.sub("_", name), value, now, step)
-            for name, value in values.items()
-        ])  # fmt: skip
-
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Log the results as metrics, and the table as the artifact results.json."""
-        self.metrics(self._step, values)
+    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
+        metrics(step, values)
         if table:
-            self._client.log_dict(self._id, [dict(row) for row in table], "results.json")
+            client.log_dict(id, list(map(dict, table)), "results.json")
 
-    def close(self, finished: bool) -> None:
-        """Set the status of the run."""
-        self._client.set_terminated(self._id, "FINISHED" if finished else "KILLED")
+    return Logger(
+        f"{shown_address(client.tracking_uri)}, experiment {name}, run {id}",
+        metrics,
+        results,
+        lambda finished: client.set_terminated(id, "FINISHED" if finished else "KILLED"),
+    )
 
 
-class TrackioLogger:
-    """Trackio; TRACKIO_PROJECT, TRACKIO_SPACE_ID and TRACKIO_DIR apply."""
+def open_trackio(run: LoggedRun) -> Logger:
+    """Log to Trackio; TRACKIO_PROJECT, TRACKIO_SPACE_ID and TRACKIO_DIR apply."""
+    project = os.environ.get("TRACKIO_PROJECT") or PROJECT
+    with redirect_stdout(io.StringIO()):
+        import trackio
 
-    def __init__(self, run: LoggedRun) -> None:
+        session = trackio.init(
+            project=project, name=f"{run.name}-{run.id[:6]}", resume="allow",
+            config=dict(run.parameters), embed=False, auto_log_gpu=False, auto_log_cpu=False,
+        )  # fmt: skip
+
+    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
+        text = {"results": trackio.Markdown(markdown(table))} if table else {}
+        session.log({**values, **text}, step=step)
+
+    def close(finished: bool) -> None:
         with redirect_stdout(io.StringIO()):
-            import trackio
+            session.finish()
 
-            self._trackio = trackio
-            project = os.environ.get("TRACKIO_PROJECT") or PROJECT
-            self._run = trackio.init(
-                project=project, name=f"{run.name}-{run.id[:6]}", resume="allow",
-                config=dict(run.parameters), embed=False, auto_log_gpu=False, auto_log_cpu=False,
-            )  # fmt: skip
-        self._step = 0
-        self.place = f"trackio show --project {project}"
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log a step."""
-        self._step = step
-        self._run.log(dict(values), step=step)
-
-    def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Log the results, and the table as Markdown."""
-        text = {"results": self._trackio.Markdown(markdown(table))} if table else {}
-        self._run.log({**values, **text}, step=self._step)
-
-    def close(self, finished: bool) -> None:
-        """Write what is waiting."""
-        with redirect_stdout(io.StringIO()):
-            self._run.finish()
+    return Logger(
+        f"trackio show --project {project}",
+        lambda step, values: session.log(dict(values), step=step),
+        results,
+        close,
+    )
 
 
-LOGGERS: Mapping[str, type[Logger]] = {
-    "wandb": WandbLogger,
-    "mlflow": MlflowLogger,
-    "trackio": TrackioLogger,
-    "tensorboard": TensorboardLogger,
-    "jsonl": JsonlLogger,
+LOGGERS: Mapping[str, Callable[[LoggedRun], Logger]] = {
+    "wandb": open_wandb,
+    "mlflow": open_mlflow,
+    "trackio": open_trackio,
+    "tensorboard": open_tensorboard,
+    "jsonl": open_jsonl,
 }
 
 
@@ -320,7 +280,7 @@ class RunLog:
         self._loggers: dict[str, Logger] = {}
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="loggers", daemon=True)
-        self._finished = False
+        self._finished, self._step = False, 0
 
     def open_run(
         self, folder: Path, unit: str, created: str, parameters: Mapping[str, Any]
@@ -340,15 +300,17 @@ class RunLog:
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Log values at a step."""
-        self._each(lambda logger: logger.metrics(step, masked_values(dict(values))))
+        shown = masked_values(dict(values))
+        self._step = step
+        self._each(lambda logger: logger.metrics(step, shown))
 
     def results(
         self, values: Mapping[str, float], table: Sequence[Row] = (), whole: bool = True
     ) -> None:
         """Log the results so far; whole: the run is complete."""
-        rows = masked_values([dict(row) for row in table])
-        self._finished = whole
-        self._each(lambda logger: logger.results(masked_values(dict(values)), rows))
+        shown, rows = masked_values(dict(values)), masked_values([dict(row) for row in table])
+        step, self._finished = self._step, whole
+        self._each(lambda logger: logger.results(step, shown, rows))
 
     def __enter__(self) -> Self:
         """Return the log; the loggers are opened by `open_run`."""
@@ -391,7 +353,7 @@ class RunLog:
             self._warn(f"--log {name} failed and is left out: {_words(error)}")
             if name in self._loggers:
                 with suppress(Exception):
-                    self._loggers.pop(name).close(finished=False)
+                    self._loggers.pop(name).close(False)
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
@@ -463,24 +425,15 @@ class EvaluationLog(RunProgress, RunLog):
         """Log results.json, one row per scorer; whole: every sample is answered."""
         self._begin()
         fields = results_of(self.folder)
+        outcomes = ("correct", "wrong", "no_answer", "error")
         table = [
-            {
-                "scorer": name,
-                "accuracy": score["accuracy"],
-                "low": (score["ci95"] or [None])[0],
-                "high": (score["ci95"] or [None])[-1],
-                **{
-                    outcome: score[outcome]
-                    for outcome in ("correct", "wrong", "no_answer", "error")
-                },
-            }
+            {"scorer": name, "accuracy": score["accuracy"], "low": (score["ci95"] or [None])[0],
+             "high": (score["ci95"] or [None])[-1], **{each: score[each] for each in outcomes}}
             for name, score in fields["scorers"].items()
-        ]
-        values: dict[str, float] = {
-            f"final/{name}": fields[name]
-            for name in ("n", "requested", "failed", "missing", "truncated", "empty",
-                         "prompt_tokens", "completion_tokens", "seconds")
-        }  # fmt: skip
+        ]  # fmt: skip
+        names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
+                 "completion_tokens", "seconds")  # fmt: skip
+        values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
         for kind in ("failures", "errors"):
             values |= {f"final/{kind}/{cause}": count for cause, count in fields[kind].items()}
         if "cost" in fields:
@@ -532,18 +485,17 @@ def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
         elif isinstance(value, list | tuple):
             values |= {f"{prefix}{name}": ", ".join(map(str, value))} if value else {}
         elif value is not None:
-            values[f"{prefix}{name}"] = (
-                value if isinstance(value, bool | int | float) else str(value)
-            )
+            scalar = isinstance(value, bool | int | float)
+            values[f"{prefix}{name}"] = value if scalar else str(value)
     return values
 
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table."""
+
+    def cell(value: Scalar | None) -> str:
+        return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
     heads = list(rows[0]) if rows else []
-    cells = ([_cell(value) for value in row.values()] for row in rows)
+    cells = (list(map(cell, row.values())) for row in rows)
     return "\n".join(markdown_table(heads, cells, texts=len(heads))) if rows else ""
-
-
-def _cell(value: Scalar | None) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
