@@ -19,14 +19,17 @@ from markdown_it import MarkdownIt
 
 from gradeschool import get_scorer, load_dataset, load_gsm8k
 from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.problem import Problem
+from gradeschool.reports.judged import judge_run, report_scorers
 from gradeschool.reports.pages import axis_over, environment
 from gradeschool.reports.printable import FORMULA, csv_cell, markdown_table, printable
-from gradeschool.reports.report_files import markdown_text
-from gradeschool.reports.report_page import KEPT, kept_span, utf16_place
+from gradeschool.reports.report_files import markdown, markdown_text
+from gradeschool.reports.report_page import KEPT, kept_span, report_page, utf16_place
 from gradeschool.scorer import clip
-from gradeschool.scoring.sources import load_runs
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import SourceRun, load_runs
 from gradeschool.scoring.statistics import Interval, wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -252,6 +255,24 @@ def test_guesses_are_counted_as_in_the_terminal(
         gradeschool, path, *source, "gradeschool/reader"
     )
     assert "on a guess" not in report(gradeschool, path, *source, "openai/2021", "--force")
+
+
+def test_the_files_own_flags_are_compared() -> None:
+    problem = Problem.from_gold("5")
+    said = [("#### 5", True), ("#### 6", True), ("#### 5", False), ("#### 5", None)]
+    samples = [
+        Sample(row, text=text, sample=row, problem=problem, flag=flag)
+        for row, (text, flag) in enumerate(said)
+    ]
+    scorers = report_scorers((), ["gradeschool/reader"])
+    judged = judge_run(SourceRun(Run("run", samples), Path(), {}), scorers, {}, {})
+    page = report_page([judged], scorers.scorers)
+    assert (
+        "The file's own flags: 1 of 3 agree; 1 say wrong where gradeschool/reader says correct, "
+        "1 the reverse: show them." in shown(page)
+    )
+    assert blocks(page)["columns"][-8:-4] == bytes([1, 1, 2, 0])
+    assert "the file's own flags: 1 of 3 agree" in markdown([judged], scorers.scorers)
 
 
 @pytest.mark.official

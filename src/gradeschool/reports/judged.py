@@ -27,6 +27,7 @@ from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
 from gradeschool.scoring.samples import Run
+from gradeschool.scoring.score import FlagAgreement
 from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.scoring.table import (
@@ -311,6 +312,18 @@ def rates_of(judged: Judged) -> Rates:
         errors=outcomes.count(ERROR) + judged.table.run.faults,
         finish_known=any(each.sample.finish != Finish.UNKNOWN for each in texts),
     )
+
+
+def flags_of(judged: Judged) -> FlagAgreement | None:
+    """Return the headline scorer against the file's own verdicts, None if the file has none."""
+    pairs = Counter(
+        (each.sample.flag, each.outcome == CORRECT)
+        for each in judged.completions
+        if each.sample.flag is not None and each.outcome != ERROR
+    )
+    agree = pairs[True, True] + pairs[False, False]
+    flags = FlagAgreement(pairs.total(), agree, pairs[False, True], pairs[True, False])
+    return flags if flags.n else None
 
 
 class Platinum(NamedTuple):

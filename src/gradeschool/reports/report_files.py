@@ -18,7 +18,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.percentages import bounds, count, gain, p_value, percent
 from gradeschool.reports.comparison import compared_with_first, methods_of
-from gradeschool.reports.judged import Judged, Share, guess_sentence, rates_of
+from gradeschool.reports.judged import Judged, Share, flags_of, guess_sentence, rates_of
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import csv_cell, markdown_table, printable
 from gradeschool.reports.report_page import report_page
@@ -53,6 +53,8 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         fewest, most = judged.samples()
         if fewest != most:
             notes.append(f"{name}: {fewest} to {most} samples a problem; a mean over problems.")
+        if flags := flags_of(judged):
+            notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
         notes += [f"{name}: {guesses}"] if (guesses := guess_sentence(judged, share)) else []
     words = (refusal and _escaped(refusal)) or methods_of(list(differences.values()))
     each_scorer = (

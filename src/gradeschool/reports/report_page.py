@@ -31,6 +31,7 @@ from gradeschool.reports.judged import (
     Judged,
     JudgedCompletion,
     finds_answers,
+    flags_of,
     guess_sentence,
     lengths_of,
     pieces,
@@ -47,6 +48,7 @@ from gradeschool.reports.measured import (
     truncation_advice,
 )
 from gradeschool.reports.pages import axis_over, render
+from gradeschool.reports.terminal import disagrees
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.scoring.compare import Comparison, Outcomes, all_pairs, is_cheap
@@ -101,6 +103,8 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "samples": judged.samples(),
         "platinum": platinum_of(judged),
         "guesses": guess_sentence(judged, share),
+        "flags": (flags := flags_of(judged)),
+        "disagrees": flags is not None and disagrees(flags),
         "notes": judged.source.notes,
         "dataset": dataset_title(judged.table.run.dataset),
         "settings": settings,
@@ -322,6 +326,7 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tup
         "causes": causes,
         "chunk": CHUNK,
         "valued": any(each.valued for each in completions),
+        "flagged": any(each.sample.flag is not None for each in completions),
         "prompted": [bool(judged.prompts) for judged in runs],
         "promptChunk": PROMPT_CHUNK,
         "problems": [[each.id, each.question, each.gold, each.solution]
@@ -350,10 +355,10 @@ def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
 def _columns(
     rows: Sequence[tuple[int, ...]], completions: Sequence[JudgedCompletion], causes: Sequence[str]
 ) -> bytes:
-    """Return problem, run, sample, tokens (-1: unknown) in 32 bits; finish, cause, codes in bytes.
+    """Return problem, run, sample, tokens (-1: unknown) as int32; finish, cause, flag, codes.
 
-    Each column is contiguous; cause is 0 without a cause, otherwise 1 + its index; codes are by
-    scorer.
+    Each column is contiguous; cause is 0 without a cause, otherwise 1 + its index; flag, the file's
+    own verdict, is 0 without one, 1 for correct, 2 for wrong; codes are by scorer.
     """
     tokens = [each.sample.usage.completion_tokens for each in completions]
     numbers = [array("i", (row[index] for row in rows)) for index in range(3)]
@@ -363,8 +368,9 @@ def _columns(
             column.byteswap()
     finishes = bytes(FINISHES.index(each.sample.finish) for each in completions)
     numbered = bytes(causes.index(each.cause) + 1 if each.cause else 0 for each in completions)
+    flags = bytes({None: 0, True: 1, False: 2}[each.sample.flag] for each in completions)
     codes = zip(*(each.outcomes for each in completions), strict=True)
-    return b"".join([*(column.tobytes() for column in numbers), finishes, numbered,
+    return b"".join([*(column.tobytes() for column in numbers), finishes, numbered, flags,
                      *map(bytes, codes)])  # fmt: skip
 
 

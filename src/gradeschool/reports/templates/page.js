@@ -31,12 +31,12 @@ async function openStore() {
   const facts = await unpackedJson("problems");
   const buffer = await unpacked("columns");
   const scorers = facts.scorers.length;
-  const count = buffer.byteLength / (4 * 4 + 2 + scorers);
+  const count = buffer.byteLength / (4 * 4 + 3 + scorers);
   const numbers = (at) => new Int32Array(buffer, 4 * at * count, count);
   const bytes = (at) => new Uint8Array(buffer, 16 * count + at * count, count);
   const store = {
     ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
-    finish: bytes(0), cause: bytes(1), codes: facts.scorers.map((_, at) => bytes(2 + at)),
+    finish: bytes(0), cause: bytes(1), flag: bytes(2), codes: facts.scorers.map((_, at) => bytes(3 + at)),
     first: new Int32Array(facts.problems.length + 1), chunks: new Map(), opened: new Map(), prompts: new Map(),
   };
   for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;
@@ -216,6 +216,7 @@ function completionBlock(store, state, at, row) {
   if (store.runs.length > 1) facts.unshift(store.runs[store.run[at]]);
   facts.push(`sample ${store.sample[at]}`);
   if (store.cause[at]) facts.push(store.causes[store.cause[at] - 1]);
+  if (store.flag[at]) facts.push(`the file says ${store.flag[at] === 1 ? "correct" : "wrong"}`);
   if (store.finish[at] === 1) facts.push("cut at the limit");
   if (store.finish[at] === 2) facts.push("stopped by a filter");
   if (store.tokens[at] >= 0) facts.push(`${store.tokens[at]} tokens`);
@@ -424,6 +425,7 @@ function linkTo(state) {
   if (state.vs !== null) fields.set("vs", store.scorers[state.vs]);
   if (state.out) fields.set("out", state.out);
   if (state.cause !== null) fields.set("cause", store.causes[state.cause]);
+  if (state.flag) fields.set("flag", state.flag);
   if (state.q) fields.set("q", state.q);
   if (store.valued && !state.values) fields.set("values", "no");
   return `#${fields}`;
@@ -442,8 +444,14 @@ function stateOf(store, hash) {
     completion: Number.isInteger(completion) ? completion : null,
     run: place(store.runs, "run"), scorer: place(store.scorers, "scorer") ?? store.headline,
     vs: place(store.scorers, "vs"), out: fields.get("out") || "",
-    cause: place(store.causes, "cause"), q: fields.get("q") || "", values: fields.get("values") !== "no",
+    cause: place(store.causes, "cause"), flag: fields.get("flag") || "", q: fields.get("q") || "", values: fields.get("values") !== "no",
   };
+}
+
+// Whether a completion's flag in its file (0: none) is the wanted one; the codes of errors never differ.
+function flagMatches(wanted, flag, code) {
+  if (wanted === "differs") return flag > 0 && code !== 3 && (flag === 1) !== (code === CORRECT);
+  return !wanted || flag === Number(wanted);
 }
 
 // Which completions match all filters except the search.
@@ -455,6 +463,7 @@ function filtered(store, state, matches) {
     matches[at] = (state.run === null || store.run[at] === state.run)
       && (out < 0 || code === out) && (!not || code !== CORRECT)
       && (others === null || code !== others[at])
+      && flagMatches(state.flag, store.flag[at], code)
       && (state.cause === null || store.cause[at] === state.cause + 1) ? 1 : 0;
   }
 }
@@ -519,6 +528,7 @@ class Explorer {
     options("f-vs", store.scorers, "any scorer or none");
     options("f-cause", store.causes, "any");
     if (store.runs.length === 1) byId("f-run").parentElement.remove();
+    if (!store.flagged) byId("f-flag").parentElement.remove();
     if (!store.valued) byId("f-values").parentElement.remove();
     byId("filters").hidden = byId("browser").hidden = false;
   }
@@ -527,7 +537,7 @@ class Explorer {
     const number = (id) => byId(id) && byId(id).value !== "" ? Number(byId(id).value) : null;
     const state = {
       ...this.state, completion: null, run: number("f-run"), scorer: number("f-scorer"), vs: number("f-vs"),
-      out: byId("f-out").value, cause: number("f-cause"), q: byId("f-q").value.trim(),
+      out: byId("f-out").value, cause: number("f-cause"), flag: byId("f-flag") ? byId("f-flag").value : "", q: byId("f-q").value.trim(),
       values: !byId("f-values") || byId("f-values").checked,
     };
     clearTimeout(this.typing);
@@ -550,6 +560,7 @@ class Explorer {
     write("f-vs", state.vs);
     write("f-out", state.out);
     write("f-cause", state.cause);
+    write("f-flag", state.flag);
     if (byId("f-values")) byId("f-values").checked = state.values;
     if (byId("f-q").value.trim() !== state.q) byId("f-q").value = state.q;
   }
