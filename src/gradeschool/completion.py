@@ -128,3 +128,25 @@ class Completion:
     def cause(self) -> str:
         """The cause of an error, the words before its colon: "http 400"."""
         return self.error.partition(":")[0]
+
+
+# Why a completion is empty although the model wrote something, and what to do about it. The causes
+# are among the deviations of a completion.
+IN_THINKING = "no answer: the limit was reached while thinking"
+IN_REASONING = "no answer: all text is in the reasoning field"
+CUT_BY_STOP = "no answer: a stop string cut all of the text"
+ENDED_AT_ONCE = "no answer: the model ended its turn at once"
+REMEDIES = {
+    IN_THINKING: "give a larger --max-tokens, a lower --reasoning-effort, or --thinking off",
+    IN_REASONING: "give --thinking off, or start the server without its reasoning parser",
+    CUT_BY_STOP: 'give other stop strings with --stop, or --stop "" for none',
+    ENDED_AT_ONCE: "give a chat protocol for a chat model, a completion protocol for a base model; "
+    "`gradeschool doctor` checks the chat template",
+}
+
+
+def empty_cause(completion: Completion) -> tuple[str, str] | None:
+    """Return why a stored completion is empty and what to do, None if it is not or unknown."""
+    return next(
+        ((cause, REMEDIES[cause]) for cause in completion.deviations if cause in REMEDIES), None
+    )

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from gradeschool.completion import Decoding, Finish, Message, Prompt
+from gradeschool.completion import (
+    CUT_BY_STOP,
+    ENDED_AT_ONCE,
+    IN_REASONING,
+    IN_THINKING,
+    Decoding,
+    Finish,
+    Message,
+    Prompt,
+)
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.openai_api import (
@@ -20,6 +29,7 @@ from gradeschool.models.openai_api import (
     refused_fields,
     replies_in,
     retry_after,
+    thinking_fields,
 )
 from gradeschool.problem import Problem
 
@@ -108,6 +118,78 @@ def chat_reply(content: Any, **choice: Any) -> Reply:
 )
 def test_content_in_parts_becomes_one_text(content: Any, text: str) -> None:
     assert chat_reply(content).text == text
+
+
+def test_thinking_in_parts_is_kept_apart() -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    reply = chat_reply([thought, {"type": "text", "text": "#### 1"}])
+    assert (reply.text, reply.reasoning) == ("#### 1", "hm")
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        ([], "bad response"),
+        ([{"type": "text", "text": None}], "bad response"),
+        ([{"type": "image_url", "image_url": {"url": "x"}}], "bad response"),
+        ([{"type": "text", "text": "#### 1"}, {"type": "image"}], "bad response"),
+        ([{"type": "refusal", "refusal": "no"}], "content filter"),
+        ([{"type": "tool_use", "name": "f"}], "tool call"),
+        ([{"type": "text", "text": "#### 1"}, {"type": "tool_use"}], "tool call"),
+    ],
+)
+def test_a_part_that_is_no_text_is_a_failure_and_none_is_dropped(content: Any, cause: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        chat_reply(content)
+    assert caught.value.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("choice", "stop", "cause"),
+    [
+        ({"message": {"content": None, "reasoning_content": "18"}}, (), IN_REASONING),
+        ({"message": {"content": "", "reasoning": "hm"}, "finish_reason": "length"}, (),
+         IN_THINKING),
+        ({"message": {"content": "\n\nSo 18"}}, ("\n\n",), CUT_BY_STOP),
+        ({"message": {"content": ""}, "stop_reason": "\n\n"}, ("\n\n",), CUT_BY_STOP),
+        ({"message": {"content": ""}}, ("\n\n",), CUT_BY_STOP),  # cut by a server that does not say
+        ({"message": {"content": ""}}, (), ENDED_AT_ONCE),
+    ],
+)  # fmt: skip
+def test_an_empty_reply_has_its_cause(
+    choice: dict[str, Any], stop: tuple[str, ...], cause: str
+) -> None:
+    body = {"choices": [{"finish_reason": "stop", **choice}], "usage": TOKENS}
+    asked = request(0, Prompt(messages=(Message("user", "Q"),)), stop)
+    reply = replies_in(object_in(json.dumps(body).encode()), asked)[0]
+    assert reply.text == ""
+    assert cause in reply.deviations
+
+
+@pytest.mark.parametrize(
+    ("base", "thinking", "effort", "fields"),
+    [
+        ("http://localhost:8000/v1", None, None, {}),
+        ("http://localhost:8000/v1", False, None,  # vLLM, SGLang, llama.cpp
+         {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}),
+        ("http://localhost:8000/v1", None, "high",
+         {"reasoning_effort": "high", "chat_template_kwargs": {"reasoning_effort": "high"}}),
+        ("http://localhost:11434/v1", False, None, {"reasoning_effort": "none"}),
+        ("https://api.openai.com/v1", True, None, {"reasoning_effort": "medium"}),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", None, "low",
+         {"reasoning_effort": "low"}),
+        ("https://openrouter.ai/api/v1", False, None, {"reasoning": {"enabled": False}}),
+        ("https://api.anthropic.com/v1", True, None,
+         {"thinking": {"type": "enabled", "budget_tokens": 8192}}),
+        ("https://api.deepseek.com/v1", False, None, {"thinking": {"type": "disabled"}}),
+        ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", False, None,
+         {"enable_thinking": False}),
+    ],
+)  # fmt: skip
+def test_each_server_gets_its_field_for_thinking(
+    base: str, thinking: bool | None, effort: str | None, fields: dict[str, Any]
+) -> None:
+    assert thinking_fields(base, thinking, effort) == fields
 
 
 # What an answer is. Everything else is a failure with a cause, and most are tried again.

@@ -184,6 +184,42 @@ def test_a_session_that_dies_is_followed_by_one_that_collects_and_pays_nothing_t
     assert len((folder / "completions.jsonl").read_bytes().splitlines()) == PROBLEMS
 
 
+def test_the_first_of_several_results_for_an_id_counts(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    with batch_server(right) as server:
+        end = server.end
+
+        def twice(entry: dict[str, Any]) -> None:
+            end(entry)
+            lines = server.files[entry["output_file_id"]]
+            server.files[entry["output_file_id"]] = lines + lines.replace(b"####", b"#### 7")
+
+        server.end = twice  # type: ignore[method-assign]
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert status == 0, stderr
+    assert "repeats 30 ids; the first result of each counts" in stderr
+    assert fields["scorers"]["gradeschool/reader"]["correct"] == PROBLEMS
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ({"error": {"message": "overloaded"}, "choices": []}, "server error"),
+        ({"choices": [{"message": {"content": []}, "finish_reason": "stop"}]}, "bad response"),
+        ({"choices": []}, "bad response"),
+        ([], "bad response"),
+    ],
+)
+def test_a_result_has_the_checks_of_a_live_reply(
+    body: Any, cause: str, gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    result: Result = {"status_code": 200, "body": body}
+    with batch_server(lambda question, id: result) as server:
+        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["errors"]) == (3, {cause: PROBLEMS})
+
+
 def test_a_batch_that_is_refused_stops_the_run_with_the_servers_reason(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:

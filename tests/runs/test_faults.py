@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,6 +18,7 @@ import pytest
 from benchmarks.faults import FaultyRun
 from gradeschool.errors import InputError
 from gradeschool.models import endpoint, openai_api
+from gradeschool.models.choose import key_for
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.runs import send
 from gradeschool.runs.evaluate import Evaluation, run_job
@@ -84,7 +87,7 @@ def patience(name: str) -> float:
 
 
 def test_the_documentation_names_every_fault_and_its_cause() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "runs.md").read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     for name, fault in FAULTS.items():
         (row,) = [row for row in rows if name in row.split("|")[1].strip().split("; ")]
@@ -437,6 +440,88 @@ def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
         run(server.url, tmp_path / "run")
     response = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
     assert response == {("#### 1", "First #### 2")}
+
+
+# Options of the model, and what the terminal cannot take
+
+
+def test_options_are_sent_and_shown_and_headers_stay_secret(
+    tmp_path: Path, gradeschool: Command
+) -> None:
+    problems, folder = written(tmp_path / "problems.jsonl", 3), tmp_path / "run"
+    options = ("--thinking", "off", "--reasoning-effort", "low", "--extra-body", '{"top_k": 20}',
+               "--header", f"X-Key={CANARY}", "--stop", "END", "--top-p", 0.9)  # fmt: skip
+    with fault_server(lambda request: bad.good(f"#### 1 {CANARY}")) as server:
+        words = ("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
+        ended = gradeschool(*words, *options)
+        other = gradeschool(*words, "--thinking", "on")
+    sent = server.requests[0].body
+    assert sent["chat_template_kwargs"] == {
+        "enable_thinking": False, "thinking": False, "reasoning_effort": "low",
+    }  # fmt: skip
+    assert (sent["top_k"], sent["stop"], sent["top_p"]) == (20, ["END"], 0.9)
+    assert "thinking off, reasoning effort low" in ended.out
+    artefacts = "".join(path.read_text() for path in folder.iterdir())
+    assert CANARY not in ended.out + ended.err + artefacts
+    assert json.loads((folder / "run.json").read_text())["options"]["headers"] == ["X-Key"]
+    assert (other.status, "contains another run" in other.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--extra-body", "[1]"), "is not a JSON object"),
+        (("--extra-body", '{"messages": []}'), "is not a JSON object of fields beside"),
+        (("--header", CANARY), "a value of --header is not NAME=VALUE"),
+        (("--thinking", "on", "-p", "openai/2021"), "need a chat"),
+        (("--engine-args", "threads=2"), "takes no --engine-arg"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_sent(
+    options: tuple[str, ...], message: str, tmp_path: Path, gradeschool: Command
+) -> None:
+    problems = written(tmp_path / "problems.jsonl", 3)
+    with fault_server() as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, *options)
+    assert (ended.status, server.requests) == (2, [])
+    assert message in ended.err and CANARY not in ended.err
+
+
+def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADESCHOOL_API_KEY", f"a.example={CANARY} b.example:81=sk-other-123")
+    assert key_for("https://a.example/v1") == CANARY
+    assert key_for("http://b.example:81/v1") == "sk-other-123"
+    assert key_for("http://c.example/v1") == ""
+    monkeypatch.setenv("GRADESCHOOL_API_KEY", "sk-one=for-all")
+    assert key_for("http://c.example/v1") == "sk-one=for-all"
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2> >(exit)"])
+def test_a_run_without_stderr_goes_on_and_ends_right(redirection: str, tmp_path: Path) -> None:
+    problems = written(tmp_path / "problems.jsonl", 200)
+    with fault_server() as server:
+        words = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{server.url}/m",
+                 "-d", problems, "-o", tmp_path / "run"]  # fmt: skip
+        line = " ".join(map(str, words))
+        ended = subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True)
+    assert ended.returncode == 0
+    assert len(rows(tmp_path / "run")) == 200
+    assert results(tmp_path / "run")["missing"] == 0
+
+
+def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool: Command) -> None:
+    def choose(request: ReceivedRequest) -> Behaviour:
+        response = bad.choices(request, "")
+        response["choices"][0]["message"] |= {"content": None, "reasoning_content": "#### 1"}
+        return bad.body(json.dumps(response).encode())
+
+    problems, folder = written(tmp_path / "problems.jsonl", 3), tmp_path / "run"
+    with fault_server(choose) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
+    assert "3 of 3 answers have no answer: all text is in the reasoning field" in ended.err
+    assert "give --thinking off" in ended.err
+    shown = gradeschool("why", folder, "--expected", 90).out
+    assert "all text is in the reasoning field" in shown and "--thinking off" in shown
 
 
 # At random

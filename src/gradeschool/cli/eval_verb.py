@@ -57,6 +57,16 @@ request_options = with_options(
                  help="Seconds to wait for one request."),
     click.option("--price", metavar="IN/OUT",
                  help="Dollars per million tokens: 2.50/10, or a .json file of models."),
+    click.option("--thinking", type=click.Choice(["on", "off"]),
+                 help="Let the model think before its answer, or not; by default as the server."),
+    click.option("--reasoning-effort", metavar="EFFORT",
+                 help="How much the model thinks: none, minimal, low, medium, high, xhigh."),
+    click.option("--extra-body", metavar="JSON", help="Further fields of each request, an object."),
+    click.option("--header", "headers", multiple=True, metavar="NAME=VALUE",
+                 help="Further header of each request, kept secret; may be repeated."),
+    click.option("--engine-args", multiple=True, metavar="NAME=VALUE",
+                 help="Argument of an engine here, may be repeated: for vllm/ of its LLM, for "
+                      "llama.cpp/ context, threads, gpu_layers."),
     click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
                  help="Stop before the run costs more; it can be resumed. Needs --price."),
 )  # fmt: skip
@@ -142,12 +152,7 @@ def prepared_jobs(
 
     pairs = [(model, protocol) for model in dict.fromkeys(models)
              for protocol in dict.fromkeys(protocols or ("",))]  # fmt: skip
-    stop = settings["stop"]
-    fields = {
-        **settings,
-        "dataset": settings["dataset"] or "",
-        "stop": tuple(filter(None, stop)) if stop else None,
-    }
+    fields = {**job_fields(settings), "dataset": settings["dataset"] or ""}
     parent = fields.pop("output")
     if len(pairs) == 1:
         return [prepare(Job(*pairs[0], **fields, output=parent))]
@@ -162,6 +167,16 @@ def prepared_jobs(
             )
         prepared[folder] = replace(work, folder=folder)
     return list(prepared.values())
+
+
+def job_fields(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the request options of a command line as fields of `Job`."""
+    stop, thinking = settings["stop"], settings["thinking"]
+    return {
+        **settings,
+        "stop": tuple(filter(None, stop)) if stop else None,
+        "thinking": None if thinking is None else thinking == "on",
+    }
 
 
 Finished = Sequence[tuple["PreparedJob", "Evaluation"]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gradeschool.cli.eval_verb import print_estimates, request_options, run_all
+from gradeschool.cli.eval_verb import job_fields, print_estimates, request_options, run_all
 from gradeschool.cli.options import (
     FileVerb,
     check_scorers,
@@ -92,7 +92,7 @@ def command(
         from gradeschool.runs.profile import profile_jobs
 
         parent = settings.pop("parent")
-        jobs = profile_jobs(Job(model, **settings), datasets, parent)
+        jobs = profile_jobs(Job(model, **job_fields(settings)), datasets, parent)
         if dry_run:
             print_estimates(jobs, as_json)
             return

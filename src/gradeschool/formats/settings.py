@@ -20,13 +20,15 @@ UNKNOWN = "unknown"  # value of a setting that an engine does not report
 FORM, SYSTEM, PROMPT = "prompt form", "system message", "prompt"
 SHOTS, SHOT_COUNT, TEMPLATE = "few-shot source", "few-shot examples", "chat template"
 BOS, PROMPT_TOKENS = "BOS token", "prompt tokens"
+OPTIONS = "options of the model"
 TEMPERATURE, TOP_P, SEED = "temperature", "top-p", "seed"
 STOP, LIMIT, SAMPLES = "stop strings", "max tokens", "samples per problem"
 DATASET, DIGEST, LABELS, SCORER = "dataset", "dataset SHA-256", "labels", "scorer"
 SETTINGS = (
     *(MODEL, ANSWERED_BY, ADDRESS, ENGINE, VERSIONS, PRECISION, KV_CACHE, FLASH_ATTENTION),
     *(PROTOCOL, FORM, SYSTEM, PROMPT),
-    *(SHOTS, SHOT_COUNT, TEMPLATE, BOS, PROMPT_TOKENS, TEMPERATURE, TOP_P, SEED, STOP, LIMIT),
+    *(SHOTS, SHOT_COUNT, TEMPLATE, BOS, PROMPT_TOKENS, OPTIONS, TEMPERATURE, TOP_P, SEED),
+    *(STOP, LIMIT),
     *(SAMPLES, DATASET, DIGEST, LABELS, SCORER),
 )
 

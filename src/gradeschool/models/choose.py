@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradeschool.errors import InputError, close_names
-from gradeschool.masking import shown_address
+from gradeschool.masking import register_key, shown_address
 from gradeschool.models.base import Model
 from gradeschool.models.gguf_file import TINY_FILE
 from gradeschool.problem import Problem
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.models.endpoint import Endpoint
 
 E = TypeVar("E", bound="Endpoint")
+NO_OPTIONS: Mapping[str, Any] = {}
 NATIVE = ("anthropic", "gemini", "google")  # providers of `models/native.py`
 OPENAI_URL = "https://api.openai.com/v1"
 ENDPOINTS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
@@ -46,6 +48,17 @@ FAMILIES = {
     "mistral": "mistral",
     "grok": "xai",
 }
+# Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
+KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
+# The options of `Job.options` that each kind of model takes; "" are servers.
+OF_SERVERS = ("thinking", "reasoning_effort", "extra_body", "headers")
+ACCEPTED: Mapping[str, tuple[str, ...]] = {
+    "": OF_SERVERS,
+    "llama.cpp": ("thinking", "reasoning_effort", "extra_body", "engine_args"),
+    "vllm": ("engine_args",),
+    **dict.fromkeys(NATIVE, ("thinking", "reasoning_effort")),
+    **dict.fromkeys(("transformers", "recorded"), ()),
+}
 # Paths under /v1 that are not names of models.
 REQUEST_PATHS = ("chat/completions", "completions", "models")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
@@ -57,6 +70,7 @@ def choose_model(
     dataset: str,
     seconds: float = 600.0,
     calculator: bool = False,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Model:
     """Return the model named on the command line; raises InputError for an unknown form.
 
@@ -65,10 +79,16 @@ def choose_model(
     serves unless a name follows. `anthropic/NAME` and `gemini/NAME` use the formats of these
     providers. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and `llama.cpp/FILE.gguf` run a
     model on this machine; `tiny` is the model shipped with the package. seconds: timeout of one
-    request. calculator: insert the results of annotations while the model writes.
+    request. calculator: insert the results of annotations while the model writes. options: as in
+    `Job.options`.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
+    is_llama = spec == "tiny" or provider == "llama.cpp"
+    accepted = ACCEPTED["llama.cpp" if is_llama else provider if provider in ACCEPTED else ""]
+    if refused := [option for option in options if option not in accepted]:
+        names = ", ".join(f"--{option.replace('_', '-').removesuffix('s')}" for option in refused)
+        raise InputError(f"-m {shown_address(spec)} takes no {names}; leave it out")
     if provider == "recorded" and name:
         if calculator:
             raise InputError("a recorded model cannot use the calculator; leave out --calculator")
@@ -82,7 +102,7 @@ def choose_model(
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 
-        return VllmModel(name, calculator)
+        return VllmModel(name, calculator, options.get("engine_args"))
     if spec == "tiny" or (provider == "llama.cpp" and name):
         from gradeschool.models.llama_cpp import LlamaCppModel
 
@@ -90,40 +110,59 @@ def choose_model(
         if calculator:
             from gradeschool.models.calculator_endpoint import CalculatorLlamaCpp as llama
         if spec == "tiny":
-            return llama(TINY_FILE, "tiny", seconds)
-        return llama(Path(name).expanduser(), seconds=seconds)
+            return llama(TINY_FILE, "tiny", seconds, options)
+        return llama(Path(name).expanduser(), seconds=seconds, options=options)
     if provider in NATIVE and name:
         from gradeschool.models.native import NativeModel
 
         if calculator:
             raise InputError(f"{provider} answers only chats; leave out --calculator")
-        return NativeModel(provider, name, seconds)
+        return NativeModel(provider, name, seconds, options)
     from gradeschool.models.endpoint import Endpoint
 
     endpoint: type[Endpoint] = Endpoint
     if calculator:
         from gradeschool.models.calculator_endpoint import CalculatorEndpoint as endpoint
-    return endpoint_of(spec, seconds, endpoint)
+    return endpoint_of(spec, seconds, endpoint, options)
 
 
-def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
+def endpoint_of(
+    spec: str, seconds: float, kind: type[E], options: Mapping[str, Any] = NO_OPTIONS
+) -> E:
     """Return the endpoint named on the command line; raises InputError for an unknown form."""
     spec = spec.strip()
     provider, _, name = spec.partition("/")
     if spec.lower().startswith(("http://", "https://")):
         base, name = _split(spec)
-        return kind(base, name, os.environ.get("GRADESCHOOL_API_KEY", ""), seconds)
+        return kind(base, name, key_for(base), seconds, options)
     if provider == "openai" and name:
         base = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         key = os.environ.get("OPENAI_API_KEY", "")
         if not key and base == OPENAI_URL:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
-        return kind(base, name, key, seconds)
+        return kind(base, name, key, seconds, options)
     probed = kind.__name__ == "Probe"
     forms = ENDPOINTS if probed else FORMS
     guesses = " or ".join(_guesses(spec, compatible=probed))
     hint = f"did you mean {guesses}?" if guesses else f"give {forms}"
     raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
+
+
+def key_for(base: str) -> str:
+    """Return the API key for an address from GRADESCHOOL_API_KEY, "" for none.
+
+    It is one key, or one for each server, as HOST=KEY or HOST:PORT=KEY with spaces between them.
+    """
+    from gradeschool.models.endpoint import address_parts
+
+    value, parts = os.environ.get("GRADESCHOOL_API_KEY", ""), address_parts(base)
+    entries = KEY_OF_HOST.findall(value)
+    if not entries:
+        return value
+    keys = dict(entries)
+    for key in keys.values():
+        register_key(key)
+    return keys.get(parts.netloc) or keys.get(parts.hostname or "") or ""
 
 
 def _guesses(spec: str, compatible: bool) -> list[str]:

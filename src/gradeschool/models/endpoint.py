@@ -26,6 +26,7 @@ from gradeschool.models.openai_api import (
     object_in,
     refused_fields,
     replies_in,
+    thinking_fields,
 )
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A starting server answers 503 for a while: seconds between requests for its list of models.
 STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+NO_OPTIONS: Mapping[str, Any] = {}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # The connection of the current task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
@@ -98,10 +100,17 @@ class Endpoint:
 
     base: address up to and including "/v1". model: the name to send; "" uses the only model that
     the server lists. key: sent as bearer token if not empty; kept out of every message and file,
-    even if the server repeats it. seconds: timeout of one request.
+    even if the server repeats it. seconds: timeout of one request. options: as in `Job.options`.
     """
 
-    def __init__(self, base: str, model: str, key: str, seconds: float = TOTAL_SECONDS) -> None:
+    def __init__(
+        self,
+        base: str,
+        model: str,
+        key: str,
+        seconds: float = TOTAL_SECONDS,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> None:
         address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(
@@ -112,6 +121,11 @@ class Endpoint:
         self.model = model
         self.seconds = seconds
         self._key = key
+        self._headers = dict(options.get("headers", ()))
+        for value in self._headers.values():
+            register_key(value)
+        thinking = thinking_fields(base, options.get("thinking"), options.get("reasoning_effort"))
+        self._extra = {**thinking, **options.get("extra_body", {})}
         self._session: aiohttp.ClientSession | None = None
         self._neutral: dict[str, float] = neutral_for(base)
         # Fields that the server has refused.
@@ -123,8 +137,12 @@ class Endpoint:
 
     @property
     def identity(self) -> str:
-        """Return model and address."""
-        return f"{self.model} at {self.base}"
+        """Return model and address, and the fields that the user adds to each request."""
+        return f"{self.model} at {self.base}{self._added}"
+
+    @property
+    def _added(self) -> str:
+        return f" with {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
 
     @property
     def name(self) -> str:
@@ -139,7 +157,7 @@ class Endpoint:
 
     async def __aenter__(self) -> Endpoint:
         """Open the connections; look up the model's name if none is set."""
-        headers = {"Accept-Encoding": "identity"}
+        headers = {"Accept-Encoding": "identity", **self._headers}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         proxy = proxy_for(self.base)
@@ -268,11 +286,12 @@ class Endpoint:
             "n": len(request.keys) if len(request.keys) > 1 else None,
         }
         options |= self._neutral
-        return fields | {
+        chosen = {
             name: value
             for name, value in options.items()
             if value is not None and name not in refused
         }
+        return {**fields, **chosen, **self._extra}
 
     async def _only_model(self) -> str:
         """Return the name of the one model that is served.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.machine import cores
-from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
+from gradeschool.models.chat_template import check_template
+from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
 from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
 from gradeschool.models.gguf_file import gguf_digest
 
@@ -19,6 +21,8 @@ SLOTS, SLOT_TOKENS = 8, 4096
 # Cache and attention settings; recorded in run.json, because llama-server's defaults differ.
 KV_CACHE, FLASH_ATTENTION = "F32", "off"
 SMALL_BYTES = 2**28
+# Of --engine-args: tokens of each sequence, threads, layers on the GPU.
+ENGINE_ARGUMENTS = ("context", "threads", "gpu_layers")
 
 
 class LlamaCppModel(Endpoint):
@@ -30,9 +34,23 @@ class LlamaCppModel(Endpoint):
     xllamacpp) is not installed.
     """
 
-    def __init__(self, file: Path, name: str = "", seconds: float = TOTAL_SECONDS) -> None:
+    def __init__(
+        self,
+        file: Path,
+        name: str = "",
+        seconds: float = TOTAL_SECONDS,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> None:
         needs_llama_cpp()
-        super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds)
+        super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds, options)
+        self.arguments = dict(options.get("engine_args", {}))
+        if unknown := self.arguments.keys() - ENGINE_ARGUMENTS:
+            raise InputError(
+                f"llama.cpp has no --engine-args {', '.join(sorted(unknown))}; give "
+                f"{', '.join(ENGINE_ARGUMENTS)}"
+            )
+        if wrong := [item for item in self.arguments.items() if type(item[1]) is not int]:
+            raise InputError(f"--engine-args {wrong[0][0]}={wrong[0][1]!r}: give a whole number")
         self.file = file
         self._name = name or file.stem
         self._identity = f"llama.cpp/{self._name} {gguf_digest(file)}"
@@ -41,7 +59,7 @@ class LlamaCppModel(Endpoint):
     @property
     def identity(self) -> str:
         """Return name and digest of the file; the address differs in each run."""
-        return self._identity
+        return f"{self._identity}{self._added}"
 
     @property
     def name(self) -> str:
@@ -56,7 +74,7 @@ class LlamaCppModel(Endpoint):
 
     async def __aenter__(self) -> LlamaCppModel:
         """Load the model and start its server."""
-        self._server = await asyncio.to_thread(serve, self.file)
+        self._server = await asyncio.to_thread(serve, self.file, 0, self.arguments)
         self.base = f"{self._server.listening_address}/v1"
         await super().__aenter__()
         return self
@@ -82,20 +100,26 @@ def needs_llama_cpp() -> None:
         ) from error
 
 
-def serve(file: Path, read_tokens: int = 0) -> Any:
+def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OPTIONS) -> Any:
     """Return a llama.cpp server in this process; it ends with the last reference to it.
 
     read_tokens: only return the states of texts (`/embeddings`) of at most this many tokens; do not
-    generate. Raises InputError if the file cannot be loaded.
+    generate. arguments: see ENGINE_ARGUMENTS. Raises InputError if the file cannot be loaded, or if
+    its chat template could hang the process.
     """
+    check_template(file)
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = str(file)
     params.model_alias = {MODEL_NAME}
     params.hostnames, params.port = [HOST], 0
-    params.n_parallel, params.n_ctx = SLOTS, SLOTS * SLOT_TOKENS
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads(file)
+    params.n_parallel = SLOTS
+    params.n_ctx = SLOTS * arguments.get("context", SLOT_TOKENS)
+    threads = arguments.get("threads") or _threads(file)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    if "gpu_layers" in arguments:
+        params.n_gpu_layers = arguments["gpu_layers"]
     flash = xllamacpp.llama_flash_attn_type
     params.flash_attn_type = flash.LLAMA_FLASH_ATTN_TYPE_DISABLED
     cache = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{KV_CACHE}")

@@ -24,7 +24,7 @@ from gradeschool.errors import (
 )
 from gradeschool.masking import masked, masked_values, register_key
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.endpoint import TOTAL_SECONDS, address_parts
+from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, address_parts
 from gradeschool.models.engine_facts import versions_of
 from gradeschool.models.openai_api import classify, refused_names, replies_in
 
@@ -102,7 +102,13 @@ class NativeModel:
     key.
     """
 
-    def __init__(self, provider: str, model: str, seconds: float = TOTAL_SECONDS) -> None:
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        seconds: float = TOTAL_SECONDS,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> None:
         self.provider = PROVIDERS[provider]
         require_packages(f"-m {provider}/NAME", "providers", "any_llm", self.provider.package)
         keys = [os.environ.get(name, "").strip() for name in self.provider.keys]
@@ -115,6 +121,10 @@ class NativeModel:
         if self._base:
             address_parts(self._base, self.provider.base)
         self.model, self.seconds = model, seconds
+        thinking, effort = options.get("thinking"), options.get("reasoning_effort")
+        if effort is None and thinking is not None:
+            effort = "medium" if thinking else "none"
+        self._effort: str | None = effort
         self._llm: Any = None
         self._refused: frozenset[str] = frozenset()
 
@@ -122,7 +132,8 @@ class NativeModel:
     def identity(self) -> str:
         """Return model and address."""
         address = (self._base or self.provider.address).rstrip("/")
-        return f"{self.model} at {address} ({self.provider.name})"
+        effort = f" with reasoning effort {self._effort}" if self._effort else ""
+        return f"{self.model} at {address} ({self.provider.name}){effort}"
 
     @property
     def name(self) -> str:
@@ -202,6 +213,7 @@ class NativeModel:
             # Anthropic refuses blank stop strings; the text is cut at them here.
             "stop": [stop for stop in decoding.stop if stop.strip()] or None,
             "seed": seed,
+            "reasoning_effort": self._effort,
         }
         deviations = [f"{name} refused" for name in sorted(refused)]
         if seed is not None and not self.provider.seeds:

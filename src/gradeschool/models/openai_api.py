@@ -11,9 +11,17 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import NO_USAGE, Finish, Usage, finish_of
+from gradeschool.completion import (
+    CUT_BY_STOP,
+    ENDED_AT_ONCE,
+    IN_REASONING,
+    IN_THINKING,
+    NO_USAGE,
+    Finish,
+    Usage,
+    finish_of,
+)
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.samples import text_of
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 
@@ -150,6 +158,11 @@ def object_in(raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         start = masked(repr(raw[:60]))
         raise TransientError("bad response", f"the reply is not JSON: {start}") from error
+    return checked_body(body)
+
+
+def checked_body(body: Any) -> dict[str, Any]:
+    """Return a parsed body that is an object without an error; raises TransientError."""
     if not isinstance(body, dict):
         raise TransientError("bad response", f"the reply is not a JSON object: {_shown(body)}")
     if body.get("error"):
@@ -212,27 +225,32 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         cause = FAILURES.get(reason.lower(), "unknown ending")
         kind = ModelError if cause in LASTING else TransientError
         raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
-    content, reasoning, calls = choice.get("text"), None, None
-    if request.prompt.text is None:
+    reasoning = ""
+    if request.prompt.text is not None:
+        text = choice.get("text")
+        if not isinstance(text, str):
+            raise TransientError("bad response", f"the content is not text: {_shown(text)}")
+    else:
         message = choice.get("message")
         if not isinstance(message, Mapping):
             raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
+        thoughts = message.get("reasoning") or message.get("reasoning_content")
+        reasoning = _texts(thoughts) if thoughts else ""
         content = message.get("content")
-        reasoning = message.get("reasoning") or message.get("reasoning_content")
-        reasoning = reasoning and text_of(reasoning)
-        calls = message.get("tool_calls") or message.get("function_call")
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
-    if calls and not content:
-        raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
-    text = content if isinstance(content, str) else text_of(content)
-    # The limit may be reached in thinking that the server does not show.
-    hidden = finish is Finish.LENGTH and usage.completion_tokens
-    if text is None and not (content is None and (reasoning or hidden)):
-        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
+        calls = message.get("tool_calls") or message.get("function_call")
+        if calls and not content:
+            raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
+        # The limit may be reached in thinking that the server does not show.
+        hidden = finish is Finish.LENGTH and usage.completion_tokens
+        if content is None and (reasoning or hidden):
+            content = ""
+        text, thought = _parts(content)
+        reasoning = reasoning or thought
     if not text and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
-    text, deviations = text or "", []
+    deviations, written = [], text
     prefix = request.prompt.prefix
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
@@ -241,7 +259,92 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
     if cuts:
         text, finish = text[: min(cuts)], Finish.STOP
         deviations.append("stop string left in")
-    return Reply(text, finish, usage, reasoning or "", model, tuple(deviations))
+    if not text.strip():
+        matched = choice.get("stop_reason") in request.decoding.stop  # vLLM and SGLang
+        if written.strip() or (matched and not reasoning):
+            deviations.append(CUT_BY_STOP)
+        elif finish is Finish.LENGTH:
+            deviations.append(IN_THINKING)
+        elif reasoning:
+            deviations.append(IN_REASONING)
+        else:
+            several = (usage.completion_tokens or 0) > 1 and request.decoding.stop
+            deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
+    return Reply(text, finish, usage, reasoning, model, tuple(deviations))
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """Return the text and the thinking in the content of a message: a string or a list of parts.
+
+    Raises ModelError or TransientError for content without text, and for a part that is neither.
+    """
+    if isinstance(content, str):
+        return content, ""
+    if not isinstance(content, list) or not content:
+        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
+    text, thinking = [], []
+    for part in content:
+        fields = part if isinstance(part, Mapping) else {"text": part}
+        kind, words = str(fields.get("type", "text")), fields.get("text")
+        if kind in ("thinking", "reasoning") or fields.get("thought"):
+            thinking.append(_texts(fields.get("thinking") or words))
+        elif kind in ("text", "output_text") and isinstance(words, str):
+            text.append(words)
+        elif kind == "refusal":
+            raise ModelError("content filter", f"a refusal: {_shown(part)}")
+        elif kind in ("tool_use", "tool_call", "function_call"):
+            raise ModelError("tool call", f"the reply is a tool call: {_shown(part)}")
+        else:
+            raise TransientError(
+                "bad response", f"a part of the content is not text: {_shown(part)}"
+            )
+    if not text and not any(thinking):
+        raise TransientError("bad response", f"the content has no text: {_shown(content)}")
+    return "".join(text), "".join(thinking)
+
+
+def _texts(value: Any) -> str:
+    """Return the text of thinking: a string, or parts with a string each; "" for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return _texts(value.get("text") or value.get("thinking"))
+    return "".join(map(_texts, value)) if isinstance(value, list) else ""
+
+
+# Hosts whose API turns thinking on and off by an effort, or by an object with a type.
+BY_EFFORT = ("api.openai.com", "generativelanguage.googleapis.com", "api.x.ai", "api.groq.com")
+BY_TYPE = ("api.anthropic.com", "api.deepseek.com", "api.z.ai", "open.bigmodel.cn")
+OLLAMA_PORT = 11434  # Ollama takes an effort, too
+THINKING_TOKENS = 8192  # Anthropic's API requires a budget
+
+
+def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dict[str, Any]:
+    """Return the fields that turn thinking on or off, or set its effort, at this address.
+
+    A server that is not known by its host gets arguments of the chat template, as vLLM, SGLang and
+    llama.cpp take them: templates differ in the name and ignore the other one.
+    """
+    parts = urlsplit(base)
+    host = parts.hostname or ""
+    asked = {} if effort is None else {"reasoning_effort": effort}
+    if thinking is None and effort is None:
+        return {}
+    if host in BY_EFFORT or parts.port == OLLAMA_PORT:
+        return asked or {"reasoning_effort": "medium" if thinking else "none"}
+    if host == "openrouter.ai":
+        state = {} if thinking is None else {"enabled": thinking}
+        return {"reasoning": {**state, **({} if effort is None else {"effort": effort})}}
+    if host in BY_TYPE:
+        if thinking is None:
+            return asked
+        state = {"type": "enabled" if thinking else "disabled"}
+        budget = {"budget_tokens": THINKING_TOKENS} if "anthropic" in host and thinking else {}
+        return {**asked, "thinking": {**state, **budget}}
+    if host.startswith("dashscope") and host.endswith(".aliyuncs.com"):  # Qwen's own API
+        return asked if thinking is None else {**asked, "enable_thinking": thinking}
+    template = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
+    return {**asked, "chat_template_kwargs": {**template, **asked}}
 
 
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:

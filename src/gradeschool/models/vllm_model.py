@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import json
+from collections.abc import Generator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Usage, finish_of
-from gradeschool.errors import ModelError
+from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device
 from gradeschool.models.base import Reply, Request, Results, Take
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
@@ -16,14 +17,26 @@ from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
 # By name: the engine runs in its own process.
+# Arguments of the engine that the user cannot set.
+SET_HERE = {"model", "tokenizer", "generation_config", "trust_remote_code", "logits_processors"}
 CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
 class VllmModel(LocalModel):
     """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
 
-    def __init__(self, spec: str, calculator: bool = False) -> None:
-        super().__init__(spec, "vllm", ("vllm",), "vllm", partial(load, calculator), calculator)
+    def __init__(
+        self, spec: str, calculator: bool = False, arguments: Mapping[str, Any] | None = None
+    ) -> None:
+        given = dict(arguments or {})
+        if taken := given.keys() & SET_HERE:
+            raise InputError(
+                f"--engine-args {', '.join(sorted(taken))} is set by eval; leave it out"
+            )
+        starts = partial(load, calculator, arguments=given)
+        super().__init__(spec, "vllm", ("vllm",), "vllm", starts, calculator)
+        if given:
+            self.identity += f" with {json.dumps(given, sort_keys=True)}"
 
 
 def number_on(device: str) -> str:
@@ -31,7 +44,7 @@ def number_on(device: str) -> str:
     return "bfloat16" if device == "cuda" else "float32"
 
 
-def load(calculator: bool, folder: Path) -> VllmEngine:
+def load(calculator: bool, folder: Path, arguments: Mapping[str, Any] | None = None) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
     `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
@@ -41,14 +54,14 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
 
     device = best_device()
     processors = [CALCULATOR] if calculator else None
+    usual = {"dtype": number_on(device), "enforce_eager": device == "cpu", **(arguments or {})}
     return VllmEngine(
         LLM(
             model=str(folder),
-            dtype=number_on(device),
             generation_config="vllm",
             trust_remote_code=False,
             logits_processors=processors,
-            enforce_eager=device == "cpu",
+            **usual,
         )
     )
 

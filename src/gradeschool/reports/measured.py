@@ -80,13 +80,15 @@ def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
 def changes_of(manifest: Mapping[str, Any]) -> list[str]:
     """Return the settings of a run that differ from its protocol's, in words."""
     protocol = known_protocol(manifest)
-    if protocol is None:
-        return []
-    changed = overrides(mapping(manifest.get("decoding")), protocol)
-    return [
+    changed = overrides(mapping(manifest.get("decoding")), protocol) if protocol else {}
+    words = [
         f"{name.replace('_', ' ')} {_value(value)} (the protocol: {_value(usual)})"
         for name, (value, usual) in changed.items()
     ]
+    for name, value in mapping(manifest.get("options")).items():
+        shown = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+        words.append(f"{name.replace('_', ' ')} {shown}")
+    return words
 
 
 def engine_words(manifest: Mapping[str, Any]) -> str:

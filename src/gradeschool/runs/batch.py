@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Model, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
-from gradeschool.models.openai_api import classify, replies_in
+from gradeschool.models.openai_api import checked_body, classify, replies_in
 from gradeschool.runs.send import Record, completed, failed
 from gradeschool.runs.store import RunStore
 
@@ -119,23 +120,33 @@ class BatchRun:
             self._close(tag)
             message = batch.message or "no reason is given"
             raise FatalModelError("batch failed", f"batch {batch.id} was refused: {message}")
+        seen: Counter[str] = Counter()
         for file in batch.files:
             target = self.store.folder / f"{PREFIX}{tag}"
             await self.server.fetch(file, target)
             with target.open("rb") as lines:
                 for line in lines:
-                    self._take(line, by_key)
+                    self._take(line, by_key, seen)
             target.unlink()
+        if repeated := sum(count > 1 for count in seen.values()):
+            self.note(f"batch {batch.id} repeats {repeated} ids; the first result of each counts")
         self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
-    def _take(self, line: bytes, by_key: Mapping[str, Request]) -> None:
-        """Record one line of results; an unreadable line leaves its sample unanswered."""
+    def _take(self, line: bytes, by_key: Mapping[str, Request], seen: Counter[str]) -> None:
+        """Record one line of results; an unreadable line leaves its sample unanswered.
+
+        seen: how often each id was read; only its first result counts.
+        """
         fields, fault = parse_line(line)
         fields = masked_values(fields)
-        request = None if fault else by_key.get(str(fields.get("custom_id")))
-        stored = self.store.completions.get(request.key) if request else None
-        if request is None or (stored is not None and not stored.error):
+        key = str(fields.get("custom_id"))
+        request = None if fault else by_key.get(key)
+        if request is None:
+            return
+        seen[key] += 1
+        stored = self.store.completions.get(key)
+        if seen[key] > 1 or (stored is not None and not stored.error):
             return
         try:
             body = _body(fields, self.endpoint.base)
@@ -194,9 +205,7 @@ def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
     if status != 200:
         code = status if isinstance(status, int) else 0
         raise classify(code, {}, json.dumps(body).encode(), base)
-    if not isinstance(body, Mapping):
-        raise ModelError("bad response", "the result has no body")
-    return body
+    return checked_body(body)
 
 
 class BatchJob(NamedTuple):

@@ -153,6 +153,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     dataset, shots = mapping(manifest.get("dataset")), mapping(manifest.get("shots"))
     engine = mapping(manifest.get("engine"))
     model, _, address = str(manifest.get("model") or "").partition(" at ")
+    address, options = address.partition(" with ")[0], mapping(manifest.get("options"))
     name = protocol.get("name")
     try:
         shot_count = get_protocol(str(name)).shot_count
@@ -172,6 +173,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
         names.PROTOCOL: f"{name} {protocol.get('digest')}" if name else None,
         names.SHOTS: f"{shots['name']} {str(shots['sha256'])[:12]}" if shots else "none",
         names.SHOT_COUNT: shot_count,
+        names.OPTIONS: ", ".join(f"{name} {value}" for name, value in options.items()) or "none",
         names.TEMPERATURE: decoding.get("temperature"),
         names.TOP_P: decoding.get("top_p"),
         names.SEED: "none" if decoding.get("seed") is None else decoding.get("seed"),

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.atomic import write_json
-from gradeschool.completion import Completion, Usage
+from gradeschool.completion import REMEDIES, Completion, Usage
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats.own_run import (
@@ -27,6 +27,7 @@ from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.runs.job import PreparedJob, shown_options
 from gradeschool.runs.plan import RunPlan, make_manifest
 from gradeschool.runs.send import ConcurrencyLimiter, Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
@@ -39,7 +40,6 @@ from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
-    from gradeschool.runs.job import PreparedJob
     from gradeschool.scoring.at_k import AtK
 
 # Stored rows are scored for the display a little later: answers to requests that were sent
@@ -122,7 +122,12 @@ class Evaluation:
             for name in SAMPLING
             if (count := self.deviations.get(f"{name} refused"))
         ]
-        return [*([others] if self.other_models else []), *refused]
+        empty = [
+            f"{count} of {self.answered} answers have {cause}; {remedy}"
+            for cause, remedy in REMEDIES.items()
+            if (count := self.deviations.get(cause))
+        ]
+        return [*([others] if self.other_models else []), *refused, *empty]
 
 
 def run_job(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
@@ -200,7 +205,10 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 in_flight = dispatcher.in_flight.sent
                 note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
 
-            manifest["engine"] = await engine_facts(model) or manifest.get("engine", {})
+            if facts := await engine_facts(model):
+                manifest["engine"] = facts
+            if options := shown_options(job):
+                manifest["options"] = options
             write_json(folder / MANIFEST_FILE, manifest)
             for watcher in watchers:
                 stored = len(requests) - len(todo)

@@ -6,10 +6,13 @@ it before anything is fetched or sent.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
@@ -30,6 +33,7 @@ BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *NATIVE, "transformers", "vllm", "llama.cpp", "recorded")
+SET_BY_EVAL = {"model", "messages", "prompt", "n", "stream"}  # fields of each request
 MOST_PART = 60  # maximum number of characters in each part of a folder's name
 
 
@@ -41,8 +45,10 @@ class Job:
     temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
     it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
     choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
-    "2.50/10". max_cost: dollars at which to stop. output: the run folder, None for
-    `default_folder`.
+    "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model that
+    thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of each
+    request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE". output:
+    the run folder, None for `default_folder`.
     """
 
     model: str
@@ -62,6 +68,11 @@ class Job:
     timeout: float = 600.0
     price: str | None = None
     max_cost: float | None = None
+    thinking: bool | None = None
+    reasoning_effort: str | None = None
+    extra_body: str | None = None
+    headers: tuple[str, ...] = ()
+    engine_args: tuple[str, ...] = ()
     output: Path | None = None
 
     @property
@@ -73,6 +84,48 @@ class Job:
     def calculates(self) -> bool:
         """Return whether the calculator is used while the model writes."""
         return self.model == BUILT_IN if self.calculator is None else self.calculator
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return what is given of the model's options, parsed; raises InputError."""
+        body: Any = {}
+        if self.extra_body is not None:
+            try:
+                body = json.loads(self.extra_body)
+            except (ValueError, RecursionError):
+                body = None
+            if not isinstance(body, dict) or SET_BY_EVAL & body.keys():
+                raise InputError(
+                    f"--extra-body {self.extra_body[:80]!r} is not a JSON object of fields beside "
+                    f"{', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
+                )
+        arguments = _pairs("--engine-args", self.engine_args)
+        given = {
+            "thinking": self.thinking,
+            "reasoning_effort": self.reasoning_effort,
+            "extra_body": body or None,
+            "headers": _pairs("--header", self.headers) or None,
+            "engine_args": {name: _parsed(value) for name, value in arguments.items()} or None,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        if not mark or not re.fullmatch(r"[A-Za-z][\w-]*", name):
+            raise InputError(f"a value of {option} is not NAME=VALUE; correct it")  # may be secret
+        pairs[name] = value
+    return pairs
+
+
+def _parsed(value: str) -> Any:
+    """Return a value of JSON (8, true, 0.9), any other text as it is."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +156,14 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     decoding = replace(protocol.decoding, **given)
     check_samples(decoding, job.samples)
     name = job.dataset or protocol.dataset
+    settings = (job.timeout, job.calculates, job.options)
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        _price(job, model or choose_model(job.model, (), name, job.timeout, job.calculates))
+        _price(job, model or choose_model(job.model, (), name, *settings))
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = dataset.problems[: job.limit]
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples)
-    answering = model or choose_model(
-        job.model, problems, dataset.name, job.timeout, job.calculates
-    )
+    answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
         from gradeschool.models.endpoint import Endpoint
 
@@ -139,6 +191,11 @@ def _check(job: Job, protocol: Protocol) -> None:
             f"{provider} answers only chats, and {protocol.name} is a completion protocol; give "
             "another -p"
         )
+    if not protocol.is_chat and (job.thinking is not None or job.reasoning_effort is not None):
+        raise InputError(
+            f"--thinking and --reasoning-effort need a chat, and {protocol.name} is a completion "
+            "protocol; give another -p"
+        )
     if job.max_cost is not None and job.price is None:
         raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
     if job.batch and (job.choices > 1 or job.max_cost is not None):
@@ -164,11 +221,24 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
     ]
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
         changed.append("calculator" if job.calculator else "no-calculator")
+    for name, value in shown_options(job).items():
+        words = json.dumps(value, sort_keys=True)
+        if not isinstance(value, str | bool):
+            words = hashlib.sha256(words.encode()).hexdigest()[:6]
+        changed.append(f"{name.replace('_', '-')}-{words}")
     dataset = plan.dataset.name
     if Path(dataset).suffix in FILE_ENDINGS:
         dataset = Path(dataset).stem
     parts = [model_label(job.model), plan.protocol.name, dataset, *changed]
     return RUNS / "_".join(_folder_part(part) for part in parts)
+
+
+def shown_options(job: Job) -> dict[str, Any]:
+    """Return the model's options for run.json: of headers only the names."""
+    options = job.options
+    if "headers" in options:
+        options["headers"] = sorted(options["headers"])
+    return options
 
 
 def model_label(spec: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
+from gradeschool.completion import empty_cause
 from gradeschool.formats import settings as names
 from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import mapping
@@ -226,11 +227,16 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
             "evaluate again with a larger --max-tokens", most=True,
         ))  # fmt: skip
     if len(empty) >= NOTABLE * len(facts.samples):
+        stored = [empty_cause(sample.stored) for sample in empty if sample.stored is not None]
+        causes_of = Counter(cause for cause in stored if cause is not None)
+        (reason, remedy), n = causes_of.most_common(1)[0] if causes_of else (
+            ("the server ends immediately, or keeps the answer in another field",
+             "gradeschool doctor URL -p PROTOCOL"), 0,
+        )  # fmt: skip
         named.append(GapCause(
             EMPTY, facts.points(len(empty) * share),
-            f"{count(len(empty), 'completion is', 'completions are')} empty: the server ends "
-            "immediately, or keeps the answer in another field",
-            "gradeschool doctor URL -p PROTOCOL", most=True,
+            f"{count(len(empty), 'completion is', 'completions are')} empty: "
+            f"{f'{n} have ' if n else ''}{reason}", remedy, most=True,
         ))  # fmt: skip
     return [*named, *_of_forms(facts, share)]
 
@@ -337,7 +343,7 @@ OF_STEPS = {
 }  # fmt: skip
 OF_TEXTS = (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION,
             names.TEMPERATURE, names.SEED, names.TEMPLATE, names.BOS, names.TOP_P, names.MODEL,
-            names.ANSWERED_BY, names.VERSIONS, names.ADDRESS)  # fmt: skip
+            names.ANSWERED_BY, names.OPTIONS, names.VERSIONS, names.ADDRESS)  # fmt: skip
 
 
 def account_of_difference(difference: Difference) -> GapAccount:
