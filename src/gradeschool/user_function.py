@@ -86,8 +86,10 @@ class UserFunction:
         wall: float = WAIT_SECONDS,
     ) -> None:
         """argument: the function is a factory, and its result for this argument is called."""
-        by_name = isinstance(function, str)
-        self.name, place = _by_name(function) if by_name else _by_identity(function)
+        if isinstance(function, str):
+            self.name, place = _by_name(function)
+        else:
+            self.name, place = _by_identity(function)
         place |= {} if argument is None else {"argument": argument}
         self._place = f"{__name__}:{json.dumps(place)}"
         self._child = Child(wall)

@@ -398,9 +398,10 @@ def _try_cases(
     """Return the failures, and the number of cases of each kind that were tried."""
     cases = suite(seed)
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
-    replies = zip(plain, scorer.replies(plain), strict=True)
-    judged = due(cases, read, {tuple(question) for question, reply in replies
-                               if scorer.accepts(reply)})  # fmt: skip
+    replies = scorer.replies(plain)
+    accepted = {(q.completion, q.gold) for q, reply in zip(plain, replies, strict=True)
+                if scorer.accepts(reply)}  # fmt: skip
+    judged = due(cases, read, accepted)
     questions = [Question(case.completion, case.gold) for case in judged]
     given = scorer.replies(questions)
     failures = [
