@@ -1,90 +1,164 @@
-"""Every verb refuses what it cannot use: status 2, one sentence with the value, no traceback."""
+"""What a command cannot use is refused in a sentence, status 2, before anything is fetched."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from gradeschool.cli import VERBS
+from gradeschool.datasets import load
 from tests.support.command import Command, command_lines
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 RECORDED = "recorded/sample#handwritten/chat"
-# The words of a command line -> what the message holds. The working folder has an empty folder
-# "none", and files "bytes.jsonl" and "bytes.gz".
-CASES = {
-    f"eval -m {RECORDED} -d none": "'none' is a folder",
+# The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.
+# The working folder has an empty folder "empty", "answers.jsonl" with one answer of the run "a",
+# "two.jsonl" with one of "b" and one of "c", "bytes.jsonl" and "bytes.gz" that are no text,
+# "checkpoint" with a configuration of a model, and "there.html".
+MISTAKES = {
+    f"eval -m {RECORDED} -d empty": "'empty' is a folder",
     f"eval -m {RECORDED} -d sampel": "did you mean sample?",
     f"eval -m {RECORDED} -d fresh:-1": "'fresh:-1' names no fresh problems",
     f"eval -m {RECORDED} -d sample -n 0": "0 is not in the range",
-    f"eval -m {RECORDED} -d sample --price x": "the price 'x'",
     f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is not a finite number",
-    "eval -m recorded/none -d sample": "'none' has no completions.jsonl",
-    "eval -m recorded/bytes.jsonl -d sample": "no row of 'bytes.jsonl' can be used",
     "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is not a usable http://",
     "eval -m http://127.0.0.1:9/v1 -d sample": "is the server running?",
     "eval -m http://127.0.0.1:9/v1/m?api_key=k -d sample": "contains a user name, password, query",
+    "eval -m tiny -d mawps": "no dataset is called 'mawps'",
     "compare a b --margin 2": "--margin needs --not-worse-than or --gate",
     "compare a b --not-worse-than c --max-failures 2": "--max-failures needs --gate",
     "report a -o x.html --format pdf": "--format needs --figures",
-    "score sample --vote lm-eval/gsm8k-cot-self-consistency/maj@8 --labels platinum": (
-        "leave --labels out"
-    ),
-    "doctor http://127.0.0.1:9/v1": "is the server running?",
-    "score nothing.jsonl": "'nothing.jsonl' does not exist",
-    "score none": "'none' has no completions.jsonl",
+    "score empty": "'empty' has no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is a damaged gzip file",
-    "explain none": "'none' has no completions.jsonl",
-    "explain bytes.jsonl#run": "bytes.jsonl",
-    "compare none none": "'none' has no completions.jsonl",
-    "profile none none": "'none' has no completions.jsonl",
-    "diff none none": "'none' has no completions.jsonl",
-    "view nothing": "'nothing' is not a folder",
-    "why none --expected 50": "'none' has no completions.jsonl",
     "why bytes.jsonl --expected 101": "101",
-    "report none -o x.html": "'none' has no completions.jsonl",
-    "report none -o x.doc": "'x.doc'",
-    "export none --to parquet -o x.parquet": "'none' has no completions.jsonl",
     "export a b --to parquet -o x.parquet": "one run is exported at a time; given: 'a', 'b'",
     "audit nothing:score": "'nothing:score' cannot be called",
     "doctor localhost:8000": "'localhost:8000' has an unknown form",
-    "doctor http://[bad/v1": "'http://[bad/v1' is not a usable http://",
-    "finetune -m none -d sample -o x": "'none' contains no model",
-    "sample -m transformers/none -d sample -o x": "",
-    "verifier train --generator none --samples none -o x": "'none'",
-    "verifier score none --verifier tiny": "",
-    "rank none": "'none' has no completions.jsonl",
-    "gguf none -o x.gguf": "",
-    "reproduce --figure 99 -o x": "'99'",
-    "runs show none": "'none' is not a run folder",
-    "runs curve none": "'none' has no completions.jsonl",
-    "protocols show nothing": "no protocol or scorer is called 'nothing'; `gradeschool protocols",
+    "doctor http://127.0.0.1:9/v1": "is the server running?",
     "protocols show lm-eval": "did you mean lm-eval/",
     "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k?",
-    "data fetch nothing": "no dataset is called 'nothing'",
-    "data fetch mgsm:xx": "no dataset is called 'mgsm:xx'; did you mean mgsm:",
-    "data fetch gsm-symbolic:p3": "did you mean gsm-symbolic:p2",
-    "eval -m tiny -d mawps": "no dataset is called 'mawps'",
     "profile -m tiny -d sample -d mgsm:xx": "no dataset is called 'mgsm:xx'",
+    "data fetch gsm-symbolic:p3": "did you mean gsm-symbolic:p2",
     "data generate --seed -1": "-1 is not in the range",
-    "integrations nothing": "no tool is called 'nothing'",
+    "score absent.jsonl": "'absent.jsonl' does not exist",
+    "score answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "score bytes.jsonl": "no row of 'bytes.jsonl' can be used",
+    "score answers.jsonl#b": "'answers.jsonl' contains no run 'b'",
+    "score answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "score answers.jsonl --vote absent": "no vote is called 'absent'",
+    "score answers.jsonl -d absent": "no dataset is called 'absent'",
+    "score answers.jsonl -d absent.csv": "'absent.csv'",
+    "score answers.jsonl -o verdicts.txt": "'verdicts.txt'",
+    "explain absent.jsonl": "'absent.jsonl' does not exist",
+    "explain answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "explain answers.jsonl --cause absent": "no cause contains the words 'absent'",
+    "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "compare answers.jsonl answers.jsonl#b": "'answers.jsonl' contains no run 'b'",
+    "compare answers.jsonl": "only one run is given: 'a'",
+    "compare answers.jsonl empty --scorer absent": "no scorer is called 'absent'",
+    "profile answers.jsonl": "only one run is given: 'a'",
+    "profile answers.jsonl two.jsonl -o x.doc": "no figure is written as 'x.doc'",
+    "profile answers.jsonl two.jsonl --scorer absent": "no scorer is called 'absent'",
+    "view absent": "'absent' is not a folder",
+    "why absent.jsonl --expected 50": "'absent.jsonl' does not exist",
+    "why answers.jsonl --expected 50 --scorer absent": "no scorer is called 'absent'",
+    "why answers.jsonl --expected-run absent.jsonl": "'absent.jsonl' does not exist",
+    "report answers.jsonl absent.jsonl -o page.html": "'absent.jsonl' does not exist",
+    "report answers.jsonl -o page.doc": "'page.doc'",
+    "report answers.jsonl -o there.html": "'there.html'",
+    "report answers.jsonl -o page.html --scorer absent": "no scorer is called 'absent'",
+    "export absent.jsonl --to parquet -o rows.parquet": "'absent.jsonl' does not exist",
+    "export answers.jsonl --to inspect -o rows.parquet": "'rows.parquet'",
+    "export answers.jsonl --to inspect -o run.eval --scorer absent": "no scorer is called 'absent'",
+    "rank absent.jsonl": "'absent.jsonl' does not exist",
+    "rank answers.jsonl --baseline absent.jsonl --verifier absent": "'absent.jsonl' does not exist",
+    "rank answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "rank answers.jsonl --verifier absent": "has no verifier scores of 'absent'",
+    "rank answers.jsonl --verifier old --generator tiny": "--generator needs a verifier's model",
+    "verifier score answers.jsonl --verifier absent": "there is no verifier 'absent'",
+    "verifier score absent.jsonl --verifier tiny": "'absent.jsonl' does not exist",
+    "verifier train --generator absent --samples answers.jsonl -o model": "'absent' contains no",
+    "verifier train --generator checkpoint --samples absent.jsonl -o model": "'absent.jsonl'",
+    "eval -m absent -p zero-shot/chat": "the model 'absent' has an unknown form",
+    "eval -m recorded/absent.jsonl": "'absent.jsonl' does not exist",
+    "eval -m recorded/answers.jsonl#b": "is not one run",
+    "eval -m tiny -p absent": "no protocol is called 'absent'",
+    "eval -m tiny -k 5": "5 samples at temperature 0",
+    "eval -m transformers/absent": "'absent'",
+    "eval -m llama.cpp/absent.gguf": "'absent.gguf'",
+    "eval -m recorded/answers.jsonl --price absent": "the price 'absent'",
+    "eval -m recorded/answers.jsonl --max-cost 1": "give --price",
+    "eval -m recorded/answers.jsonl --dry-run -d absent": "no dataset is called 'absent'",
+    "sample -m transformers/absent -o run": "'absent'",
+    "sample -m absent -o run": "the model 'absent' has an unknown form",
+    "sample -m recorded/absent.jsonl --no-calculator -o run": "'absent.jsonl' does not exist",
+    "sample -m recorded/answers.jsonl --temperature 0 -o run": "100 samples at temperature 0",
+    "finetune -m absent -d gsm8k:train -o model": "'absent' contains no",
+    "finetune -m new:0.2M -d gsm8k:train --dev absent -o model": "no dataset is called 'absent'",
+    "finetune -m new:0.2M -d gsm8k:train --dev absent.csv -o model": "'absent.csv'",
+    "audit --scorer absent": "no scorer is called 'absent'",
+    "doctor http://127.0.0.1:9/v1 -p absent": "no protocol is called 'absent'",
+    "gguf empty -o model.gguf": "'empty' contains no model",
+    "reproduce --figure 99": "'99'",
+    "runs list absent": "'absent'",
+    "runs show empty": "'empty' is not a run folder",
+    "runs verify empty": "'empty' is not a run folder",
+    "runs curve absent.jsonl": "'absent.jsonl' does not exist",
+    "runs curve answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "protocols show absent": "no protocol or scorer is called 'absent'",
+    "protocols show lm-eval/gsm8k -d absent": "no dataset is called 'absent'",
+    "protocols diff lm-eval/gsm8k absent": "no protocol or scorer is called 'absent'",
+    "protocols diff openai/2021 multi-pattern --runs absent.jsonl": "'absent.jsonl' does not exist",
+    "protocols diff lm-eval/gsm8k olmes/gsm8k --problem 0 --runs absent.jsonl": "'absent.jsonl'",
+    "protocols prompts absent": "no protocol is called 'absent'",
+    "protocols prompts lm-eval/gsm8k -d absent.csv": "'absent.csv'",
+    "data fetch gsm8k absent": "no dataset is called 'absent'",
+    "data verify absent": "no dataset is called 'absent'",
+    "data generate --split absent": "'absent'",
+    "data right absent.jsonl": "'absent.jsonl' does not exist",
+    "data right answers.jsonl --with absent": "no dataset is called 'absent'",
+    "data suspects answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
 }
 
 
-@pytest.mark.parametrize("words", command_lines(CASES))
-def test_what_cannot_be_used_is_refused_in_a_sentence(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A working folder on a machine without GSM8K, where to fetch anything fails the test."""
+
+    def fetch(source: object) -> NoReturn:
+        pytest.fail(f"{source} was fetched before the mistake was reported")
+
+    monkeypatch.setattr("gradeschool.datasets.files.fetch", fetch)
+    monkeypatch.setattr(load, "_load_source", load._load_source.__wrapped__)  # as in a new process
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    folder = tmp_path / "working"
+    (folder / "empty").mkdir(parents=True)
+    (folder / "checkpoint").mkdir()
+    (folder / "checkpoint" / "config.json").write_text("{}")
+    (folder / "answers.jsonl").write_text('{"index": 0, "run": "a", "completion": "#### 18"}\n')
+    (folder / "two.jsonl").write_text(
+        "".join(f'{{"index": 0, "run": "{run}", "completion": "#### 18"}}\n' for run in "bc")
+    )
+    (folder / "bytes.jsonl").write_bytes(bytes(range(128, 256)))
+    (folder / "bytes.gz").write_bytes(bytes(range(128, 256)))
+    (folder / "there.html").write_text("mine")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("words", command_lines(MISTAKES))
+def test_a_mistake_is_reported_before_anything_is_fetched(
+    gradeschool: Command, folder: Path, words: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("none").mkdir()
-    Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
-    Path("bytes.gz").write_bytes(bytes(range(128, 256)))
-    result = gradeschool(*words.split())
-    assert result.status == 2
-    assert "Traceback" not in result.out + result.err
-    assert CASES[words] in " ".join(result.err.split())
-    assert len(result.err.splitlines()[-1]) < 400
-    assert not any(path.name.startswith("x") for path in tmp_path.iterdir())
+    before = {path.name: path.stat().st_size for path in folder.rglob("*")}
+    ended = gradeschool(*words.split())
+    assert MISTAKES[words] in " ".join(ended.err.split())
+    assert ended.status == 2
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()[-1]) < 400
+    assert {path.name: path.stat().st_size for path in folder.rglob("*")} == before
 
 
 def test_every_verb_is_tried() -> None:
-    assert {words.split()[0] for words in CASES} == set(VERBS)
+    assert {words.split()[0] for words in MISTAKES} == set(VERBS)

@@ -105,11 +105,11 @@ def _beside(
     from gradeschool.runs.difference import difference_of, read_settings
     from gradeschool.runs.why import account_of_difference
     from gradeschool.scorer import DEFAULT_SCORER
-    from gradeschool.scoring.sources import choose_run, once_each
+    from gradeschool.scoring.sources import choose_runs, once_each
 
     if len(once_each((run, other))) == 1:
         raise InputError("RUN and --expected-run are the same; give another run")
-    here, there = (choose_run(spec, reading(dataset), warn) for spec in (run, other))
+    here, there = choose_runs((run, other), reading(dataset), warn)
     records = read_settings(here), read_settings(there)
     own = [record.scorer for record in records]
     usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
