@@ -27,7 +27,7 @@ from gradeschool import (
 )
 from gradeschool.answers.extractions import MARKED
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.prompts.rendering import CHAT_SYSTEM
+from gradeschool.prompts import CHAT_SYSTEM
 from gradeschool.protocols import multi_pattern
 from gradeschool.protocols import openai as official
 from gradeschool.verdict import Outcome

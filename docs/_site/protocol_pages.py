@@ -13,9 +13,15 @@ from gradeschool import load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.problem import Problem
-from gradeschool.prompts.shape import QUESTION, SHOT_NAME
+from gradeschool.prompts import QUESTION
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.card import ProtocolCard, ScorerCard, package_of, protocol_card
+from gradeschool.protocols.card import (
+    SHOT_NAME,
+    ProtocolCard,
+    ScorerCard,
+    package_of,
+    protocol_card,
+)
 from gradeschool.protocols.registry import all_protocols
 from gradeschool.reports.protocols import facts, parts
 from names import (
@@ -92,7 +98,7 @@ def page(protocol: Protocol, sample: Sequence[Problem]) -> str:
         summary=f"{protocol.summary[:1].upper()}{protocol.summary[1:]}.",
         package=package_name(package),
         package_page=f"../{package_page(package)}",
-        digest=card.digest,
+        digest=protocol.digest(),
         command=command(protocol),
         facts=table(("setting", "value"), settings(card)),
         prompt_note=prompt_note(card),
@@ -126,11 +132,11 @@ def prompt_note(card: ProtocolCard) -> str:
     """Say which problem it is and what stands for the examples."""
     protocol = card.protocol
     note = "Problem 0 of the shipped dataset `sample`"
-    if not card.shape.rows or not SOURCES[protocol.shots].url:
+    if not card.rows or not SOURCES[protocol.shots].url:
         return f"{note}:"
     drawn = ", for each problem others" if card.redrawn else ""
     return (
-        f"{note}. The {len(card.shape.rows)} exemplars are rows of `{protocol.shots}`{drawn}; they "
+        f"{note}. The {len(card.rows)} exemplars are rows of `{protocol.shots}`{drawn}; they "
         "are others' texts, fetched from their origin and not copied here. "
         f"`gradeschool protocols show '{protocol.name}'` prints the prompt with them:"
     )
@@ -141,7 +147,7 @@ def example(card: ProtocolCard, sample: Sequence[Problem]) -> Prompt:
     protocol = card.protocol
     if protocol.shots and not SOURCES[protocol.shots].url:
         return next(protocol.render(sample, load_dataset(protocol.shots).problems))
-    rows = {str(row): at for at, row in enumerate(card.shape.rows, 1)}
+    rows = {str(row): at for at, row in enumerate(card.rows, 1)}
 
     def named(match: re.Match[str]) -> str:
         part, row = match.groups()
@@ -150,7 +156,7 @@ def example(card: ProtocolCard, sample: Sequence[Problem]) -> Prompt:
     def filled(text: str) -> str:
         return SHOT_NAME.sub(named, text.replace(QUESTION, sample[0].question))
 
-    template = card.shape.template
+    template = card.placeholders
     if template.text is not None:
         return Prompt(text=filled(template.text), prefix=template.prefix)
     turns = tuple(turn._replace(content=filled(turn.content)) for turn in template.messages)
@@ -179,7 +185,7 @@ def prompt(shown: Prompt, exemplars: int) -> str:
 
 def exemplars_in_turns(card: ProtocolCard) -> int:
     """Return how many exemplars are turns of the chat."""
-    return len(card.shape.rows) if card.shape.place == "turns" else 0
+    return len(card.rows) if card.place() == "turns" else 0
 
 
 def part_table(card: ProtocolCard) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradeschool.integrations.callables import evaluate, evaluate_async
     from gradeschool.integrations.scores import Scores, score
     from gradeschool.problem import Problem
-    from gradeschool.prompts.rendering import format_chat
+    from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.openai import extract_answer, is_correct
     from gradeschool.protocols.registry import (
@@ -58,7 +58,7 @@ _HOMES = {
     "evaluate": "integrations.callables",
     "evaluate_async": "integrations.callables",
     "extract_answer": "protocols.openai",
-    "format_chat": "prompts.rendering",
+    "format_chat": "prompts",
     "get_protocol": "protocols.registry",
     "get_scorer": "protocols.registry",
     "is_correct": "protocols.openai",

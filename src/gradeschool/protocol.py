@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
 from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError
 from gradeschool.problem import Problem
+from gradeschool.prompts import Template
 
 # Prompts may use any row of GSM8K's train split as an example.
 LARGEST_SHOT_SOURCE = 7473
@@ -22,15 +24,15 @@ Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
 class Protocol:
     """A named protocol; frozen: an upstream change is a new name.
 
-    render: (problems in evaluation order, shots) -> one prompt for each problem, in order. The
-    order matters where a harness draws shots from one random stream.
+    render: (problems in evaluation order, shots) -> one prompt for each problem, in order; mostly a
+    `Template`. The order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
     shot_count: number of examples in a prompt.
     scorers: the scorers behind the published number; the first gives the headline.
     votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
-    commit and files. answers_file: name of the extra file that the published script writes
-    ("{model}" is filled in), "" for none. dataset: the dataset of the published number. samples:
-    completions of each problem.
+    commit and files. dataset: the dataset of the published number. samples: completions of each
+    problem. thinking_marks: pairs of opening and closing marks of thinking besides the known ones.
+    base, changes: of a protocol made by `with_changes`, the name of the original and the changes.
     """
 
     name: str
@@ -42,10 +44,31 @@ class Protocol:
     shots: str = ""
     shot_count: int = 0
     is_chat: bool = False
-    answers_file: str = ""
     dataset: str = "gsm8k"
     samples: int = 1
     votes: tuple[str, ...] = ()
+    thinking_marks: tuple[tuple[str, str], ...] = ()
+    base: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def template(self) -> Template:
+        """The prompt as data; raises InputError if code renders it."""
+        if isinstance(self.render, Template):
+            return self.render
+        raise InputError(f"the prompt of {self.name} is made by code; give a whole prompt instead")
+
+    def with_changes(self, **changes: Any) -> Protocol:
+        """Return this protocol with changes, named "lm-eval/gsm8k with shots 3".
+
+        changes: system (text, "" for none), prompt (template with "{question}"), shots (number of
+        examples, or the path of a JSONL file of them), shot (template of one example),
+        assistant_prefix, stop (list of texts), temperature, top_p, max_tokens, scorers (list of
+        names), thinking_marks (list of [open, close]). Raises InputError for what cannot be done.
+        """
+        from gradeschool.protocols.own import change
+
+        return change(self, changes)
 
     def example_prompt(self) -> Prompt:
         """Return the prompt of a made-up problem, with made-up shots."""
@@ -66,6 +89,8 @@ def _digest(protocol: Protocol) -> str:
     facts: list[Any] = [protocol.name, prompts, decoding, protocol.scorers, protocol.shots]
     if (protocol.samples, protocol.votes) != (1, ()):
         facts += [protocol.samples, protocol.votes]
+    if protocol.thinking_marks:
+        facts.append(protocol.thinking_marks)
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 

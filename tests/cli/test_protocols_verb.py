@@ -8,7 +8,7 @@ import pytest
 
 from gradeschool import Problem, all_protocols, get_scorer, load_dataset
 from gradeschool.formats.samples import Sample
-from gradeschool.prompts.rendering import prompt_bytes
+from gradeschool.prompts import prompt_bytes
 from gradeschool.protocols.registry import all_votes
 from gradeschool.scoring.compare import score_delta
 from gradeschool.scoring.samples import Run

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Protocol
 
 from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES
+from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.protocols.registry import all_scorers
 from tests.peers.definitions import DEFINITIONS, PeerAnswer
 from tests.peers.install import missing

@@ -12,7 +12,7 @@ import pytest
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.problem import Problem
-from gradeschool.protocols.lm_eval.mgsm import TASKS
+from gradeschool.protocols.lm_eval.scorers import MGSM_TASKS as TASKS
 from gradeschool.protocols.registry import all_protocols, all_votes, get_protocol
 from tests.peers.compare import (
     COMPARED,

@@ -14,8 +14,8 @@ import pytest
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES
-from gradeschool.prompts.rendering import rationale
+from gradeschool.prompts import MGSM as LANGUAGES
+from gradeschool.prompts import rationale
 from gradeschool.protocols.registry import all_protocols, get_protocol, get_scorer
 from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
 from tests.peers.peer import Peer

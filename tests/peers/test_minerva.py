@@ -15,8 +15,9 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.datasets.files import cache_folder
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale
-from gradeschool.protocols.lm_eval.minerva import MINERVA, boxed_solution
+from gradeschool.prompts import rationale
+from gradeschool.protocols.lm_eval.math import boxed_solution
+from gradeschool.protocols.lm_eval.prompts import MINERVA
 from gradeschool.protocols.registry import get_scorer
 from tests.peers.compare import COMPARED, Case, assert_none, recorded
 from tests.peers.install import packages

@@ -10,7 +10,7 @@ import pytest
 from gradeschool.datasets.files import cache_folder
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES
+from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import all_protocols, get_scorer
 from tests.peers.compare import (

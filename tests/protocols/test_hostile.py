@@ -5,8 +5,6 @@ GRADESCHOOL_HOSTILE=10000000 makes the texts longer (characters; minutes at 10 m
 
 import os
 import time
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from gradeschool import Outcome, Problem, all_scorers, judge
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from tests.support.outcomes import judge_against
 
 LENGTH = int(os.environ.get("GRADESCHOOL_HOSTILE") or 100_000)
@@ -84,14 +81,6 @@ def distinct_scorers() -> list[Scorer]:
 SCORERS = distinct_scorers()
 
 
-class Cost(NamedTuple):
-    """What one text cost one scorer."""
-
-    seconds: float
-    scorer: str
-    text: str
-
-
 def hostile(unit: str, length: int, end: str = "") -> str:
     return (unit * (length // len(unit) + 1))[: length - len(end)] + end
 
@@ -106,30 +95,17 @@ def cost(scorer: Scorer, text: str) -> float:
     return seconds
 
 
-@pytest.fixture(scope="module")
-def costs(request: pytest.FixtureRequest) -> Iterator[list[Cost]]:
-    """What every text cost every scorer; the dearest are printed at the end."""
-    costs: list[Cost] = []
-    yield costs
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(f"\nslowest scorers on hostile texts of {LENGTH} characters, seconds per million:")
-        for seconds, scorer, text in sorted(costs, reverse=True)[:5]:
-            print(f"  {seconds * 1e6 / LENGTH:.2f}  {scorer}, {text}")
-
-
 @pytest.mark.parametrize("name", UNITS)
-def test_every_scorer_ends(name: str, costs: list[Cost]) -> None:
+def test_every_scorer_ends(name: str) -> None:
     """Each scorer has an outcome on a long run of one unit, in seconds, not minutes."""
     text = hostile(UNITS[name], LENGTH)
     for scorer in SCORERS:
         seconds = cost(scorer, text)
-        costs.append(Cost(seconds, scorer.name, name))
         assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, scorer.name
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_runs_that_almost_match(end: str, costs: list[Cost]) -> None:
+def test_runs_that_almost_match(end: str) -> None:
     """The same with an end that makes a pattern go back through the run, at a fifth the length."""
     length = LENGTH // 5
     for name, unit in UNITS.items():
@@ -155,16 +131,6 @@ def test_a_scorer_is_linear(scorer: Scorer) -> None:
         if least[1] < max(LARGEST_RATIO * least[0], MEASURABLE):
             return
     pytest.fail(f"{least[1] / least[0]:.1f} times the time on {dearest!r}")
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_all_scorers_at_once_are_each_scorer_alone(name: str) -> None:
-    """Reading short parts instead of the whole changes nothing on hostile texts either."""
-    matrix = ScorerSet(SCORERS)
-    for end in ENDS:
-        text = hostile(UNITS[name], 2_000, end)
-        together = [OUTCOMES[outcome].value for outcome in matrix.outcomes(text, GOLD)]
-        assert together == [scorer.judge(text, GOLD).outcome.value for scorer in SCORERS], end
 
 
 @pytest.mark.parametrize("name", [scorer.name for scorer in all_scorers().values() if scorer.extra])

@@ -10,17 +10,13 @@ from contextlib import suppress
 import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
-from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.sources import SOURCES
 from gradeschool.problem import MARKER
-from gradeschool.prompts.mgsm import LANGUAGES
-from gradeschool.prompts.rendering import rationale
-from gradeschool.prompts.shape import shape
+from gradeschool.prompts import MGSM as LANGUAGES
+from gradeschool.prompts import rationale
 from gradeschool.protocols.card import package_of, source_text
-from gradeschool.protocols.lm_eval.mgsm import TASKS
+from gradeschool.protocols.lm_eval.scorers import MGSM_TASKS
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
-from tests.conftest import SHARED
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
 
@@ -62,9 +58,6 @@ ASKED = {
     "zero-shot/chat": HASHES,
     "zero-shot/cot": SENTENCE,
 }
-PROBES = [Problem(str(number), "", "", "") for number in range(3)]
-BY_WORDS = "lighteval/gsm8k-inspect"  # what it misses hangs on the words of the solutions
-EVERY = 12  # rows of train for each that a library scorer reads; all were read once
 MISSED = re.compile(
     r"`(?P<scorer>[^`]+)` calls (?P<count>\d+) of the 8,792 golds wrong in its own form, "
     r"(?P<why>[^:]+): test (?P<test>none|[\d ]+); train (?P<train>[\d ]+)\."
@@ -73,12 +66,9 @@ MISSED = re.compile(
 
 def own_form(name: str) -> str:
     """How a protocol writes an answer in its examples, or what it asks for."""
-    parts = shape(all_protocols()[name], PROBES, (), 0)
-    if parts.shot.startswith(parts.question) and parts.shot:
-        return parts.shot.removeprefix(parts.question).lstrip(" ")
-    if parts.place == "turns":
-        return parts.shot.partition("\nassistant: ")[2].removeprefix(parts.prefix or "").lstrip(" ")
-    return ASKED[name.partition("+")[0]]
+    template = all_protocols()[name].template
+    asked = ASKED.get(name.partition("+")[0])
+    return asked or template.answer.removeprefix(template.prefix or "").lstrip(" ")
 
 
 GSM8K = ("gsm8k", "gsm8k-platinum")
@@ -91,13 +81,6 @@ FORMS = sorted(
     }
 )
 CLOSED = [(scorer, form) for scorer, form in FORMS if not all_scorers()[scorer].extra]
-LIBRARY = [
-    pytest.param(scorer, form, marks=[pytest.mark.official] * (scorer == BY_WORDS))
-    for scorer, form in FORMS
-    if all_scorers()[scorer].extra
-]
-
-
 # The form that a protocol asks for on a set beside GSM8K, by the beginning of its name.
 BOXED = "{reasoning}\n\\boxed{{answer}}"
 OTHER_FORMS = {
@@ -124,7 +107,7 @@ OTHER_FORMS = {
     **{
         f"lm-eval/mgsm-native-cot-{language}": "{reasoning} "
         + pattern.replace(r"(\-?[0-9\.\,]+)", "{answer}")
-        for language, (*_, pattern) in TASKS.items()
+        for language, (*_, pattern) in MGSM_TASKS.items()
     },
     **{
         f"{harness}/mgsm-{language}": f"{{reasoning}}\n{label}: {{answer}}"
@@ -132,125 +115,6 @@ OTHER_FORMS = {
         for harness in ("inspect", "opencompass", "simple-evals")
     },
 }
-OTHERS = [
-    pytest.param(name, scorer, id=f"{name}-{scorer}")
-    for name, protocol in all_protocols().items()
-    if protocol.dataset not in GSM8K and (SHARED / SOURCES[protocol.dataset].path).is_file()
-    for scorer in protocol.scorers
-]
-COUNTED = re.compile(
-    r"`(?P<scorer>[^`]+)` calls (?P<count>\d+) of the [\d,]+ golds of (?P<dataset>\S+) wrong in "
-    r"its own form"
-)
-
-
-@pytest.mark.official
-@pytest.mark.parametrize(("name", "scorer"), OTHERS)
-def test_golds_of_other_sets_in_a_protocols_own_form(name: str, scorer: str, data: object) -> None:
-    """Every gold is right, or the package says how many are not."""
-    dataset = all_protocols()[name].dataset
-    if reason := missing_extra(get_scorer(scorer)):
-        pytest.skip(reason)
-    form = next(form for start, form in OTHER_FORMS.items() if name.startswith(start))
-    wrong = missed(scorer, form, load_dataset(dataset).problems)
-    text = " ".join(source_text(package_of(scorer)).split())
-    counts = {
-        (match["scorer"], match["dataset"]): int(match["count"]) for match in COUNTED.finditer(text)
-    }
-    family, _, language = dataset.partition(":")
-    each = scorer.removesuffix(f"-{language}") + "-LANG" * scorer.endswith(f"-{language}")
-    in_all = counts.get((each, f"{family}:LANG"), 0)  # in each language
-    assert len(wrong) == counts.get((scorer, dataset), in_all), wrong[:9]
-
-
-SETS = [
-    name for name, source in SOURCES.items()
-    if name not in ("math500", "processbench") and (SHARED / source.path).is_file()
-]  # fmt: skip
-
-
-@pytest.mark.official
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("form", [HASHES, BOX, SENTENCE])
-def test_the_extractor_reads_the_golds_of_every_set(name: str, form: str, data: object) -> None:
-    assert missed("gradeschool/reader", form, load_dataset(name).problems) == []
-
-
-# Sets of grade-school problems, which people ask under the protocols of GSM8K as well.
-# Of MGSM and MSVAMP one language stands for all: the golds are the same, no row has a solution.
-TRANSLATED = ("mgsm", "msvamp")
-GRADE_SCHOOL = [
-    name for name in SETS
-    if not name.startswith(("aime", "gsm8k:")) and name != "gsm8k" and "exemplars" not in name
-    and (not name.startswith(TRANSLATED) or name.endswith(":en"))
-]  # fmt: skip
-# Scorers of no protocol, and the form that their harness asks for.
-ALONE = {
-    "gradeschool/parse-answer": HASHES,
-    "inspect/match-numeric@0.3.221-0.3.252": LAST_LINE,
-    "inspect/match-numeric@0.3.253-0.3.260": LAST_LINE,
-    "inspect/match-numeric@<=0.3.220": LAST_LINE,
-    "math-verify/boxed-gold": BOX,
-    "math-verify/default": BOX,
-    "multi-pattern": BOX,
-    "numeric-equality": HASHES,
-    "open-instruct/gsm8k": SENTENCE,
-    "openai/example-solutions": "A: {answer}",
-    "pal/gsm-hard": SENTENCE,
-    "trl/accuracy-reward": BOX,
-    "verifiers/math-rubric-lenient": BOX,
-}
-IN_THE_SAME_FORM = re.compile(
-    r"Golds of other sets wrong in the same form: (?P<lists>.+?)\.(?: |$)"
-)
-
-
-@pytest.mark.official
-@pytest.mark.parametrize(("scorer", "form"), [*FORMS, *ALONE.items()])
-def test_golds_of_all_sets_in_the_form_of_a_gsm8k_protocol(
-    scorer: str, form: str, data: object
-) -> None:
-    """Every gold is right, or the package says of how many of which set it is not."""
-    if reason := missing_extra(get_scorer(scorer)):
-        pytest.skip(reason)
-    sets = [load_dataset(name).problems for name in GRADE_SCHOOL]
-    missed = missed_of_sets(scorer, form, sets)
-    counts = {name: len(ids) for name, ids in zip(GRADE_SCHOOL, missed, strict=True) if ids}
-    several = len([form for name, form in FORMS if name == scorer]) > 1
-    assert counts == wrong_of_sets(scorer) or (several and not counts)
-
-
-def wrong_of_sets(scorer: str) -> dict[str, int]:
-    """How many golds of each set a scorer's package says are wrong in the form of GSM8K's."""
-    text = " ".join(source_text(package_of(scorer)).split())
-    parts = [
-        part for match in IN_THE_SAME_FORM.finditer(text) for part in match["lists"].split(";")
-    ]
-    counts = next((part for part in parts if f"`{scorer}`" in part), "").rpartition("`: ")[2]
-    return {
-        dataset: int(count)
-        for name, count in re.findall(r"(\S+) (\d+)", counts)
-        for dataset in GRADE_SCHOOL
-        if dataset == name or f"{dataset.partition(':')[0]}:LANG" == name
-    }
-
-
-@pytest.mark.official
-@pytest.mark.parametrize("family", TRANSLATED)
-def test_the_golds_of_a_translated_set_are_the_same_in_all_languages(
-    family: str, data: object
-) -> None:
-    sets = [load_dataset(name).problems for name in SETS
-            if name.startswith(f"{family}:") and "exemplars" not in name]  # fmt: skip
-    solutions = {tuple(problem.solution for problem in problems) for problems in sets}
-    assert len(sets) >= 10
-    assert len(solutions) == 1
-    assert all(solution.startswith(MARKER) for solution in solutions.pop())
-
-
-def test_every_scorer_of_gsm8k_has_a_form() -> None:
-    of_protocols = {scorer for protocol in all_protocols().values() for scorer in protocol.scorers}
-    assert set(ALONE) == set(all_scorers()) - of_protocols
 
 
 @pytest.mark.parametrize("gold", ["18", "-3", "2,125", "4.33", "1/2", "None", "50%", "12\\%"])
@@ -303,29 +167,26 @@ def test_made_golds_in_a_protocols_own_form(name: str, scorer: str) -> None:
 
 def written(form: str, problem: Problem) -> str:
     """The reference solution in a form."""
-    text = form.replace("{reasoning}", rationale(problem)).replace("{answer}", problem.gold)
+    text = form.replace("{reasoning}", rationale(problem)).replace("{solution}", problem.solution)
+    for name in ("{stripped solution}", "{steps}"):
+        text = text.replace(name, problem.solution.rpartition(MARKER)[0].strip())
+    text = text.replace("{answer}", problem.gold).replace("{gold}", problem.gold)
+    text = text.replace("{sentence}", f"{rationale(problem)} The answer is {problem.gold}.")
     return text.replace("{float}", str(float(problem.gold))) if "{float}" in form else text
 
 
 def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
     """The ids of the problems whose gold a scorer does not call right, or cannot use."""
-    return missed_of_sets(scorer_name, form, [problems])[0]
-
-
-def missed_of_sets(scorer_name: str, form: str, sets: Sequence[Problems]) -> list[list[str]]:
-    """The same for several sets; what several problems share is judged once."""
-    scorer = get_scorer(scorer_name)
-    pairs: list[dict[str, tuple[str, str]]] = [{} for _ in sets]
-    for problems, of_set in zip(sets, pairs, strict=True):
-        for problem in problems:
-            with suppress(ScorerFailure):
-                of_set[problem.id] = (written(form, problem), scorer.reference(problem))
-    distinct = list(dict.fromkeys(pair for of_set in pairs for pair in of_set.values()))
+    scorer, pairs = get_scorer(scorer_name), dict[str, tuple[str, str]]()
+    for problem in problems:
+        with suppress(ScorerFailure):
+            pairs[problem.id] = (written(form, problem), scorer.reference(problem))
+    distinct = list(dict.fromkeys(pairs.values()))
     outcomes = dict(zip(distinct, outcomes_of(scorer, distinct), strict=True))
-    right = {pair for pair, outcome in outcomes.items() if outcome is Outcome.CORRECT}
     return [
-        [problem.id for problem in problems if of_set.get(problem.id) not in right]
-        for problems, of_set in zip(sets, pairs, strict=True)
+        problem.id
+        for problem in problems
+        if problem.id not in pairs or outcomes[pairs[problem.id]] is not Outcome.CORRECT
     ]
 
 
@@ -345,22 +206,6 @@ def test_golds_in_a_protocols_own_form(
     scorer: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
 ) -> None:
     assert (missed(scorer, form, gsm8k_test), missed(scorer, form, gsm8k_train)) == listed(scorer)
-
-
-@pytest.mark.parametrize(("scorer", "form"), LIBRARY)
-def test_golds_under_library_scorers(
-    scorer: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
-) -> None:
-    """All of test; of train, half a minute a scorer, a part and what is listed."""
-    if reason := missing_extra(get_scorer(scorer)):
-        pytest.skip(reason)
-    test, train = listed(scorer)
-    some = [
-        problem for problem in gsm8k_train if int(problem.id) % EVERY == 0 or problem.id in train
-    ]
-    ids = missed(scorer, form, gsm8k_test), missed(scorer, form, some)
-    assert ids in ((test, train), ([], []))  # a scorer's list is of the form that it fails on
-    assert ids == (test, train) or len([form for name, form in FORMS if name == scorer]) > 1
 
 
 @pytest.mark.parametrize(

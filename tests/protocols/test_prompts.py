@@ -1,14 +1,19 @@
 """The published prompts in their words and turns, and the digests of protocols."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradeschool import Problem, Prompt, Protocol, all_protocols, get_protocol, load_dataset
 from gradeschool.completion import Decoding, Message
 from gradeschool.datasets.load import is_here
+from gradeschool.prompts import Template, format_chat, rationale
 from tests.conftest import SHARED
 from tests.support.prompts import render, text_of
 from tests.support.stand_in import protocols_here
@@ -76,12 +81,54 @@ def test_the_digest_of_a_protocol_is_stable_and_changes_with_what_it_does(name: 
     assert replace(protocol, summary="said otherwise").digest() == digest
 
 
-def test_no_two_protocols_have_the_same_digest() -> None:
-    digests = [protocol.digest() for protocol in all_protocols().values()]
-    assert len(set(digests)) == len(digests) > 8
+def test_published_protocols_are_frozen() -> None:
+    """A protocol that changes is a new name: what it renders, decodes and scores is pinned."""
+    pinned = Path(__file__).with_name("digests.txt").read_text("ascii")
+    digests = [f"{one.digest()} {name}\n" for name, one in sorted(all_protocols().items())]
+    assert "".join(digests) == pinned
+    assert len({line.split()[0] for line in digests}) == len(digests)
 
 
 def test_a_prompt_is_either_a_text_or_messages() -> None:
     assert not Prompt(text="").is_chat
     assert Prompt(messages=(Message("user", "?"),)).is_chat
     assert Decoding() == Decoding(0.0, 1.0, None, (), None)
+
+
+WEI = "8891624983ad7951218788c6e80ea96393295ebbe2b89848c286d91e20129aec"
+
+
+@pytest.mark.official
+def test_the_exemplars_of_wei_are_the_canonical_copy(data: object) -> None:
+    pairs = [
+        [shot.question, f"{rationale(shot)} The answer is {shot.gold}."]
+        for shot in load_dataset("wei2022").problems
+    ]
+    assert hashlib.sha256(json.dumps(pairs).encode()).hexdigest() == WEI
+
+
+PAIRS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
+
+
+@given(PAIRS, st.text(), st.none() | st.text(), st.none() | st.text())
+def test_format_chat_alternates_turns_and_keeps_every_text(
+    shots: list[tuple[str, str]], question: str, system: str | None, prefix: str | None
+) -> None:
+    messages = format_chat(question, system, shots, prefix)
+    turns = messages[0 if system is None else 1 : None if prefix is None else -1]
+    assert [turn["role"] for turn in turns] == ["user", "assistant"] * len(shots) + ["user"]
+    assert [turn["content"] for turn in turns] == [*(t for shot in shots for t in shot), question]
+    assert system is None or messages[0] == {"role": "system", "content": system}
+    assert prefix is None or messages[-1] == {"role": "assistant", "content": prefix}
+
+
+@given(st.text(), st.text(), st.text())
+def test_a_template_keeps_every_character_of_a_problem(
+    question: str, reasoning: str, gold: str
+) -> None:
+    template = Template(question="Q: {question}\nA:", answer=" {reasoning} So {gold} {other}.")
+    shot = Problem("0", question, gold, f"{reasoning}\n#### {gold}")
+    (prompt,) = template([shot], [shot])
+    assert prompt.text == (
+        f"Q: {question}\nA: {reasoning} So {gold} {{other}}.\n\nQ: {question}\nA:"
+    )

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,7 +25,6 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from gradeschool.completion import Prompt
     from gradeschool.problem import Problem
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.card import ProtocolCard
@@ -35,17 +34,28 @@ if TYPE_CHECKING:
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """List, show and compare protocols and scorers; print prompts."""
+    """List, show and compare protocols and scorers; print prompts.
+
+    A protocol is a name, or your own: a TOML file, or an object of a Python file (mine.py:NAME).
+    """
 
 
 @command.command("list")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
 @json_option
-def list_command(as_json: bool) -> None:
-    """List every protocol and every scorer."""
+def list_command(words: tuple[str, ...], as_json: bool) -> None:
+    """List protocols, scorers and votes; with words, those whose line has all of them."""
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
-    protocols, scorers = all_protocols().values(), all_scorers().values()
-    votes = all_votes().values()
+    def fits(*texts: str) -> bool:
+        line = " ".join(texts).lower()
+        return all(word.lower() in line for word in words)
+
+    protocols = [
+        one for one in all_protocols().values() if fits(one.name, one.summary, one.dataset)
+    ]
+    scorers = [one for one in all_scorers().values() if fits(one.name, one.summary, one.dataset)]
+    votes = [one for one in all_votes().values() if fits(one.name, one.summary)]
     if as_json:
         print_json({
             "protocols": [
@@ -74,7 +84,10 @@ def list_command(as_json: bool) -> None:
             ],
         })  # fmt: skip
         return
-    print_lists({
+    if not (protocols or scorers or votes):
+        raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
+                         "`gradeschool protocols list` prints all")  # fmt: skip
+    sections = {
         "Protocols: prompt, decoding and scorers": [
             (protocol.name, f"[{_form(protocol)}] {protocol.summary}") for protocol in protocols
         ],
@@ -86,7 +99,8 @@ def list_command(as_json: bool) -> None:
         "Votes: one verdict from all samples of a problem": [
             (vote.name, vote.summary) for vote in votes
         ],
-    })  # fmt: skip
+    }  # fmt: skip
+    print_lists({title: rows for title, rows in sections.items() if rows})
 
 
 def _form(protocol: Protocol) -> str:
@@ -104,35 +118,41 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     """Show everything about a protocol, a scorer or a vote.
 
     For a protocol: the exact parts of its prompt, the origin of its few-shot examples, decoding,
-    scorers with the completions that they read differently from a careful person, sources, and the
-    prompt of a problem with its SHA-256 (of the text in UTF-8, or of a chat's messages as JSON).
+    the scorers, with completions that they read differently from a careful person, the versions it
+    was compared with, sources, and the prompt of a problem with its SHA-256 (of the text in UTF-8,
+    or of a chat's messages as JSON).
     """
-    from gradeschool.protocols.card import protocol_json, scorer_card, scorer_json, vote_json
-    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+    from gradeschool.protocols.card import scorer_card, vote_json
+    from gradeschool.protocols.registry import all_scorers, all_votes
     from gradeschool.reports.protocols import print_protocol, print_scorer, print_vote
 
-    if name in all_protocols():
-        card = card_of(all_protocols()[name], dataset, problem)
-        if as_json:
-            print_json(protocol_json(card))
-        else:
-            print_protocol(card, stdout_console())
+    if protocol := _find_protocol(name):
+        card = _load_card(protocol, dataset, problem)
+        print_json(card.as_json()) if as_json else print_protocol(card, stdout_console())
     elif name in all_scorers():
-        if as_json:
-            print_json(scorer_json(scorer_card(name)))
-        else:
-            print_scorer(scorer_card(name), stdout_console())
-    elif name in all_votes():
-        if as_json:
-            print_json(vote_json(all_votes()[name]))
-        else:
-            print_vote(all_votes()[name], stdout_console())
+        scorer = scorer_card(name)
+        print_json(scorer.as_json()) if as_json else print_scorer(scorer, stdout_console())
+    elif vote := all_votes().get(name):
+        print_json(vote_json(vote)) if as_json else print_vote(vote, stdout_console())
     else:
-        registered = {*all_protocols(), *all_scorers(), *all_votes()}
-        raise UnknownNameError("protocol or scorer", name, registered)
+        raise _unknown(name)
 
 
-def card_of(
+def _find_protocol(name: str) -> Protocol | None:
+    from gradeschool.protocols.registry import all_protocols, get_protocol
+
+    is_own = name.endswith(".toml") or ".py:" in name
+    return get_protocol(name) if is_own else all_protocols().get(name)
+
+
+def _unknown(name: str) -> UnknownNameError:
+    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+
+    known = {*all_protocols(), *all_scorers(), *all_votes()}
+    return UnknownNameError("protocol or scorer", name, known)
+
+
+def _load_card(
     protocol: Protocol, dataset: str | None, problem: str | None, usual: str = ""
 ) -> ProtocolCard:
     """Return a protocol's card, with a problem's prompt if its datasets are on this machine.
@@ -144,29 +164,25 @@ def card_of(
     from gradeschool.protocols.card import protocol_card
 
     named = dataset or usual or protocol.dataset
-    needed = [named, *([protocol.shots] if protocol.shots else [])]
-    absent = [name for name in needed if not is_here(name)]
+    absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
     if absent and not (dataset or problem):
-        fetch = " ".join(absent)
         warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
-             f"run `gradeschool data fetch {fetch}`")  # fmt: skip
+             f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
         return protocol_card(protocol)
     problems = load_dataset(named).problems
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return protocol_card(protocol, problems, shots, position(problems, problem, named), named)
+    return protocol_card(protocol, problems, shots, _position(problems, problem, named), named)
 
 
-def position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
+def _position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
     """Return the index of the problem with that id, or 0 if it is None."""
-    if id is None:
-        return 0
-    for index, problem in enumerate(problems):
-        if problem.id == id:
-            return index
-    raise InputError(
-        f"no problem of {dataset!r} has the id {id!r}; its ids go from {problems[0].id!r} "
-        f"to {problems[-1].id!r}"
-    )
+    index = next((at for at, one in enumerate(problems) if one.id == id), None)
+    if id is not None and index is None:
+        raise InputError(
+            f"no problem of {dataset!r} has the id {id!r}; its ids go from {problems[0].id!r} "
+            f"to {problems[-1].id!r}"
+        )
+    return index or 0
 
 
 @command.command("diff", cls=FileVerb)
@@ -197,97 +213,86 @@ def diff_command(
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
     """
-    from gradeschool.protocols.registry import all_protocols, all_scorers
+    from gradeschool.protocols.registry import all_scorers
     from gradeschool.scoring.sources import check_sources, load_runs
 
-    for name in (a, b):
-        if name not in all_protocols() and name not in all_scorers():
-            raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
+    protocols = [_find_protocol(name) for name in (a, b)]
+    for name, protocol in zip((a, b), protocols, strict=True):
+        if protocol is None and name not in all_scorers():
+            raise _unknown(name)
     specs = tuple(dict.fromkeys((*runs, *files)))
     check_sources(specs, reading(dataset))
-    both_protocols = a in all_protocols() and b in all_protocols()
-    if not both_protocols and not (a in all_scorers() and b in all_scorers()):
-        scorer = a if a not in all_protocols() else b
+    first, second = protocols
+    if not (first and second) and not (a in all_scorers() and b in all_scorers()):
+        scorer = b if first else a
         raise InputError(
             f"{scorer!r} is a scorer and the other is a protocol; give two of the same kind"
         )
     scored = [run for spec in specs for run in load_runs(Path(spec), reading(dataset), warn)]
-    if both_protocols:
-        _protocols(a, b, scored, problem, dataset, as_json)
+    if first and second:
+        _compare_protocols(first, second, scored, problem, dataset, as_json)
     else:
-        _scorers(a, b, scored, as_json)
+        _compare_scorers(a, b, scored, as_json)
     warn_of_faults(sum(run.faults for run in scored))
 
 
-def _protocols(
-    a: str, b: str, runs: Sequence[Run], problem: str | None, dataset: str | None, as_json: bool
+def _compare_protocols(
+    first: Protocol,
+    second: Protocol,
+    runs: Sequence[Run],
+    problem: str | None,
+    dataset: str | None,
+    as_json: bool,
 ) -> None:
-    from gradeschool.protocols.contrast import (
-        prompt_difference,
-        protocol_differences,
-        scorer_splits,
-    )
-    from gradeschool.protocols.registry import all_protocols
-    from gradeschool.reports.protocols import (
-        print_fields,
-        print_moves,
-        print_prompts,
-        print_splits,
-    )
+    from gradeschool.protocols import card as cards_module
+    from gradeschool.reports import protocols as printing
 
-    both = (all_protocols()[a], all_protocols()[b])
+    names = (first.name, second.name)
     # The same problem for both, of the first one's dataset.
-    cards = [card_of(protocol, dataset, problem, usual=both[0].dataset) for protocol in both]
-    fields, lines = protocol_differences(*cards), prompt_difference(*cards)
-    scorers = (both[0].scorers[0], both[1].scorers[0])
-    splits = scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
-    moves = _moves(runs, scorers)
+    cards = [_load_card(one, dataset, problem, usual=first.dataset) for one in (first, second)]
+    fields = cards_module.protocol_differences(*cards)
+    lines = cards_module.prompt_difference(*cards)
+    scorers = (first.scorers[0], second.scorers[0])
+    splits = cards_module.scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
+    moves = _score_both(runs, scorers)
     if as_json:
-        print_json(
-            {
-                "kind": "protocols",
-                "names": [a, b],
-                "digests": [card.digest for card in cards],
-                "fields": [field.as_json() for field in fields],
-                "prompt_sha256": [card.example and card.example.sha256 for card in cards],
-                "prompt_diff": list(lines),
-                "scorers": list(scorers),
-                "quirks": [split.as_json() for split in splits],
-                "runs": [move.as_json() for move in moves],
-            }
-        )
+        print_json({
+            "kind": "protocols",
+            "names": list(names),
+            "digests": [first.digest(), second.digest()],
+            "fields": [
+                {"field": field, "first": values[0], "second": values[1]}
+                for field, values in fields.items()
+            ],
+            "prompt_sha256": [card.example and card.example.sha256 for card in cards],
+            "prompt_diff": lines,
+            "scorers": list(scorers),
+            **_splits_json(splits, moves),
+        })  # fmt: skip
         return
     console = stdout_console()
-    print_fields(fields, (a, b), console)
-    print_prompts(lines, cards, console)
+    printing.print_differences(fields, names, console)
+    printing.print_prompt_difference(lines, cards, console)
     if scorers[0] != scorers[1]:
         console.print(
             "\ncompletions on which their first scorers are known to differ", style="bold"
         )
-        print_splits(splits, scorers, console)
+        printing.print_splits(splits, scorers, console)
     if moves:
-        print_moves(moves, scorers, console)
+        printing.print_moves(moves, scorers, console)
 
 
-def _scorers(a: str, b: str, runs: Sequence[Run], as_json: bool) -> None:
-    from gradeschool.protocols.card import scorer_card
-    from gradeschool.protocols.contrast import scorer_splits
+def _compare_scorers(a: str, b: str, runs: Sequence[Run], as_json: bool) -> None:
+    from gradeschool.protocols.card import scorer_card, scorer_splits
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.protocols import print_moves, print_splits
 
     cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
-    splits = scorer_splits(*cards)
-    moves = _moves(runs, (a, b))
+    splits, moves = scorer_splits(*cards), _score_both(runs, (a, b))
     if as_json:
-        print_json(
-            {
-                "kind": "scorers",
-                "names": [a, b],
-                "summaries": [card.scorer.summary for card in cards],
-                "quirks": [split.as_json() for split in splits],
-                "runs": [move.as_json() for move in moves],
-            }
-        )
+        summaries = [card.scorer.summary for card in cards]
+        print_json({"kind": "scorers", "names": [a, b], "summaries": summaries,
+                    **_splits_json(splits, moves)})  # fmt: skip
         return
     console = stdout_console()
     for card in cards:
@@ -297,15 +302,23 @@ def _scorers(a: str, b: str, runs: Sequence[Run], as_json: bool) -> None:
         print_moves(moves, (a, b), console)
 
 
-def _moves(runs: Sequence[Run], scorers: tuple[str, str]) -> list[ScoreDelta]:
+def _splits_json(splits: Sequence[Any], moves: Sequence[ScoreDelta]) -> dict[str, Any]:
+    return {
+        "quirks": [
+            {"completion": quirk.completion, "gold": quirk.gold, "outcomes": outcomes}
+            for quirk, *outcomes in splits
+        ],
+        "runs": [move.as_json() for move in moves],
+    }
+
+
+def _score_both(runs: Sequence[Run], scorers: tuple[str, str]) -> list[ScoreDelta]:
     """Return how each run's score changes between two scorers."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.scoring.compare import score_delta
     from gradeschool.scoring.table import scored_table
 
-    if not runs:
-        return []
-    chosen = [get_usable_scorer(name) for name in scorers]
+    chosen = [get_usable_scorer(name) for name in scorers] if runs else []
     return [score_delta(scored_table(run, chosen)) for run in runs]
 
 
@@ -324,19 +337,13 @@ def _moves(runs: Sequence[Run], scorers: tuple[str, str]) -> list[ScoreDelta]:
 def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
     """Print every prompt of a protocol, in order."""
     from gradeschool.datasets.load import load_dataset
-    from gradeschool.prompts.rendering import prompt_bytes
+    from gradeschool.prompts import prompt_bytes, prompt_json
     from gradeschool.protocols.registry import get_protocol
 
     protocol = get_protocol(name)
     problems = load_dataset(dataset or protocol.dataset).problems[:limit]
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    out = sys.stdout.buffer
     for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
-        out.write(prompt_bytes(prompt) + b"\0" if form == "nul" else _jsonl(problem, prompt))
-    out.flush()
-
-
-def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
-    from gradeschool.prompts.rendering import prompt_json
-
-    return json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"
+        line = json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"
+        sys.stdout.buffer.write(line if form == "jsonl" else prompt_bytes(prompt) + b"\0")
+    sys.stdout.buffer.flush()

@@ -42,7 +42,7 @@ def _import_package(name: str) -> ModuleType:
     return importlib.import_module(f"{protocols_package.__name__}.{name}")
 
 
-def _of_own_package(name: str, kind: str) -> Any:
+def _find_in_package(name: str, kind: str) -> Any:
     """Return the entry of this name in the package that it begins with, or None."""
     package = name.partition("/")[0].replace("-", "_")
     if package not in _package_names():
@@ -75,7 +75,7 @@ def all_votes() -> dict[str, Vote]:
 @cache
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError lists similar names."""
-    scorer: Scorer | None = _of_own_package(name, "SCORERS")
+    scorer: Scorer | None = _find_in_package(name, "SCORERS")
     try:
         return scorer or all_scorers()[name]
     except KeyError:
@@ -97,8 +97,15 @@ def get_usable_scorer(name: str) -> Scorer:
 
 
 def get_protocol(name: str) -> Protocol:
-    """Return the protocol of that name; UnknownNameError lists similar names."""
-    protocol: Protocol | None = _of_own_package(name, "PROTOCOLS")
+    """Return the protocol of that name, or of "mine.toml" or "mine.py:PROTOCOL".
+
+    UnknownNameError lists similar names.
+    """
+    if name.endswith(".toml") or ".py:" in name:
+        from gradeschool.protocols.own import load_own
+
+        return load_own(name)
+    protocol: Protocol | None = _find_in_package(name, "PROTOCOLS")
     try:
         return protocol or all_protocols()[name]
     except KeyError:
@@ -107,7 +114,7 @@ def get_protocol(name: str) -> Protocol:
 
 def get_vote(name: str) -> Vote:
     """Return the vote of that name; UnknownNameError lists similar names."""
-    vote: Vote | None = _of_own_package(name, "VOTES")
+    vote: Vote | None = _find_in_package(name, "VOTES")
     try:
         return vote or all_votes()[name]
     except KeyError:

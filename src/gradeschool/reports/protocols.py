@@ -1,8 +1,8 @@
-"""Print protocols and scorers in the terminal: one, or the difference of two."""
+"""Print protocols, scorers and votes in the terminal: one, or the difference of two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 from typing import Any
 
@@ -12,9 +12,15 @@ from rich.text import Text
 
 from gradeschool.completion import Decoding
 from gradeschool.percentages import p_value, percent, point_bounds
-from gradeschool.prompts.rendering import prompt_bytes
-from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
-from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
+from gradeschool.prompts import prompt_bytes
+from gradeschool.protocols.card import (
+    ProtocolCard,
+    Quirk,
+    QuirkSplit,
+    ScorerCard,
+    prompt_lines,
+    vote_json,
+)
 from gradeschool.reports.measured import temperature_words
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
@@ -27,62 +33,66 @@ PLACES = {
     "user": "in the user's message before the question",
     "turns": "as turns of the chat",
 }
-SAID = {"nothing read": "no answer"}  # other words are printed as they are
+PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun"}
+STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 def print_protocol(card: ProtocolCard, console: Console) -> None:
     """Print everything about a protocol; the exact prompt of its example comes last."""
-    protocol = card.protocol
-    _heading(protocol.name, f"protocol, digest {card.digest}", protocol.summary, console)
-    _fields(facts(card), console)
-    _links(card.links, console)
+    protocol, example = card.protocol, card.example
+    _print_heading(protocol.name, f"protocol, digest {protocol.digest()}", protocol.summary,
+                   console)  # fmt: skip
+    _print_fields(facts(card), console)
+    _print_links(card.links, console)
     console.print("\nParts of the prompt", style="bold")
-    _fields(parts(card), console)
+    _print_fields(parts(card), console)
     for scorer in card.scorers:
         console.print()
-        _heading(scorer.scorer.name, "scorer", scorer.scorer.summary, console)
-        _fields([("source", scorer.scorer.source)], console)
-        _quirks(scorer.quirks, console)
-    if card.example is not None:
-        _example(card.example, console)
+        _print_heading(scorer.scorer.name, "scorer", scorer.scorer.summary, console)
+        _print_fields([("source", scorer.scorer.source)], console)
+        _print_quirks(scorer.quirks, console)
+    if example is None:
+        return
+    size, id = len(prompt_bytes(example.prompt)), printable(example.problem.id, keep="")
+    console.print(f"\nPrompt of problem {id} of {example.dataset}, {size:,} bytes", style="bold")
+    console.print(f"SHA-256 {example.sha256}", style="dim")
+    console.rule(style="dim")
+    console.print(printable("\n".join(prompt_lines(example.prompt))), soft_wrap=True)
+    console.rule(style="dim")
 
 
 def print_scorer(card: ScorerCard, console: Console) -> None:
     """Print everything about a scorer."""
     scorer = card.scorer
-    _heading(scorer.name, "scorer", scorer.summary, console)
-    rows = [
-        ("source", scorer.source),
-        ("part of", "\n".join(card.protocols) or "no protocol"),
-    ]
+    _print_heading(scorer.name, "scorer", scorer.summary, console)
+    rows = [("source", scorer.source), ("verified", card.verified),
+            ("part of", "\n".join(card.protocols) or "no protocol")]  # fmt: skip
     if scorer.extra:
         state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
         rows.append(("calls", f"{scorer.extra} ({state})"))
-    _fields(rows, console)
-    _links(card.links, console)
-    _quirks(card.quirks, console)
+    _print_fields(rows, console)
+    _print_links(card.links, console)
+    _print_quirks(card.quirks, console)
 
 
 def print_vote(vote: Vote, console: Console) -> None:
     """Print everything about a vote."""
-    _heading(vote.name, "vote", vote.summary, console)
     about = vote_json(vote)
+    _print_heading(vote.name, "vote", vote.summary, console)
     rows = [
         ("source", vote.source),
         ("voters", f"the first {vote.voters} samples of each problem"),
         ("no answer", f"votes {vote.nothing!r}, which may win"),
         ("part of", "\n".join(about["protocols"])),
     ]
-    _fields(rows, console)
-    _links(about["links"], console)
+    _print_fields(rows, console)
+    _print_links(about["links"], console)
 
 
 def facts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return the settings of a protocol beside its prompt, in words."""
     protocol = card.protocol
-    scorers = [
-        f"{name}{' (headline)' * (not index)}" for index, name in enumerate(protocol.scorers)
-    ]
+    scorers = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.scorers)]
     return [
         ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
         ("dataset", protocol.dataset),
@@ -92,21 +102,13 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
         ("samples", f"{protocol.samples} of each problem"),
         ("scorers", "\n".join([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
         ("source", protocol.source),
+        ("verified", card.verified),
     ]
 
 
 def parts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return the existing parts of the prompt, exact to the character."""
-    result = card.shape
-    named = (
-        ("system", result.system),
-        ("opening", result.opening),
-        ("one shot", result.shot),
-        ("between", result.joiner),
-        ("question", result.question),
-        ("answer begun", result.prefix),
-    )
-    return [(name, repr(part)) for name, part in named if part]
+    return [(PART_NAMES.get(name, name), repr(part)) for name, part in card.parts().items() if part]
 
 
 def decoding(chosen: Decoding) -> str:
@@ -119,76 +121,66 @@ def decoding(chosen: Decoding) -> str:
 
 
 def _shots(card: ProtocolCard) -> str:
-    if not card.shape.rows:
-        return "none"
+    protocol = card.protocol
+    if not card.rows:
+        return f"{protocol.shot_count} of your own" if protocol.shot_count else "none"
     drawn = "drawn anew for each problem" if card.redrawn else "the same for every problem"
-    rows = ", ".join(map(str, card.shape.rows))
-    whose = "this problem's rows" if card.redrawn and card.example else "rows"
-    where = PLACES[card.shape.place]
-    source = f"{len(card.shape.rows)} of {card.protocol.shots}, {where}, {drawn}"
-    return source if card.redrawn and not card.example else f"{source}\n{whose} {rows}"
+    where = PLACES[card.place()]
+    words = f"{len(card.rows)} of {protocol.shots}, {where}, {drawn}"
+    if card.redrawn and not card.example:
+        return words
+    rows = ", ".join(map(str, card.rows))
+    return f"{words}\n{'rows of this problem' if card.redrawn else 'rows'} {rows}"
 
 
-def _heading(name: str, kind: str, summary: str, console: Console) -> None:
+def _print_heading(name: str, kind: str, summary: str, console: Console) -> None:
     console.print(Text.assemble((name, "bold"), (f"  {kind}", "dim")), soft_wrap=True)
     console.print(summary)
 
 
-def _fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
+def _print_fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(f"  {name}", printable(value))
+        if value:
+            table.add_row(f"  {name}", printable(value))
     console.print(table)
 
 
-def _links(links: Iterable[str], console: Console) -> None:
+def _print_links(links: Iterable[str], console: Console) -> None:
     """Print links without line breaks, so that a terminal can open them."""
     for link in links:
         console.print(f"  {link}", style="dim", soft_wrap=True)
 
 
-def _quirks(quirks: Sequence[Quirk], console: Console) -> None:
+def _print_quirks(quirks: Sequence[Quirk], console: Console) -> None:
     if not quirks:
         return
     table = simple_table(["  completion", "gold", "says", "what it shows"])
     for quirk in quirks:
-        text = f"  {printable(quirk.completion, keep='')}"
-        table.add_row(text, quirk.gold, SAID.get(quirk.says, quirk.says), quirk.shows)
+        says = "no answer" if quirk.says == "nothing read" else quirk.says
+        table.add_row(f"  {printable(quirk.completion, keep='')}", quirk.gold, says, quirk.shows)
     console.print(table)
 
 
-def _example(example: PromptExample, console: Console) -> None:
-    problem, size = example.problem, len(prompt_bytes(example.prompt))
-    title = f"Prompt of problem {printable(problem.id, keep='')} of {example.dataset}"
-    console.print(f"\n{title}, {size:,} bytes", style="bold")
-    console.print(f"SHA-256 {example.sha256}", style="dim")
-    console.rule(style="dim")
-    console.print(printable("\n".join(prompt_lines(example.prompt))), soft_wrap=True)
-    console.rule(style="dim")
-
-
-STYLES = {"+": "green", "-": "red", "@": "dim"}
-
-
-def print_fields(
-    differences: Sequence[FieldDifference], names: tuple[str, str], console: Console
+def print_differences(
+    differences: Mapping[str, tuple[Any, Any]], names: tuple[str, str], console: Console
 ) -> None:
-    """Print the fields that differ, side by side."""
+    """Print the fields of two protocols that differ, side by side."""
     if not differences:
         console.print("every field is the same")
         return
-    label = max(len(item.field) for item in differences)
-    width = (console.width - label - 3 * GAP) // 2
+    width = (console.width - max(map(len, differences)) - 3 * GAP) // 2
     table = simple_table(["", *(folded(name, width) for name in names)])
-    for item in differences:
-        values = (_shown(item.field, value, width) for value in (item.first, item.second))
-        table.add_row(item.field, *values)
+    for field, values in differences.items():
+        table.add_row(field, *(_field_text(field, value, width) for value in values))
     console.print(table)
 
 
-def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: Console) -> None:
+def print_prompt_difference(
+    lines: Sequence[str], cards: Sequence[ProtocolCard], console: Console
+) -> None:
     """Print the unified diff of two prompts."""
     example = cards[0].example
     if example is None:
@@ -208,9 +200,9 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
         console.print("they agree on every completion on which either is known to be unusual")
         return
     table = simple_table(["completion", "gold", *(folded(name, FOLDED_SCORER) for name in names)])
-    for quirk, item, other in splits:
-        cells = (item.replace("_", " "), other.replace("_", " "))
-        table.add_row(printable(quirk.completion, keep=""), quirk.gold, *cells)
+    for quirk, *outcomes in splits:
+        words = (outcome.replace("_", " ") for outcome in outcomes)
+        table.add_row(printable(quirk.completion, keep=""), quirk.gold, *words)
     console.print(table)
 
 
@@ -222,15 +214,20 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
         table.add_row(
             printable(item.run, keep=""),
             str(item.n),
-            _share(item.before, item.n),
-            _share(item.after, item.n),
+            *(
+                percent(correct / item.n) if item.n else "-"
+                for correct in (item.before, item.after)
+            ),
             f"{item.points:+z.2f}",
             point_bounds(item.interval),
             f"-{item.lost} +{item.gained}",
             p_value(item.p),
         )
     console.print(table)
-    if any(move.n and not isclose(move.points, _change(move), abs_tol=1e-9) for move in moves):
+    shares = [100 * (item.after - item.before) / item.n if item.n else 0 for item in moves]
+    if not all(
+        isclose(item.points, share, abs_tol=1e-9) for item, share in zip(moves, shares, strict=True)
+    ):
         console.print("Unequal numbers of samples: in the difference each problem counts once.")
     lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
     total = sum(move.n for move in moves)
@@ -238,16 +235,7 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
                   f"{gained} to correct")  # fmt: skip
 
 
-def _change(move: ScoreDelta) -> float:
-    """Return the change of the share of right completions, in points."""
-    return 100 * (move.after - move.before) / move.n
-
-
-def _share(correct: int, n: int) -> str:
-    return percent(correct / n) if n else "-"
-
-
-def _shown(field: str, value: Any, width: int) -> str:
+def _field_text(field: str, value: Any, width: int) -> str:
     """Format a value: parts of a prompt exact to the character, lists with one word per line."""
     if value is None:
         return "not set"

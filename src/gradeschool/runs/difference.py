@@ -31,7 +31,7 @@ from gradeschool.formats.settings import (
 )
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import prompt_bytes
+from gradeschool.prompts import prompt_bytes
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer

@@ -11,7 +11,7 @@ import re
 from gradeschool.answers.extractions import HASH
 from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
@@ -43,9 +43,6 @@ def reference(problem: Problem) -> str:
     return "" if match is None else match.group(1)
 
 
-prompts = question_message("{question}", SYSTEM)
-
-
 GSM8K_SCORER = Scorer(
     name="ai-benchmarks/gsm8k",
     summary="the first '####' and digits (no comma), equal as a string",
@@ -59,11 +56,10 @@ GSM8K = Protocol(
     name="ai-benchmarks/gsm8k",
     summary="zero-shot chat, a system prompt asks for '#### N', greedy, 512 tokens",
     source=f"{SOURCE}/run_gpt41_on_gsm8k.py",
-    render=prompts,
+    render=Template(question="{question}", form="message", system=SYSTEM),
     decoding=Decoding(temperature=0.0, max_tokens=512),
     scorers=("ai-benchmarks/gsm8k",),
     is_chat=True,
-    answers_file="gsm8k_{model}_answers.jsonl",
 )
 
 SCORERS = (GSM8K_SCORER,)

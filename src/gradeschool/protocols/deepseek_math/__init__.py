@@ -8,7 +8,6 @@ data_processing/answer_extraction.py and eval/eval_script.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from math import isclose
 
 from gradeschool.answers.extractions import (
@@ -23,9 +22,9 @@ from gradeschool.answers.search import (
     match_of,
     mentions_answer,
 )
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.deepseek_math.latex_reader import number_in, stripped
 from gradeschool.scorer import Scorer
@@ -33,41 +32,22 @@ from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 # A prompt that defines the protocol, verbatim.
-INSTRUCTION = "\nPlease reason step by step, and put your final answer within \\boxed{}."
+REQUEST = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
 # The end-of-text token of DeepSeek's tokenizer, at which upstream stops.
 EOS = "<｜end▁of▁sentence｜>"
 MAX_TOKENS = 1024
 
 
-def zero_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the dialogue text that the instruction models were trained on."""
-    for problem in problems:
-        request = f"{problem.question}{INSTRUCTION}".strip()
-        yield Prompt(text=f"User: {request}\n\nAssistant:")
-
-
-def zero_shot_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the user message; the tokenizer's chat template adds "User:" and "Assistant:"."""
-    for problem in problems:
-        yield Prompt(messages=(Message("user", f"{problem.question}{INSTRUCTION}".strip()),))
-
-
-def few_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the 8 exemplars of Wei et al. 2022, two blank lines between them."""
-    examples = [
-        (f"Q: {shot.question}\nA:", f"{rationale(shot)} The answer is {shot.gold}.")
-        for shot in shots
-    ]
-    for problem in problems:
-        text = shots_as_text(examples, f"Q: {problem.question}\nA:", joiner="\n\n\n")
-        yield Prompt(text=text)
+def stripped_question(problem: Problem) -> dict[str, str]:
+    """Return the question as upstream sends it: without white space before it."""
+    return {"question": problem.question.lstrip()}
 
 
 ZERO_SHOT = Protocol(
     name="deepseek-math/zero-shot",
     summary="for the instruction models: User/Assistant text, a box is asked for, greedy",
     source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
-    render=zero_shot_prompts,
+    render=Template(question=f"User: {REQUEST}\n\nAssistant:", fields=stripped_question),
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS,)),
     scorers=("deepseek-math/zero-shot",),
 )
@@ -76,7 +56,7 @@ ZERO_SHOT_CHAT = Protocol(
     name="deepseek-math/zero-shot+chat",
     summary="the question and the request for a box as one user message, greedy",
     source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
-    render=zero_shot_chat,
+    render=Template(question=REQUEST, form="message", fields=stripped_question),
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS),
     scorers=("deepseek-math/zero-shot",),
     is_chat=True,
@@ -86,7 +66,11 @@ FEW_SHOT_COT = Protocol(
     name="deepseek-math/few-shot-cot",
     summary="for base models: the 8 exemplars of Wei et al., Q/A, greedy, 1024 tokens",
     source=f"{SOURCE}/few_shot_prompts/cot_gsm_8_shot.py",
-    render=few_shot_prompts,
+    render=Template(
+        question="Q: {question}\nA:",
+        answer=" {reasoning} The answer is {gold}.",
+        joiner="\n\n\n",
+    ),
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS, "\nQ:")),
     scorers=("deepseek-math/few-shot-cot",),
     shots="wei2022",

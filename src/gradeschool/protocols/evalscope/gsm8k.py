@@ -13,11 +13,9 @@ https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/metrics/math/par
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import MARKER, Problem
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks/gsm8k/gsm8k_adapter.py"
@@ -27,24 +25,18 @@ OPENING = "Here are some examples of how to solve similar problems:\n\n"
 REQUEST = "\nPlease reason step by step, and put your final answer within \\boxed{}."
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the first four shots, the question and the request as one user message."""
-    examples = "\n\n".join(_example(shot) for shot in shots[:SHOTS])
-    for problem in problems:
-        text = f"{OPENING}{examples}\n\n{problem.question}{REQUEST}"
-        yield Prompt(messages=(Message("user", text),))
-
-
-def _example(shot: Problem) -> str:
-    reasoning = shot.solution.rpartition(MARKER)[0].strip()
-    return f"{shot.question}\n\nReasoning:\n{reasoning}\n\nANSWER: \\boxed{{{shot.gold}}}"
-
-
 GSM8K_PROMPTS = Protocol(
     name="evalscope/gsm8k",
     summary="4 fixed train shots and the question in one message, a box is asked for",
     source=SOURCE,
-    render=prompts,
+    render=Template(
+        question=f"{{question}}{REQUEST}",
+        shot="{question}",
+        answer="\n\nReasoning:\n{steps}\n\nANSWER: \\boxed{{gold}}",
+        opening=OPENING,
+        form="message",
+        count=SHOTS,
+    ),
     # Evalscope's settings for a service; local models are decoded greedily up to 2048 tokens.
     decoding=Decoding(temperature=0.0, top_p=None, max_tokens=None),
     scorers=("evalscope/gsm8k",),

@@ -10,13 +10,9 @@ evalscope/metrics/math/parser.py, `compare_answers` with integer_only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES
-from gradeschool.prompts.rendering import question_message, rationale
+from gradeschool.prompts import MGSM, Template
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.evalscope.gsm8k import GSM8K, OPENING, REQUEST, SHOTS
 
@@ -31,15 +27,14 @@ AIME_REQUEST = (
 CMATH_REQUEST = "{question}\n请一步一步推理，最后将答案放在\\boxed{}中。\n"
 
 
-def mgsm_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the first four exemplars of the language, the question and the request."""
-    examples = "\n\n".join(
-        f"{shot.question}\n\nReasoning:\n{rationale(shot)}\n\nANSWER: {shot.gold}"
-        for shot in shots[:SHOTS]
-    )
-    for problem in problems:
-        text = f"{OPENING}{examples}\n\n{problem.question}{REQUEST}\n\n"
-        yield Prompt(messages=(Message("user", text),))
+MGSM_TEMPLATE = Template(
+    question=f"{{question}}{REQUEST}\n\n",
+    shot="{question}",
+    answer="\n\nReasoning:\n{reasoning}\n\nANSWER: {gold}",
+    opening=OPENING,
+    form="message",
+    count=SHOTS,
+)
 
 
 AIME_SCORER = library_scorer(
@@ -56,7 +51,7 @@ def _zero_shot(name: str, file: str, dataset: str, template: str, scorer: str) -
         name=f"evalscope/{name}",
         summary="zero-shot chat, a box is asked for, the server's own length",
         source=f"{SOURCE}/{file}",
-        render=question_message(template),
+        render=Template(question=template, form="message"),
         decoding=DECODING,
         scorers=(scorer,),
         is_chat=True,
@@ -69,7 +64,7 @@ def _mgsm(language: str) -> Protocol:
         name=f"evalscope/mgsm-{language}",
         summary="the first 4 exemplars of the language and the question, a box is asked for",
         source=f"{SOURCE}/mgsm/mgsm_adapter.py",
-        render=mgsm_prompts,
+        render=MGSM_TEMPLATE,
         decoding=DECODING,
         scorers=(GSM8K.name,),
         shots=f"mgsm:{language}:exemplars",
@@ -88,5 +83,5 @@ OTHER_PROTOCOLS = (
         for year in ("24", "25")
     ),
     _zero_shot("cmath", "cmath/cmath_adapter.py", "cmath", CMATH_REQUEST, GSM8K.name),
-    *map(_mgsm, LANGUAGES),
+    *map(_mgsm, MGSM),
 )  # fmt: skip

@@ -7,12 +7,12 @@ https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/metrics/ev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import LAST_NUMBER
 from gradeschool.answers.search import last_match
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer, answer_of
@@ -76,13 +76,6 @@ def compare_number(value: str, reference: str) -> bool:
     return value.strip() == reference.strip()
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the five shots and the question, a blank line between them."""
-    blocks = [f"Q: {shots[row].question}\nA: {as_sentence(shots[row])}\n" for row in SHOT_ROWS]
-    for problem in problems:
-        yield Prompt(text="\n".join([*blocks, f"Q: {problem.question}\nA:"]))
-
-
 FINAL_NUMBER = Scorer(
     name="helm/gsm/final-number",
     summary="the last number, commas removed, equal as a string (HELM's main metric)",
@@ -105,7 +98,12 @@ GSM = Protocol(
     name="helm/gsm",
     summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
     source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
-    render=prompts,
+    render=Template(
+        question="Q: {question}\nA:",
+        answer=" {sentence}",
+        rows=SHOT_ROWS,
+        fields=lambda problem: {"question": problem.question, "sentence": as_sentence(problem)},
+    ),
     decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
     scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
     shots="gsm8k:train",

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from gradeschool.completion import Decoding
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import compare_0_3_253, extract_0_3_253
 from gradeschool.scorer import Scorer
@@ -66,9 +66,6 @@ def extract(text: str, gold: str) -> Answer | None:
     return answer_of((word, value, span, f"the last line: {how}"))
 
 
-prompts = question_message(TEMPLATE)
-
-
 AIME_SCORER = Scorer(
     name="inspect/aime2025",
     summary="the last word of the last line that is a number, its box opened, in 5 digits",
@@ -82,7 +79,7 @@ AIME2025 = Protocol(
     name="inspect/aime2025",
     summary="zero-shot, 'ANSWER: N' on the last line, the provider's decoding",
     source=f"{SOURCE}, USER_PROMPT_TEMPLATE",
-    render=prompts,
+    render=Template(question=TEMPLATE, form="message"),
     # The task sets no temperature, nucleus or length: the provider's defaults apply.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("inspect/aime2025",),

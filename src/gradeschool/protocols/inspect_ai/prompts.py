@@ -6,14 +6,12 @@ inspect_evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py (task version 2-A), with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES, instructed
-from gradeschool.prompts.rendering import question_message
-from gradeschool.protocol import Protocol, Render
+from gradeschool.completion import Decoding
+from gradeschool.prompts import MGSM as LANGUAGES
+from gradeschool.prompts import Template, mgsm_message
+from gradeschool.protocol import Protocol
 
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
 # numpy.random.default_rng(42).permutation(7473)[:10].
@@ -30,23 +28,14 @@ TEMPLATE = (
 MATCH = "inspect/match-numeric@>=0.3.253"
 
 
-def few_shot(count: int) -> Render:
-    """Return a function that renders this many shots as one system message, and the template."""
-
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        examples = "\n\n".join(_example(shots[row]) for row in SHOT_ROWS[:count])
-        for prompt in zero_shot(problems, shots):
-            yield Prompt(messages=(Message("system", examples), *prompt.messages))
-
-    return prompts
-
-
-zero_shot = question_message(TEMPLATE)
-
-
-def _example(shot: Problem) -> str:
-    reasoning = shot.solution.rpartition("####")[0].strip()
-    return f"{shot.question}\n\nReasoning:\n{reasoning}\n\nANSWER: {shot.gold}"
+ZERO_SHOT = Template(question=TEMPLATE, form="message")
+FEW_SHOT = replace(
+    ZERO_SHOT,
+    shot="{question}",
+    answer="\n\nReasoning:\n{steps}\n\nANSWER: {gold}",
+    system="{shots}",
+    rows=SHOT_ROWS,
+)
 
 
 # The tasks set no temperature, nucleus or length: the provider's defaults apply.
@@ -56,7 +45,7 @@ GSM8K = Protocol(
     name="inspect/gsm8k",
     summary="10 shots in the system message, 'ANSWER: N' on the last line, the provider's decoding",
     source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
-    render=few_shot(10),
+    render=FEW_SHOT,
     decoding=PROVIDERS_OWN,
     scorers=(MATCH,),
     shots="gsm8k:train",
@@ -68,7 +57,7 @@ GSM8K_5 = replace(
     GSM8K,
     name="inspect/gsm8k-5shot",
     summary="the same with the first 5 shots (-T fewshot=5)",
-    render=few_shot(5),
+    render=replace(FEW_SHOT, count=5),
     shot_count=5,
 )
 
@@ -76,7 +65,7 @@ GSM8K_0 = replace(
     GSM8K,
     name="inspect/gsm8k-0shot",
     summary="the same without shots and system message (-T fewshot=0)",
-    render=zero_shot,
+    render=ZERO_SHOT,
     shots="",
     shot_count=0,
 )
@@ -88,7 +77,7 @@ def _mgsm(language: str) -> Protocol:
         name=f"inspect/mgsm-{language}",
         summary=f"zero-shot chat, the prompt of simple-evals ({language}) read by inspect's match",
         source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
-        render=instructed(language),
+        render=mgsm_message(language),
         decoding=PROVIDERS_OWN,
         scorers=(MATCH,),
         is_chat=True,

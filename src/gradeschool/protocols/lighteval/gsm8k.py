@@ -13,19 +13,24 @@ metrics/metrics.py lines 84-110 and 262-276, metrics/dynamic_metrics.py lines 15
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import question_message, shots_as_text, shots_as_turns
+from gradeschool.prompts import Template, draw_shuffled
 from gradeschool.protocol import Protocol
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks/gsm8k.py"
 # One generator shuffles the problems, then draws the shots of each in the shuffled order.
 SEED = 42
 SHOTS = 5
+FEW_SHOT = Template(
+    question="Question: {question}\nAnswer:",
+    answer=" {stripped solution}",
+    # lighteval's shots only if the problems are the whole split in its order.
+    rows=draw_shuffled(SEED),
+    count=SHOTS,
+)
 GREEDY = Decoding(temperature=0.0, top_p=None, max_tokens=256, stop=("Question:",))
 # A prompt that defines the protocol, verbatim.
 TEMPLATE = (
@@ -39,46 +44,11 @@ TEMPLATE = (
 )
 
 
-def drawn(problems: int, shots: int) -> list[list[int]]:
-    """Return the rows of the shots of each problem, in the problems' own order."""
-    stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
-    order = list(range(problems))
-    stream.shuffle(order)
-    rows: list[list[int]] = [[] for _ in order]
-    for problem in order:
-        rows[problem] = stream.sample(range(shots), SHOTS)
-    return rows
-
-
-def plain_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    r"""Render shots and question as one text, "Question: ...\nAnswer:".
-
-    The shots are lighteval's only if the problems are the whole split in its order.
-    """
-    for problem, rows in zip(problems, drawn(len(problems), len(shots)), strict=True):
-        examples = [(_question(shots[row]), shots[row].solution.strip()) for row in rows]
-        yield Prompt(text=shots_as_text(examples, _question(problem)))
-
-
-def turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the same shots as turns; an assistant turn begins with a space."""
-    for problem, rows in zip(problems, drawn(len(problems), len(shots)), strict=True):
-        examples = [(_question(shots[row]), f" {shots[row].solution}") for row in rows]
-        yield Prompt(messages=shots_as_turns(examples, _question(problem)))
-
-
-inspect_prompts = question_message(TEMPLATE)  # of the inspect backend
-
-
-def _question(problem: Problem) -> str:
-    return f"Question: {problem.question}\nAnswer:"
-
-
 PLAIN = Protocol(
     name="lighteval/gsm8k",
     summary="5 shots drawn for each problem, Question/Answer, greedy, 256 tokens",
     source=f"{SOURCE} (gsm8k|5)",
-    render=plain_prompts,
+    render=FEW_SHOT,
     decoding=GREEDY,
     scorers=("lighteval/gsm8k",),
     shots="gsm8k:train",
@@ -89,7 +59,8 @@ MULTITURN = Protocol(
     name="lighteval/gsm8k+multiturn",
     summary="as turns of a chat: 5 shots drawn for each problem, Question/Answer, greedy",
     source=f"{SOURCE} (gsm8k|5)",
-    render=turns,
+    # An assistant turn begins with a space.
+    render=replace(FEW_SHOT, answer=" {solution}", form="turns"),
     decoding=GREEDY,
     scorers=("lighteval/gsm8k",),
     shots="gsm8k:train",
@@ -101,7 +72,7 @@ INSPECT = Protocol(
     name="lighteval/gsm8k-inspect",
     summary="zero-shot chat, 'ANSWER: N' on the last line, the provider's decoding",
     source=f"{SOURCE} (lighteval eval: the inspect back end)",
-    render=inspect_prompts,
+    render=Template(question=TEMPLATE, form="message"),
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("lighteval/gsm8k-inspect",),
     is_chat=True,

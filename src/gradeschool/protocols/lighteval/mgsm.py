@@ -6,11 +6,9 @@ metrics/metrics_sample.py lines 81-167 (`ExactMatches` with strip_strings).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from gradeschool.completion import Decoding, Prompt
-from gradeschool.problem import Problem
-from gradeschool.protocol import Protocol, Render
+from gradeschool.completion import Decoding
+from gradeschool.prompts import Template
+from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
@@ -40,14 +38,6 @@ def read_whole(text: str, reference: str) -> Answer | None:
     return Answer(value, value, (start, start + len(value)), "the whole text")
 
 
-def _prompts(question: str, answer: str) -> Render:
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        for problem in problems:
-            yield Prompt(text=f"{question} {problem.question}\n{answer}")
-
-    return prompts
-
-
 MGSM_SCORER = Scorer(
     name="lighteval/mgsm",
     summary="the whole text without white space at its ends, equal as a string",
@@ -62,7 +52,7 @@ MGSM = tuple(
         name=f"lighteval/mgsm-{language}",
         summary="zero-shot, a label for step-by-step reasoning, the server's own length",
         source=f"{SOURCE} (mgsm:{language})",
-        render=_prompts(*labels),
+        render=Template(question=f"{labels[0]} {{question}}\n{labels[1]}"),
         decoding=Decoding(temperature=0.0, top_p=None, max_tokens=None),
         scorers=("lighteval/mgsm",),
         dataset=f"mgsm:{language}",

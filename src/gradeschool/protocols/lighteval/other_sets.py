@@ -12,7 +12,7 @@ from dataclasses import replace
 from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import question_message, question_text, rationale
+from gradeschool.prompts import Template, rationale
 from gradeschool.protocol import Protocol
 
 SOURCE = "lighteval 0.13.0, src/lighteval/tasks/tasks"
@@ -30,16 +30,6 @@ MATH_REQUEST = (
     'format:\n"ANSWER: $ANSWER" (without quotes) where $ANSWER is the final answer. Think step by '
     "step before answering.\n\n{question}"
 )
-
-
-aime_prompts = question_message(AIME_REQUEST)
-
-
-math_prompts = question_message(MATH_REQUEST)
-
-
-# Also for problems that cannot be answered.
-plus_prompts = question_text("Question: {question}\n\nAnswer:")
 
 
 def labelled_solution(problem: Problem) -> str:
@@ -79,7 +69,7 @@ def _aime(year: str) -> Protocol:
         name=f"lighteval/aime{year}",
         summary="zero-shot chat, 'the final answer is: $\\boxed{N}$. I hope it is correct'",
         source=f"{SOURCE}/aime.py (aime{year})",
-        render=aime_prompts,
+        render=Template(question=AIME_REQUEST, form="message"),
         decoding=DECODING,
         scorers=(AIME_SCORER.name,),
         is_chat=True,
@@ -92,7 +82,7 @@ def _plus(name: str, dataset: str) -> Protocol:
         name=f"lighteval/{name}",
         summary="zero-shot, Question/Answer, greedy, the server's own length",
         source=f"{SOURCE}/gsm_plus.py",
-        render=plus_prompts,
+        render=Template(question="Question: {question}\n\nAnswer:"),
         decoding=DECODING,
         scorers=(PLUS_SCORER.name,),
         dataset=dataset,
@@ -103,7 +93,7 @@ MATH_500 = Protocol(
     name="lighteval/math-500",
     summary="zero-shot chat, 'ANSWER: N' on the last line, 32,768 tokens",
     source=f"{SOURCE}/math_500.py",
-    render=math_prompts,
+    render=Template(question=MATH_REQUEST, form="message"),
     decoding=replace(DECODING, max_tokens=32_768),
     scorers=(MATH_SCORER.name,),
     is_chat=True,

@@ -13,7 +13,7 @@ from typing import Any
 from sympy import simplify
 from sympy.parsing.latex import _parse_latex_antlr as latex_parser
 
-from gradeschool.protocols.lm_eval.other_sets import last_box
+from gradeschool.protocols.lm_eval.math import last_box
 from gradeschool.worker import Raised, attempt
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.

@@ -12,7 +12,7 @@ from gradeschool.answers.extractions import MARKED, first_marked
 from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
@@ -38,9 +38,6 @@ def reference(problem: Problem) -> str:
     return NO_GOLD if match is None else match.group(1).replace(",", "")
 
 
-prompts = question_message("{question}")  # nanochat's tokenizer adds its chat marks
-
-
 GSM8K_SCORER = Scorer(
     name="nanochat/gsm8k",
     summary="the first '#### N', equal as a string",
@@ -54,7 +51,8 @@ GSM8K = Protocol(
     name="nanochat/gsm8k",
     summary="the question alone to a model that was trained on GSM8K, greedy, 512 tokens",
     source=f"{SOURCE}; decoding: scripts/chat_eval.py",
-    render=prompts,
+    # Its tokenizer adds the marks of the chat.
+    render=Template(question="{question}", form="message"),
     decoding=Decoding(temperature=0.0, max_tokens=512),
     scorers=("nanochat/gsm8k",),
     is_chat=True,

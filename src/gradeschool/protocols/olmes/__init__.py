@@ -18,37 +18,26 @@ The task configurations were read in goodfire-ai/olmes @ acbb7467, oe_eval/confi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import (
-    concluded,
-    question_and_answer,
-    question_message,
-    shots_as_turns,
-)
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
 BASE_SOURCE = "allenai/olmes gsm8k::olmes (tasks.py as in goodfire-ai/olmes @ acbb7467)"
+# The examples of Wei et al., as AI2's harnesses write them (STD:GSM8k).
+CONCLUDED = "{reasoning} So the answer is {gold}."
 BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
-
-
-def base_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render STD:GSM8k as one text."""
-    examples = concluded(shots)
-    for problem in problems:
-        yield Prompt(text=question_and_answer(examples, problem.question))
 
 
 BASE = Protocol(
     name="olmes/gsm8k",
     summary="8 shots as one text, Question/Answer, greedy, 512 tokens, stops at a blank line",
     source=BASE_SOURCE,
-    render=base_prompts,
+    render=Template(question="Question: {question}\nAnswer:", answer=f" {CONCLUDED}"),
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=BASE_STOPS),
     scorers=("olmes/gsm8k-tulu",),
     shots="wei2022",
@@ -59,7 +48,6 @@ BASE = Protocol(
 TULU_SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
 # Only decimals keep their sign: integers lose it, on both sides.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
-PREFIX = "Answer:"
 TULU_STOPS = ("Question:", "</s>", "<|im_end|>")
 
 
@@ -69,16 +57,6 @@ extract = last_number_without_commas(NUMBER)
 def reference(problem: Problem) -> str:
     """Return the gold after the same extraction: "-10" becomes "10"."""
     return extracted_gold(extract, problem)
-
-
-def tulu_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render STD:GSM8k as turns, "Question: ..." and "Answer: ..."; the last begins "Answer:"."""
-    examples = [
-        (f"Question: {question}", f"Answer: {answer}") for question, answer in concluded(shots)
-    ]
-    for problem in problems:
-        turns = shots_as_turns(examples, f"Question: {problem.question}")
-        yield Prompt(messages=turns, prefix=PREFIX)
 
 
 TULU_SCORER = Scorer(
@@ -94,7 +72,12 @@ TULU = Protocol(
     name="olmes/gsm8k-tulu",
     summary="8 shots as chat turns, the assistant continues 'Answer:', greedy, 512 tokens",
     source=TULU_SOURCE,
-    render=tulu_prompts,
+    render=Template(
+        question="Question: {question}",
+        answer=f"Answer: {CONCLUDED}",
+        form="turns",
+        prefix="Answer:",
+    ),
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=TULU_STOPS),
     scorers=("olmes/gsm8k-tulu",),
     shots="wei2022",
@@ -104,17 +87,10 @@ TULU = Protocol(
 
 
 CONFIG = "allenai/olmes {} (tasks.py as in goodfire-ai/olmes @ acbb7467)"
-THINKING = "<think>\n"
 LONGEST = 131_072
 
 
-zero_shot = question_message("Question: {question}\nAnswer:")
-
-
-def thinking(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the same, with the assistant's answer begun with "<think>"."""
-    for prompt in zero_shot(problems, shots):
-        yield replace(prompt, prefix=THINKING)
+zero_shot = Template(question="Question: {question}\nAnswer:", form="message")
 
 
 ZERO_SHOT = Protocol(
@@ -131,7 +107,7 @@ ZERO_SHOT_R1 = Protocol(
     name="olmes/gsm8k-zs-cot-r1",
     summary="the same, begun with '<think>', at temperature 0.6",
     source=CONFIG.format("gsm8k::zs_cot_r1"),
-    render=thinking,
+    render=replace(zero_shot, prefix="<think>\n"),
     decoding=Decoding(temperature=0.6, max_tokens=LONGEST),
     scorers=BASE.scorers,
     is_chat=True,

@@ -6,12 +6,11 @@ https://github.com/allenai/olmo-eval (e8b88f19) src/olmo_eval/evals/tasks/gsm8k.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import concluded, question_and_answer
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 
@@ -19,6 +18,9 @@ SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
 # In older versions the second part was `\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
 STOPS = ("Question:", "\n\n")
+TEMPLATE = Template(
+    question="Question: {question}\nAnswer:", answer=" {reasoning} So the answer is {gold}."
+)
 OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
 
 
@@ -35,13 +37,6 @@ def compare(value: str, reference: str) -> bool:
     return value.strip().lower() == reference.strip().lower()
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the examples of Wei et al. as one text."""
-    examples = concluded(shots)
-    for problem in problems:
-        yield Prompt(text=question_and_answer(examples, problem.question))
-
-
 GSM8K_SCORER = Scorer(
     name="olmo-eval/gsm8k",
     summary="the last number with its sign, equal as a string",
@@ -55,7 +50,7 @@ GSM8K = Protocol(
     name="olmo-eval/gsm8k",
     summary="8 shots as one text, Question/Answer, greedy, 512 tokens, stops at a blank line",
     source=SOURCE,
-    render=prompts,
+    render=TEMPLATE,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
     scorers=("olmo-eval/gsm8k",),
     shots="wei2022",
@@ -66,7 +61,7 @@ OLMO3BASE = Protocol(
     name="olmo-eval/gsm8k-olmo3base",
     summary="the same prompt, 8 samples at temperature 0.6, top_p 0.6",
     source=f"{SOURCE}, variant olmo3base",
-    render=prompts,
+    render=TEMPLATE,
     decoding=Decoding(temperature=0.6, top_p=0.6, max_tokens=512, stop=OLMO3BASE_STOPS),
     scorers=("olmo-eval/gsm8k",),
     shots="wei2022",

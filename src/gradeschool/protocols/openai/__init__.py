@@ -17,7 +17,7 @@ from gradeschool.answers.extractions import first_marked, gold_without_commas
 from gradeschool.completion import Decoding
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import question_text
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, clip, verbatim
 from gradeschool.verdict import Answer
@@ -57,10 +57,6 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
     return extract_answer(model_completion) == gold
 
 
-# As the fine-tuned generators were trained.
-prompts = question_text("{question}\n")
-
-
 OFFICIAL_SCORER = Scorer(
     name="openai/2021",
     summary="the first '#### N', equal as a string",
@@ -74,7 +70,7 @@ OFFICIAL = Protocol(
     name="openai/2021",
     summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
     source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
-    render=prompts,
+    render=Template(question="{question}\n"),  # as the fine-tuned generators were trained
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
     scorers=("openai/2021",),
 )

@@ -10,14 +10,13 @@ https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/g
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_turns
-from gradeschool.protocol import Protocol, Render
+from gradeschool.prompts import Template
+from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -59,28 +58,17 @@ GSM8K = Scorer(
 CONFIGS = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/configs/datasets"
 
 
-def _with_request(problem: Problem) -> str:
-    return f"Question: {problem.question}\nLet's think step by step\nAnswer:"
-
-
-def _turns(conclusion: str) -> Render:
-    """Return a function that renders examples as turns, with a conclusion after each answer."""
-
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        examples = [
-            (_with_request(shot), rationale(shot) + conclusion.format(shot.gold)) for shot in shots
-        ]
-        for problem in problems:
-            yield Prompt(messages=shots_as_turns(examples, _with_request(problem)))
-
-    return prompts
+def _turns(conclusion: str) -> Template:
+    """Return examples as turns, with a conclusion after each answer."""
+    question = "Question: {question}\nLet's think step by step\nAnswer:"
+    return Template(question=question, answer="{reasoning}" + conclusion, form="turns")
 
 
 FEW_SHOT = Protocol(
     name="opencompass/gsm8k",
     summary="4 fixed shots as turns, no stop string, greedy, 512 tokens",
     source=f"{CONFIGS}/gsm8k/gsm8k_gen_1d7fe4.py",
-    render=_turns("\nThe answer is {}\n"),
+    render=_turns("\nThe answer is {gold}\n"),
     # Greedy is the default of OpenCompass's local backends; the task sets the rest.
     decoding=Decoding(temperature=0.0, max_tokens=512),
     scorers=(GSM8K.name,),
@@ -99,7 +87,7 @@ SVAMP = replace(
     FEW_SHOT,
     name="opencompass/svamp",
     source=f"{CONFIGS}/SVAMP/svamp_gen_fb25e4.py",
-    render=_turns(" The answer is {}.\n"),
+    render=_turns(" The answer is {gold}.\n"),
     shots="opencompass:svamp-shots",
     dataset="svamp",
 )

@@ -14,15 +14,13 @@ https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/da
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number_behind
 from gradeschool.answers.search import last_match
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.prompts.mgsm import LANGUAGES, instructed
-from gradeschool.prompts.rendering import rationale, shots_as_turns
+from gradeschool.prompts import MGSM, Template, mgsm_message, rationale
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.zero_shot import REASON, SOURCE, V2_SCORER, last_box
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
@@ -58,22 +56,12 @@ def float_gold(problem: Problem) -> str:
         raise ScorerFailure(f"no number: {problem.gold[:60]!r}") from None
 
 
-def gsm_hard_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the first five rows as turns, answers as Python writes floats, and the question."""
-    form = "Question: {}\nAnswer:"
-    examples = [
-        (form.format(shot.question), f"{MARK} {_as_float(shot.gold)}")
-        for shot in shots[:FIRST_ROWS]
-    ]
-    for problem in problems:
-        yield Prompt(messages=shots_as_turns(examples, form.format(problem.question)))
-
-
-def _as_float(gold: str) -> str:
+def _float_fields(problem: Problem) -> dict[str, str]:
     try:
-        return str(float(gold))
+        gold = str(float(problem.gold))
     except ValueError:
-        return gold
+        gold = problem.gold
+    return {"question": problem.question, "gold": gold}
 
 
 def boxed_gold(problem: Problem) -> str:
@@ -105,7 +93,14 @@ GSM_HARD = Protocol(
     name="opencompass/gsm-hard",
     summary="the first 5 rows as turns, with answers alone, greedy, 512 tokens",
     source=f"{CONFIGS}/gsm_hard/gsmhard_gen_8a1400.py",
-    render=gsm_hard_prompts,
+    # Answers as Python writes floats.
+    render=Template(
+        question="Question: {question}\nAnswer:",
+        answer=f"{MARK} {{gold}}",
+        form="turns",
+        count=FIRST_ROWS,
+        fields=_float_fields,
+    ),
     decoding=Decoding(temperature=0.0, max_tokens=512),
     scorers=(GSM_HARD_SCORER.name,),
     shots="gsm-hard",
@@ -116,7 +111,7 @@ GSM_HARD = Protocol(
 
 
 def _mgsm_scorer(language: str) -> Scorer:
-    label = LANGUAGES[language][0]
+    label = MGSM[language][0]
     return Scorer(
         name=f"opencompass/mgsm-{language}",
         summary=f"the last number (no sign) after the last {label!r}, equal as a string",
@@ -131,9 +126,9 @@ def _mgsm_scorer(language: str) -> Scorer:
 def _mgsm(language: str) -> Protocol:
     return Protocol(
         name=f"opencompass/mgsm-{language}",
-        summary=f"zero-shot chat, '{LANGUAGES[language][0]}:' on the last line, 512 tokens",
+        summary=f"zero-shot chat, '{MGSM[language][0]}:' on the last line, 512 tokens",
         source=f"{CONFIGS}/mgsm/mgsm_gen_d967bc.py",
-        render=instructed(language),
+        render=mgsm_message(language),
         decoding=Decoding(temperature=0.0, max_tokens=512),
         scorers=(f"opencompass/mgsm-{language}",),
         is_chat=True,
@@ -142,16 +137,11 @@ def _mgsm(language: str) -> Protocol:
 
 
 def _zero_shot(name: str, config: str, template: str, scorer: str, dataset: str) -> Protocol:
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        for problem in problems:
-            text = template.replace("{question}", problem.question)
-            yield Prompt(messages=(Message("user", text),))
-
     return Protocol(
         name=f"opencompass/{name}",
         summary="zero-shot chat, a box is asked for, greedy, the model's own length",
         source=f"{CONFIGS}/{config}.py",
-        render=prompts,
+        render=Template(question=template, form="message"),
         decoding=Decoding(temperature=0.0, max_tokens=None),
         scorers=(scorer,),
         is_chat=True,
@@ -159,9 +149,9 @@ def _zero_shot(name: str, config: str, template: str, scorer: str, dataset: str)
     )
 
 
-OTHER_SCORERS = (*map(_mgsm_scorer, LANGUAGES), GSM_HARD_SCORER, MATH_VERIFY_SCORER)
+OTHER_SCORERS = (*map(_mgsm_scorer, MGSM), GSM_HARD_SCORER, MATH_VERIFY_SCORER)
 OTHER_PROTOCOLS = (
-    *map(_mgsm, LANGUAGES),
+    *map(_mgsm, MGSM),
     GSM_HARD,
     _zero_shot("math-500", "math/math_500_gen", REASON, MATH_VERIFY_SCORER.name, "math500"),
     _zero_shot("aime2024", "aime2024/aime2024_0shot_nocot_gen_5e9f4f", BOXED, V2_SCORER.name,

@@ -8,13 +8,12 @@ Quadratic patterns of upstream are linear scans here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.search import TextMatch, lowered, match_of, math_box, mentions_answer
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
+from gradeschool.completion import Decoding
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.few_shot import reference
 from gradeschool.protocols.opencompass.forms import hendrycks, minerva
@@ -171,16 +170,11 @@ V2_SCORER = Scorer(
 def _protocol(
     name: str, summary: str, config: str, scorer: str, max_tokens: int, template: str = REASON
 ) -> Protocol:
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        for problem in problems:
-            question = template.replace("{question}", problem.question)
-            yield Prompt(messages=(Message("user", question),))
-
     return Protocol(
         name=name,
         summary=f"zero-shot chat, {summary}, greedy, {max_tokens} tokens",
         source=f"{CONFIGS}/{config}.py",
-        render=prompts,
+        render=Template(question=template, form="message"),
         # Greedy is the default of OpenCompass's local backends; the task sets only the length.
         decoding=Decoding(temperature=0.0, max_tokens=max_tokens),
         scorers=(scorer,),

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from gradeschool.answers.extractions import last_marked, marked_gold
 from gradeschool.completion import Decoding
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
 # A prompt that defines the protocol, verbatim.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
-
-
-prompts = question_message(f"{{question}} {INSTRUCTION}")
 
 
 GSM8K_REWARD = Scorer(
@@ -32,7 +29,7 @@ GSM8K = Protocol(
     name="oumi/gsm8k",
     summary="zero-shot chat, the answer after '####'; the recipe's prompt, the server's decoding",
     source=f"{SOURCE}/gsm8k.py",
-    render=prompts,
+    render=Template(question=f"{{question}} {INSTRUCTION}", form="message"),
     # A training recipe: it defines nothing for evaluation.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("oumi/gsm8k",),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gradeschool.completion import Decoding
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
@@ -26,9 +26,6 @@ AFTER = (
 )
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
 MOST_TOKENS = 8192
-
-
-render = question_message(f"{BEFORE}\n\n{{question}}\n\n{AFTER}")
 
 
 def last_box(text: str) -> Answer | None:
@@ -87,7 +84,7 @@ PROTOCOLS = (
         name="processbench/gsm8k",
         summary="a critic returns the first wrong step of a solution, or -1; greedy",
         source=f"{SOURCE}; code/templates/critique_template.txt",
-        render=render,
+        render=Template(question=f"{BEFORE}\n\n{{question}}\n\n{AFTER}", form="message"),
         decoding=Decoding(temperature=0.0, max_tokens=MOST_TOKENS),
         scorers=("processbench/gsm8k",),
         is_chat=True,

@@ -6,14 +6,13 @@ https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd16f1ec06f433442dc1152d007477
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_text
-from gradeschool.protocol import Protocol, Render
+from gradeschool.prompts import Template
+from gradeschool.protocol import Protocol
 
 SOURCE = "QwenLM/Qwen2.5-Math @ a45202bd, evaluation/utils.py"
 # Prompts that define the protocols, verbatim.
@@ -26,61 +25,25 @@ GREEDY = Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=STOPS)
 SCORERS = ("qwen2.5-math/gsm8k",)
 
 
-def _qwen25(problem: Problem) -> tuple[Message, Message]:
-    return Message("system", BOX), Message("user", problem.question.strip())
+def _chatml(system: str, user: str) -> Template:
+    """Return messages as Qwen's chat template writes them, with the answer begun."""
+    turns = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
+    return Template(question=f"{turns}<|im_start|>assistant\n")
 
 
-def _qwen2(problem: Problem) -> tuple[Message, Message]:
-    request = f"{problem.question.strip()}\n{BOX}"
-    return Message("system", ASSISTANT), Message("user", request)
+def _messages(system: str, user: str) -> Template:
+    """Return the same as messages; a Qwen server makes the same text."""
+    return Template(question=user, system=system, form="message")
 
 
-def _chatml(messages: tuple[Message, ...]) -> str:
-    """Write messages as Qwen's chat template does, and begin the answer."""
-    turns = [f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages]
-    return "".join([*turns, "<|im_start|>assistant\n"])
-
-
-def qwen25_text(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render prompt type qwen25-math-cot as upstream sends it: text with chat marks."""
-    for problem in problems:
-        yield Prompt(text=_chatml(_qwen25(problem)))
-
-
-def qwen25_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render prompt type qwen25-math-cot as messages; a Qwen server makes the same text."""
-    for problem in problems:
-        yield Prompt(messages=_qwen25(problem))
-
-
-def qwen2_text(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render prompt type qwen-boxed as upstream sends it: text with chat marks."""
-    for problem in problems:
-        yield Prompt(text=_chatml(_qwen2(problem)))
-
-
-def qwen2_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render prompt type qwen-boxed as messages."""
-    for problem in problems:
-        yield Prompt(messages=_qwen2(problem))
-
-
-def cot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render prompt type cot: the 8 exemplars of Wei et al. 2022, two blank lines between."""
-    examples = [
-        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} The answer is {shot.gold}.")
-        for shot in shots
-    ]
-    for problem in problems:
-        question = f"Question: {problem.question.strip()}\nAnswer:"
-        yield Prompt(text=shots_as_text(examples, question, joiner="\n\n\n"))
+QUESTION = "{stripped question}"
 
 
 QWEN25 = Protocol(
     name="qwen2.5-math/gsm8k",
     summary="for Qwen2.5-Math models: text with chat marks, a box is asked for, greedy",
     source=f"{SOURCE}, prompt type qwen25-math-cot",
-    render=qwen25_text,
+    render=_chatml(BOX, QUESTION),
     decoding=GREEDY,
     scorers=SCORERS,
 )
@@ -89,7 +52,7 @@ QWEN25_CHAT = Protocol(
     name="qwen2.5-math/gsm8k+chat",
     summary="zero-shot chat, the system message asks for a box, greedy, 2048 tokens",
     source=f"{SOURCE}, prompt type qwen25-math-cot",
-    render=qwen25_chat,
+    render=_messages(BOX, QUESTION),
     decoding=GREEDY,
     scorers=SCORERS,
     is_chat=True,
@@ -99,7 +62,7 @@ QWEN2 = Protocol(
     name="qwen2.5-math/gsm8k-qwen-boxed",
     summary="for Qwen2 models: text with chat marks, the user message asks for a box, greedy",
     source=f"{SOURCE}, prompt type qwen-boxed",
-    render=qwen2_text,
+    render=_chatml(ASSISTANT, f"{QUESTION}\n{BOX}"),
     decoding=GREEDY,
     scorers=SCORERS,
 )
@@ -108,7 +71,7 @@ QWEN2_CHAT = Protocol(
     name="qwen2.5-math/gsm8k-qwen-boxed+chat",
     summary="zero-shot chat, the user message asks for a box, greedy, 2048 tokens",
     source=f"{SOURCE}, prompt type qwen-boxed",
-    render=qwen2_chat,
+    render=_messages(ASSISTANT, f"{QUESTION}\n{BOX}"),
     decoding=GREEDY,
     scorers=SCORERS,
     is_chat=True,
@@ -118,7 +81,12 @@ COT = Protocol(
     name="qwen2.5-math/gsm8k-cot",
     summary="for base models: the 8 exemplars of Wei et al., Question/Answer, greedy",
     source=f"{SOURCE}, prompt type cot with --num_shots 8",
-    render=cot_prompts,
+    render=Template(
+        question=f"Question: {QUESTION}\nAnswer:",
+        shot="Question: {question}\nAnswer:",
+        answer=" {reasoning} The answer is {gold}.",
+        joiner="\n\n\n",
+    ),
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=(*STOPS, "\n\nQuestion:")),
     scorers=SCORERS,
     shots="wei2022",
@@ -126,26 +94,18 @@ COT = Protocol(
 )
 
 
-def _with_sentences(render: Render) -> Render:
-    """Return a function that renders SVAMP's questions with a period after each body, as upstream.
+def svamp_fields(problem: Problem) -> dict[str, str]:
+    """Return SVAMP's question with a period after its body, as upstream; others are unchanged.
 
-    evaluation/parser.py, parse_question. Problems of other files stay unchanged.
+    evaluation/parser.py, parse_question.
     """
-
-    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        return render([replace(problem, question=_sentences(problem)) for problem in problems], ())
-
-    return prompts
-
-
-def _sentences(problem: Problem) -> str:
-    body = problem.meta.get("body", "").strip()
-    if not body or body.endswith(".") or not problem.question.startswith(body):
-        return problem.question
-    return f"{body}.{problem.question.removeprefix(body)}"
+    body, question = problem.meta.get("body", "").strip(), problem.question
+    if body and not body.endswith(".") and question.startswith(body):
+        question = f"{body}.{question.removeprefix(body)}"
+    return {"stripped question": question.strip()}
 
 
-def _of(name: str, dataset: str) -> tuple[Protocol, Protocol]:
+def _both_forms(name: str, dataset: str) -> tuple[Protocol, Protocol]:
     """Return the two forms of qwen25-math-cot on another set."""
     changes: dict[str, Any] = {"dataset": dataset, "scorers": ("qwen2.5-math/numbers",)}
     text = replace(QWEN25, name=f"qwen2.5-math/{name}", **changes)
@@ -160,8 +120,9 @@ OTHER_PROTOCOLS = tuple(
         *((f"mawps-{name}", f"mawps:{name}") for name in MAWPS),
         ("cmath", "cmath"),
     )
-    for protocol in _of(name, dataset)
+    for protocol in _both_forms(name, dataset)
 )
 OTHER_PROTOCOLS += tuple(
-    replace(protocol, render=_with_sentences(protocol.render)) for protocol in _of("svamp", "svamp")
+    replace(protocol, render=replace(protocol.template, fields=svamp_fields))
+    for protocol in _both_forms("svamp", "svamp")
 )

@@ -10,12 +10,12 @@ https://github.com/sgl-project/sglang/blob/109fdd2fd44a5ad38bd328c9eb249210dc5e0
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
+from gradeschool.prompts import Template, as_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 
@@ -23,6 +23,7 @@ VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
 SHOTS = 5
 STOPS = ("Question", "Assistant:", "<|separator|>")
+FEW_SHOT = Template(question="Question: {question}\nAnswer:", answer=" {solution}", count=SHOTS)
 # Matches of `\d+` after commas are removed, located in the original text.
 DIGITS = re.compile(r"\d+(?:,+\d+)*")
 # `ast.literal_eval` rejects longer integers (sys.set_int_max_str_digits).
@@ -52,21 +53,6 @@ def solution_integer(problem: Problem) -> str:
     return answer.value
 
 
-def few_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the first 5 examples and the question as one text."""
-    examples = "".join(
-        f"Question: {shot.question}\nAnswer: {shot.solution}\n\n" for shot in shots[:SHOTS]
-    )
-    for problem in problems:
-        yield Prompt(text=f"{examples}Question: {problem.question}\nAnswer:")
-
-
-def few_shot_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the same text as one user message."""
-    for prompt in few_shot(problems, shots):
-        yield Prompt(messages=(Message("user", prompt.text or ""),))
-
-
 VLLM_SCORER = Scorer(
     name="vllm/gsm8k",
     summary="the last run of digits, commas removed, no sign, equal as an integer",
@@ -86,7 +72,7 @@ VLLM = Protocol(
     name="vllm/gsm8k",
     summary="the first 5 train problems with their solutions, greedy, 256 tokens, seed 42",
     source=f"{VLLM_SOURCE}, evaluate_gsm8k",
-    render=few_shot,
+    render=FEW_SHOT,
     decoding=Decoding(temperature=0.0, top_p=None, max_tokens=256, stop=STOPS, seed=42),
     scorers=("vllm/gsm8k",),
     shots="gsm8k:train",
@@ -98,7 +84,7 @@ VLLM_CHAT = replace(
     name="vllm/gsm8k+chat",
     summary="the same text as one user message, the server's own temperature",
     source=f"{VLLM_SOURCE}, --use-chat-completions",
-    render=few_shot_chat,
+    render=as_message(FEW_SHOT),
     decoding=replace(VLLM.decoding, temperature=None),
     is_chat=True,
 )
@@ -107,7 +93,7 @@ SGLANG = Protocol(
     name="sglang/gsm8k-few-shot",
     summary="the first 5 test problems with their solutions, then scored too; greedy, 512 tokens",
     source=f"{SGLANG_SOURCE}, run_eval",
-    render=few_shot,
+    render=FEW_SHOT,
     decoding=Decoding(temperature=0.0, top_p=None, max_tokens=512, stop=STOPS),
     scorers=("sglang/gsm8k-few-shot",),
     shots="gsm8k",

@@ -11,7 +11,7 @@ import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number_behind
 from gradeschool.completion import Decoding
-from gradeschool.prompts.mgsm import LANGUAGES, instructed
+from gradeschool.prompts import MGSM, mgsm_message
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 
@@ -26,7 +26,7 @@ def compare(value: str, reference: str) -> bool:
 
 
 def _scorer(language: str) -> Scorer:
-    label = LANGUAGES[language][0]
+    label = MGSM[language][0]
     return Scorer(
         name=f"simple-evals/mgsm-{language}",
         summary=f"the last number (no sign) after the last {label!r}, equal as a string",
@@ -39,12 +39,12 @@ def _scorer(language: str) -> Scorer:
 
 
 def _protocol(language: str) -> Protocol:
-    label = LANGUAGES[language][0]
+    label = MGSM[language][0]
     return Protocol(
         name=f"simple-evals/mgsm-{language}",
         summary=f"zero-shot chat, '{label}:' on the last line, temperature 0.5, 1024 tokens",
         source=f"{SOURCE}; decoding: sampler/chat_completion_sampler.py",
-        render=instructed(language),
+        render=mgsm_message(language),
         decoding=Decoding(temperature=0.5, top_p=None, max_tokens=1024),
         scorers=(f"simple-evals/mgsm-{language}",),
         is_chat=True,
@@ -52,5 +52,5 @@ def _protocol(language: str) -> Protocol:
     )
 
 
-SCORERS = tuple(map(_scorer, LANGUAGES))
-PROTOCOLS = tuple(map(_protocol, LANGUAGES))
+SCORERS = tuple(map(_scorer, MGSM))
+PROTOCOLS = tuple(map(_protocol, MGSM))

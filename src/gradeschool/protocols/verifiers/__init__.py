@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradeschool.completion import Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 
 # Prompts that define the protocols, verbatim.
@@ -22,17 +22,11 @@ BOXED_SYSTEM = "Please reason step by step, and put your final answer within \\b
 SERVERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
 
 
-v1_prompts = question_message(f"{INSTRUCTION}\n\n{{question}}")
-
-
-legacy_prompts = question_message("{question}", BOXED_SYSTEM)
-
-
 V1 = Protocol(
     name="verifiers/gsm8k-v1",
     summary="zero-shot, one user message asks for '#### N' on the last line",
     source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/taskset.py",
-    render=v1_prompts,
+    render=Template(question=f"{INSTRUCTION}\n\n{{question}}", form="message"),
     decoding=SERVERS_OWN,
     scorers=("verifiers/gsm8k-v1",),
     is_chat=True,
@@ -42,7 +36,7 @@ LEGACY = Protocol(
     name="verifiers/gsm8k@<=0.3.0",
     summary="zero-shot, a system message asks for a box",
     source="verifiers 0.3.0, environment gsm8k; verifiers/utils/data_utils.py",
-    render=legacy_prompts,
+    render=Template(question="{question}", form="message", system=BOXED_SYSTEM),
     decoding=SERVERS_OWN,
     scorers=("verifiers/math-rubric",),
     is_chat=True,

@@ -10,7 +10,7 @@ import re
 
 from gradeschool.answers.extractions import HASH, last_marked, marked_gold
 from gradeschool.completion import Decoding
-from gradeschool.prompts.rendering import question_message
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer, answer_of
@@ -48,9 +48,6 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
     return answer_of((match[0], match[0], span, "the last number near the end"))
 
 
-prompts = question_message(f"{{question}} {INSTRUCTION}")
-
-
 STRICT = Scorer(
     name="verl/gsm8k/strict",
     summary="the last '#### N' of the last 300 characters, equal as a string",
@@ -73,7 +70,7 @@ GSM8K = Protocol(
     name="verl/gsm8k",
     summary="zero-shot chat, the answer after '####', greedy as in verl's validation, 512 tokens",
     source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
-    render=prompts,
+    render=Template(question=f"{{question}} {INSTRUCTION}", form="message"),
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),
     scorers=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
     is_chat=True,

@@ -1,25 +1,35 @@
-"""`lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else after "=", else a number.
+r"""The scorers of lm-evaluation-harness's tasks in the style of MATH, on GSM8K and on other sets.
 
-The string forms in which hrm8k compares answers: Hendrycks et al.'s `_strip_string`, and more.
+`lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else after "=", else a number; compared in
+Hendrycks et al.'s string forms. `lm-eval/hendrycks-math500` and `lm-eval/aime`: the text between
+the first and the last "$", else the whole text; aime prefers the last box.
+
+`lm-eval/minerva-math500`: the text in "Final Answer: The final answer is ... I hope it is
+correct.", equal to the gold in the normal form of the Minerva paper (appendix D), else as parsed by
+sympy's LaTeX parser. `lm-eval/minerva-math500/math-verify`: the task's second metric.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hrm8k/en/utils.py
-Raises what upstream raises (IndexError, AssertionError); the comparison catches these, as upstream.
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hendrycks_math/utils.py
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/aime/utils.py
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/minerva_math/utils.py
+The string forms raise what upstream's raise (IndexError, AssertionError); the comparisons catch it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.completion import Decoding, Prompt
 from gradeschool.latex import braced_fractions, slash_as_fraction
+from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.protocol import Protocol
+from gradeschool.prompts import rationale
+from gradeschool.protocols.lm_eval.scorers import TASKS
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer, answer_of
 
+SPACED_BOX = "\\boxed "
 FIRST = (
     ("\n", ""),
     ("\\!", ""),
@@ -77,7 +87,6 @@ def _braced_roots(text: str) -> str:
     return "\\sqrt".join([head, *parts])
 
 
-SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
 # Nothing is cut off without one of the last two, and no number contains one of the letters.
 LETTER_OF_WORDS = re.compile(r"[bjkmopqsuvwz]")
 CUT = re.compile(r"[=\\]")
@@ -87,12 +96,6 @@ PLAIN_GOLD = re.compile(r"[0-9]+")
 # since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
 last_number_in = last_number(NUMBER)
-# A prompt that defines the protocol, verbatim.
-INSTRUCTION = (
-    "Solve the given question.\nAfter solving the problem, state your final answer in the "
-    "following format: $\\boxed{N}$.\n\n"
-)
-STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 
 
 def find_answer(text: str) -> tuple[TextMatch, str] | None:
@@ -141,7 +144,7 @@ def _behind_equals(piece: TextMatch) -> TextMatch:
     return match_of((value, end - len(value), end))
 
 
-def extract(text: str, reference: str) -> Answer | None:
+def extract_hrm8k(text: str, reference: str) -> Answer | None:
     """Extract the last box, else between "$", else after "=", else the last number."""
     answer = find_answer(text)
     if answer is None:
@@ -150,14 +153,14 @@ def extract(text: str, reference: str) -> Answer | None:
     return answer_of((value, value, (start, end), how))
 
 
-def reference(problem: Problem) -> str:
+def hrm8k_reference(problem: Problem) -> str:
     """Return the gold after the same extraction, which drops the sign: "-10" becomes "10"."""
     gold = as_number(problem.gold.replace(",", ""))
     answer = find_answer(gold)
     return gold if answer is None else answer[0].text
 
 
-def compare(value: str, reference: str) -> bool:
+def compare_hrm8k(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the answer is compared as a number."""
     if (
         not value.isdecimal()
@@ -176,26 +179,105 @@ def _number_form(value: str) -> str:
     return as_number(hrm8k_form(value))
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the instruction and the question."""
-    for problem in problems:
-        yield Prompt(text=f"{INSTRUCTION}Question: {problem.question.strip()}\nAnswer:")
-
-
 HRM8K_SCORER = Scorer(
     name="lm-eval/hrm8k-gsm8k-en",
     summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
-    source=f"{SOURCE}/utils.py, process_results",
-    reference=reference,
-    extract=extract,
-    compare=compare,
+    source=f"{TASKS}/hrm8k/en (version 1.1)/utils.py, process_results",
+    reference=hrm8k_reference,
+    extract=extract_hrm8k,
+    compare=compare_hrm8k,
 )
 
-HRM8K = Protocol(
-    name="lm-eval/hrm8k-gsm8k-en",
-    summary="zero-shot, the answer in a box, greedy, 2048 tokens",
-    source=f"{SOURCE}/_hrm8k_en_yaml",
-    render=prompts,
-    decoding=Decoding(temperature=0.0, max_tokens=2048, stop=STOPS),
-    scorers=("lm-eval/hrm8k-gsm8k-en",),
+
+def between_dollars(text: str) -> TextMatch:
+    """Return the text between the first and the last "$", or the whole text without two of them."""
+    first, last = text.find("$"), text.rfind("$")
+    start, end = (first + 1, last) if first < last else (0, len(text))
+    return TextMatch(text[start:end], start, end)
+
+
+def last_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last box; None if upstream finds none or fails on it.
+
+    If "\boxed " occurs anywhere, its last occurrence counts, up to the next "$".
+    """
+    if SPACED_BOX in text:
+        start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
+        end = text.find("$", start)
+        end = len(text) if end < 0 else end
+        return TextMatch(text[start:end], start, end)
+    return math_box(text)
+
+
+def extract_math(text: str, reference: str) -> Answer | None:
+    """Extract the text between dollar signs, or everything."""
+    piece = between_dollars(text)
+    if not piece.text:
+        return None
+    return Answer(piece.text, piece.text, (piece.start, piece.end), "between dollar signs or all")
+
+
+def extract_aime(text: str, reference: str) -> Answer | None:
+    """Extract the last box, else the text between dollar signs, or everything."""
+    box = last_box(text)
+    if box is None or not box.text:
+        return None if box is not None else extract_math(text, reference)
+    return Answer(box.text, box.text, (box.start, box.end), "the last box")
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare Hendrycks' string forms, or the texts themselves if a form raises."""
+    try:
+        return _hendrycks_form(value) == _hendrycks_form(reference)
+    except (AssertionError, IndexError, ValueError):
+        return value == reference
+
+
+def _hendrycks_form(text: str) -> str:
+    return slash_as_fraction(stripped(text), strict=True)
+
+
+HENDRYCKS_SCORER = Scorer(
+    name="lm-eval/hendrycks-math500",
+    summary="between the first and the last '$', else the whole text; Hendrycks' forms",
+    source=f"{TASKS}/hendrycks_math/utils.py, process_results",
+    reference=lambda problem: problem.gold,
+    extract=extract_math,
+    compare=compare,
+    dataset="math500",
 )
+AIME_SCORER = Scorer(
+    name="lm-eval/aime",
+    summary="the last box, else between '$', else the whole text; Hendrycks' forms",
+    source=f"{TASKS}/aime/utils.py, process_results",
+    reference=lambda problem: problem.gold,
+    extract=extract_aime,
+    compare=compare,
+    dataset="aime",
+)
+
+
+def boxed_solution(problem: Problem) -> str:
+    r"""Return the reference solution; if it has no box, the gold in a box."""
+    solution = rationale(problem)
+    return solution if "\\boxed" in solution else f"\\boxed{{{problem.gold}}}"
+
+
+EXACT = library_scorer(
+    "lm-eval/minerva-math500",
+    summary="the first 'Final Answer: The final answer is N. I hope it is correct.', Minerva's "
+    "normal form, else equal by sympy",
+    source=f"{TASKS}/minerva_math/utils.py, process_results: exact_match",
+    function=f"{__package__}.minerva_library:exact_match",
+    how="between 'The final answer is' and 'I hope it is correct'",
+    reference=boxed_solution,
+)
+MATH_VERIFY = library_scorer(
+    "lm-eval/minerva-math500/math-verify",
+    summary="Math-Verify's parse and verify of the whole solution and the whole completion",
+    source=f"{TASKS}/minerva_math/utils.py, process_results: math_verify",
+    function="gradeschool.protocols.math_verify.library:default",
+    how="Math-Verify's reading",
+    reference=boxed_solution,
+)
+MATH_SCORERS = (HRM8K_SCORER, HENDRYCKS_SCORER, AIME_SCORER, EXACT, MATH_VERIFY)

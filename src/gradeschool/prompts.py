@@ -1,0 +1,289 @@
+"""Prompts from templates: one text, one message, or chat turns with a prefix of the answer."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from gradeschool.completion import Message, Prompt
+from gradeschool.problem import MARKER, Problem
+
+# Returns the rows of the examples of each problem: (problems, examples, how many) -> rows.
+Draw = Callable[[Sequence[Problem], Sequence[Problem], int], Iterator[Sequence[int]]]
+FIELD = re.compile(r"\{([a-z ]+)\}")
+QUESTION = "{question}"
+CHAT_SYSTEM = (
+    "Solve the following math problem step by step. "
+    "End your answer with a last line of the form '#### N', where N is the final number alone."
+)
+
+
+def rationale(shot: Problem) -> str:
+    """Return the reasoning of an example, without its last line "#### N"."""
+    return shot.solution.rpartition("\n####")[0]
+
+
+def problem_fields(problem: Problem) -> dict[str, str]:
+    """Return what a template may name: {question}, and for examples the parts of the solution.
+
+    {reasoning}: the solution without its last line "#### N"; {steps}: the same without outer white
+    space; {solution}: all of it; {gold}: N. {stripped question}, {stripped solution}: without outer
+    white space.
+    """
+    return {
+        "question": problem.question,
+        "stripped question": problem.question.strip(),
+        "reasoning": rationale(problem),
+        "steps": problem.solution.rpartition(MARKER)[0].strip(),
+        "solution": problem.solution,
+        "stripped solution": problem.solution.strip(),
+        "gold": problem.gold,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    r"""A prompt as data; called, it renders each problem with examples.
+
+    question: the part that asks; holds "{question}" (see `problem_fields`). answer: the answer part
+    of an example, behind its question; "" for prompts without examples. shot: the question part of
+    an example where it is not `question`. opening: the text before the examples. joiner: between
+    the examples, and before the question. form: "text"; "message": the same as one user message;
+    "turns": each example is a user and an assistant turn. system: the system message; examples
+    stand where it says "{shots}", and then in no other place. prefix: the start of the answer.
+    rows: the examples as rows of their source, or a function that draws them for each problem; None
+    for the first ones. count: how many, None for all. examples: used instead of a source. fields:
+    instead of `problem_fields`.
+    """
+
+    question: str
+    answer: str = ""
+    shot: str = ""
+    opening: str = ""
+    joiner: str = "\n\n"
+    form: Literal["text", "message", "turns"] = "text"
+    system: str | None = None
+    prefix: str | None = None
+    rows: Draw | tuple[int, ...] | None = None
+    count: int | None = None
+    examples: tuple[Problem, ...] = ()
+    fields: Callable[[Problem], Mapping[str, str]] = problem_fields
+
+    def __call__(self, problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        """Yield the prompt of each problem; shots: the examples to choose from."""
+        shots = self.examples or shots
+        asked = (self._fill(self.question, problem) for problem in problems)
+        if not self.answer:
+            yield from (self._prompt((), question) for question in asked)
+        elif callable(self.rows):
+            drawn = self.rows(problems, shots, self.count or 0)
+            for question, rows in zip(asked, drawn, strict=True):
+                yield self._prompt([self._example(shots[row]) for row in rows], question)
+        else:
+            rows = range(len(shots)) if self.rows is None else self.rows
+            examples = [self._example(shots[row]) for row in rows[: self.count]]
+            yield from (self._prompt(examples, question) for question in asked)
+
+    def _fill(self, template: str, problem: Problem) -> str:
+        fields = self.fields(problem)
+        return FIELD.sub(lambda field: fields.get(field[1], field[0]), template)
+
+    def _example(self, shot: Problem) -> tuple[str, str]:
+        return self._fill(self.shot or self.question, shot), self._fill(self.answer, shot)
+
+    def _prompt(self, examples: Sequence[tuple[str, str]], question: str) -> Prompt:
+        if self.form == "turns":
+            turns = [Message(*turn) for pair in examples for turn in zip(ROLES, pair, strict=True)]
+            question_turn = Message("user", question)
+            return Prompt(messages=(*self._system(""), *turns, question_turn), prefix=self.prefix)
+        blocks = [f"{before}{answer}" for before, answer in examples]
+        if self.system is not None and SHOTS in self.system:
+            head, text = self._system(self.joiner.join(blocks)), question
+        else:
+            opening = self.opening if blocks else ""
+            head, text = self._system(""), opening + self.joiner.join([*blocks, question])
+        if self.form == "text":
+            return Prompt(text=text, prefix=self.prefix)
+        return Prompt(messages=(*head, Message("user", text)), prefix=self.prefix)
+
+    def _system(self, shots: str) -> tuple[Message, ...]:
+        if self.system is None:
+            return ()
+        return (Message("system", self.system.replace(SHOTS, shots)),)
+
+
+ROLES = ("user", "assistant")
+SHOTS = "{shots}"
+
+
+def draw_in_order(seed: int) -> Draw:
+    """Return a draw from one random stream, by each problem in turn.
+
+    A run over the first problems gets the same examples; one in another order does not.
+    """
+
+    def draw(
+        problems: Sequence[Problem], shots: Sequence[Problem], count: int
+    ) -> Iterator[list[int]]:
+        stream = random.Random(seed)  # noqa: S311  (reproduces a published draw)
+        for _ in problems:
+            yield stream.sample(range(len(shots)), count)
+
+    return draw
+
+
+def draw_shuffled(seed: int) -> Draw:
+    """Return a draw whose stream first shuffles the problems, and then draws in that order."""
+
+    def draw(
+        problems: Sequence[Problem], shots: Sequence[Problem], count: int
+    ) -> Iterator[list[int]]:
+        stream = random.Random(seed)  # noqa: S311  (reproduces a published draw)
+        order = list(range(len(problems)))
+        stream.shuffle(order)
+        drawn = {place: stream.sample(range(len(shots)), count) for place in order}
+        return (drawn[place] for place in range(len(problems)))
+
+    return draw
+
+
+def as_message(plain: Template) -> Template:
+    """Return the template whose text is sent as one user message."""
+    return replace(plain, form="message")
+
+
+def format_chat(
+    question: str,
+    system: str | None = CHAT_SYSTEM,
+    shots: Sequence[tuple[str, str]] = (),
+    prefix: str | None = None,
+) -> list[dict[str, str]]:
+    """Return chat messages for one question, ready for `tokenizer.apply_chat_template`.
+
+    system: the system message, None for no system message. shots: (question, answer) examples, each
+    a user and an assistant turn. prefix: the start of the assistant's answer, as a last assistant
+    message (send it with `continue_final_message=True, add_generation_prompt=False`).
+    """
+    head = () if system is None else (Message("system", system),)
+    turns = [Message(*turn) for pair in shots for turn in zip(ROLES, pair, strict=True)]
+    return Prompt(messages=(*head, *turns, Message("user", question)), prefix=prefix).as_messages()
+
+
+def prompt_bytes(prompt: Prompt) -> bytes:
+    """Return the bytes that a prompt's SHA-256 covers: UTF-8 text, or its messages as JSON."""
+    text = json.dumps(prompt.as_messages()) if prompt.text is None else prompt.text
+    return text.encode("utf-8", "surrogatepass")
+
+
+def prompt_json(prompt: Prompt) -> dict[str, Any]:
+    """Return a prompt as JSON values."""
+    if prompt.text is not None:
+        return {"prompt": prompt.text}
+    begun = {"continue_final_message": True} if prompt.prefix is not None else {}
+    return {"messages": prompt.as_messages(), **begun}
+
+
+# The instructions of simple-evals for MGSM, which other harnesses use as well, verbatim: the label
+# before the answer, the instruction.
+# https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
+MGSM = {
+    "en": (
+        "Answer",
+        (
+            "Solve this math problem. Give the reasoning steps before giving the final "
+            'answer on the last line by itself in the format of "Answer:". Do not add '
+            'anything other than the integer answer after "Answer:".'
+        ),
+    ),
+    "bn": (
+        "উত্তর",
+        (
+            "এই গণিতের সমস্যাটি সমাধান করুন। চূড়ান্ত উত্তর দেওয়ার আগে যুক্তিসম্পন্ন পদক্ষেপ "
+            'প্রদান করুন। চূড়ান্ত উত্তরটি একক সংখ্যা হিসাবে "উত্তর:" এর পরে শেষ লাইনে দিন। '
+            '"উত্তর:" এর পরে অন্য কিছু যুক্ত করবেন না।.'
+        ),
+    ),
+    "de": (
+        "Antwort",
+        (
+            "Löse dieses Mathematikproblem. Gib die Schritte zur Begründung an, bevor du die "
+            'endgültige Antwort in der letzten Zeile alleine im Format "Antwort:" gibst. '
+            'Füge nichts anderes als die ganzzahlige Antwort nach "Antwort:" hinzu.'
+        ),
+    ),
+    "es": (
+        "Respuesta",
+        (
+            "Resuelve este problema matemático. Proporciona los pasos de razonamiento antes "
+            "de dar la respuesta final en la última línea por sí misma en el formato de "
+            '"Respuesta:". No añadas nada más que la respuesta entera después de '
+            '"Respuesta:".'
+        ),
+    ),
+    "fr": (
+        "Réponse",
+        (
+            "Résolvez ce problème de mathématiques. Donnez les étapes de raisonnement avant "
+            "de fournir la réponse finale sur la dernière ligne elle-même dans le format de "
+            '"Réponse:". N\'ajoutez rien d\'autre que la réponse entière après "Réponse:".'
+        ),
+    ),
+    "ja": (
+        "答え",
+        (
+            "の数学の問題を解いてください。最終的な答えを出す前に、解答の推論過程を記"
+            '述してください。そして最後の行には "答え:" '
+            "の形式で答えを記述し、その後には整数の答え以外何も追加しないでください。"
+        ),
+    ),
+    "ru": (
+        "Ответ",
+        (
+            "Решите эту математическую задачу. Объясните шаги рассуждения перед тем, как "
+            'дать окончательный ответ в последней строке сам по себе в формате "Ответ:". Не '
+            'добавляйте ничего, кроме целочисленного ответа после "Ответ:".'
+        ),
+    ),
+    "sw": (
+        "Jibu",
+        (
+            "Suluhisha tatizo hili la hesabu. Toa hatua za mantiki kabla ya kutoa jibu la "
+            'mwisho kwenye mstari wa mwisho peke yake katika muundo wa "Jibu:". Usiongeze '
+            'chochote kingine isipokuwa jibu la integer baada ya "Jibu:".'
+        ),
+    ),
+    "te": (
+        "సమాధానం",
+        (
+            "ఈ గణిత సమస్యను పరిష్కరించండి. చివరి సమాధానాన్ని ఇవ్వదానికి ముందు తర్కాత్మక "
+            "అదుగులను ఇవ్వండి. చివరి పంక్తిలో మాత్రమే 'సమాధానం:' అనే ఆకారంలో చివరి "
+            "సమాధానాద్ని ఇవ్వండి సమాధానం: తర్వాత పూర్ణాంక సమాధానానికి తప్పించి ఎదేనా "
+            "చేర్చవద్దు."
+        ),
+    ),
+    "th": (
+        "คำตอบ",
+        (
+            "แก้ปัญหาคณิตศาสตร์นี้ "
+            "ให้ให้ขั้นตอนการใช้เหตุผลก่อนที่จะให้คำตอบสุดท้ายในบรรทัดสุดท้ายโดยอยู่ในรูปแบบ "
+            '"คำตอบ:" ไม่ควรเพิ่มอะไรนอกจากคำตอบที่เป็นจำนวนเต็มหลังจาก "คำตอบ:"'
+        ),
+    ),
+    "zh": (
+        "答案",
+        (
+            "解决这个数学问题。在最后一行给出答案前，请提供推理步骤。最后一行应该以 "
+            '"答案: " 的形式独立给出答案。在 "答案：" 后不要添加除整数答案之'
+            "外的任何内容。"
+        ),
+    ),
+}
+
+
+def mgsm_message(language: str) -> Template:
+    """Return the template of the instruction and the question as one user message."""
+    return Template(question=f"{MGSM[language][1]}\n\n{{question}}", form="message")

@@ -1,1 +1,0 @@
-"""Rendering problems into prompts: one text, or chat turns with an optional assistant prefix."""

@@ -1,0 +1,166 @@
+"""Own protocols: from TOML, Python and changes; what cannot be is said in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool import Problem, get_protocol, load_dataset
+from gradeschool.errors import InputError
+from gradeschool.protocols.own import protocol_from
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+PROBLEMS = [Problem.from_row("0", "How many?", "1+1=2\n#### 2")]
+EXAMPLES = [{"question": f"Q{row}?", "answer": f"So {row}.\n#### {row}"} for row in range(3)]
+PYTHON = """
+from gradeschool import get_protocol
+PROTOCOL = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3, stop=["Q:"])
+NUMBER = 5
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "examples.jsonl").write_text("\n".join(map(json.dumps, EXAMPLES)))
+    (tmp_path / "mine.py").write_text(PYTHON)
+    toml = 'base = "lm-eval/gsm8k-cot"\nshots = 3\nstop = ["Q:"]\n'
+    (tmp_path / "mine.toml").write_text(toml)
+    return tmp_path
+
+
+def test_toml_python_and_changes_are_one_protocol(folder: Path) -> None:
+    changed = get_protocol("lm-eval/gsm8k-cot").with_changes(stop=["Q:"], shots=3)
+    for name in ("mine.toml", "mine.py:PROTOCOL"):
+        own = get_protocol(str(folder / name))
+        assert own.digest() == changed.digest() != get_protocol("lm-eval/gsm8k-cot").digest()
+        assert own.name == 'lm-eval/gsm8k-cot with shots 3, stop ["Q:"]'
+        assert get_protocol(own.base).with_changes(**own.changes).digest() == own.digest()
+    step = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3).with_changes(stop=["Q:"])
+    assert (step.name, step.digest()) == (changed.name, changed.digest())
+
+
+def test_what_equals_the_base_is_no_change() -> None:
+    base = get_protocol("lm-eval/gsm8k")
+    assert base.with_changes(shots=5, temperature=0, max_tokens=256) is base
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "messages"),
+    [
+        ("zero-shot/chat", {"system": ""}, [("user", "How many?")]),
+        ("zero-shot/chat", {"system": "Be kind."}, [("system", "Be kind."), ("user", "How many?")]),
+        (
+            "zero-shot/chat",
+            {"system": "", "prompt": "{question}\nGo.", "assistant_prefix": "So"},
+            [("user", "How many?\nGo."), ("assistant", "So")],
+        ),
+        (
+            "zero-shot/chat",
+            {"system": "", "shots": "examples.jsonl", "shot": "{question} A: {gold}!"},
+            [
+                *(turn for row in range(3)
+                  for turn in (("user", f"Q{row}?"), ("assistant", f"A: {row}!"))),
+                ("user", "How many?"),
+            ],
+        ),
+        ("inspect/gsm8k", {"shots": 0, "prompt": "{question}"}, [("user", "How many?")]),
+    ],
+)  # fmt: skip
+def test_changes_of_a_chat(
+    folder: Path, base: str, changes: dict[str, Any], messages: list[tuple[str, str]]
+) -> None:
+    protocol = protocol_from({"base": base, **changes}, "mine", folder=folder)
+    (prompt,) = protocol.render(PROBLEMS, ())
+    assert [(turn["role"], turn["content"]) for turn in prompt.as_messages()] == messages
+    assert protocol.name.startswith(f"{base} with ")
+
+
+def test_a_whole_protocol_in_toml(folder: Path) -> None:
+    (folder / "whole.toml").write_text(
+        'form = "text"\nprompt = "Q: {question}\\nA:"\nshots = "examples.jsonl"\n'
+        'shot = "Q: {question}\\nA: {reasoning} [{gold}]"\nmax_tokens = 0\ntop_p = 0.9\n'
+        'scorers = ["openai/2021"]\nthinking_marks = [["[T]", "[/T]"]]\n'
+    )
+    protocol = get_protocol(str(folder / "whole.toml"))
+    (prompt,) = protocol.render(PROBLEMS, ())
+    shots = [f"Q: Q{row}?\nA: So {row}. [{row}]" for row in range(3)]
+    assert prompt.text == "\n\n".join([*shots, "Q: How many?\nA:"])
+    assert (protocol.name, protocol.shot_count, protocol.scorers) == ("whole", 3, ("openai/2021",))
+    assert (protocol.decoding.max_tokens, protocol.decoding.top_p) == (None, 0.9)
+    assert protocol.thinking_marks == (("[T]", "[/T]"),)
+
+
+def test_a_number_of_drawn_shots(folder: Path) -> None:
+    shots = [Problem.from_row(str(row), f"S{row}", f"#### {row}") for row in range(9)]
+    protocol = get_protocol("lm-eval/gsm8k").with_changes(shots=2)
+    (prompt,) = protocol.render(PROBLEMS, shots)
+    assert (prompt.text or "").count("Question: S") == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"base": "lm-eval/gsm8k", "shot_s": 3}, "mine: 'shot_s' is not a setting of a protocol; "
+         "did you mean shots?"),
+        ({"base": "lm-eval/gsm9k"}, "no protocol is called 'lm-eval/gsm9k'"),
+        ({"base": "lm-eval/gsm8k", "prompt": "Hello"}, "mine: prompt has no {question}: 'Hello'"),
+        ({"base": "lm-eval/gsm8k-cot", "shots": 9}, "mine: shots is 9, but wei2022 gives "
+         "lm-eval/gsm8k-cot 8; give at most 8"),
+        ({"base": "zero-shot/chat", "shots": 2}, "mine: zero-shot/chat has no examples to choose"),
+        ({"base": "zero-shot/chat", "shots": "no.jsonl"}, "mine: there is no file"),
+        ({"base": "lm-eval/gsm8k", "system": "Hi"}, "mine: lm-eval/gsm8k sends one text"),
+        ({"base": "inspect/gsm8k", "system": "Hi"}, "mine: the system message of inspect/gsm8k "
+         "holds its examples"),
+        ({"base": "lm-eval/gsm8k", "temperature": "hot"}, "mine: temperature is 'hot'; give a "
+         "number from 0 to 2"),
+        ({"base": "lm-eval/gsm8k", "top_p": 1.5}, "mine: top_p is 1.5"),
+        ({"base": "lm-eval/gsm8k", "stop": 5}, "mine: stop is 5; give a list of texts"),
+        ({"base": "lm-eval/gsm8k", "scorers": ["nope"]}, "no scorer is called 'nope'"),
+        ({"base": "lm-eval/gsm8k", "thinking_marks": [["<t>"]]}, "mine: thinking_marks is"),
+        ({"base": "lm-eval/gsm8k", "name": "x"}, "mine: 'name' is of a whole protocol"),
+        ({"system": "Hi"}, "mine has neither base nor prompt"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said(settings: dict[str, Any], message: str, folder: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        protocol_from(settings, "mine", folder=folder)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no.toml", "there is no file"),
+        ("bad.toml", "'bad.toml' is not TOML"),
+        ("mine.py:NUMBER", "'mine.py:NUMBER' is 5; name an object of the type Protocol"),
+        ("raises.py:PROTOCOL", "'raises.py' raises ZeroDivisionError"),
+    ],
+)
+def test_files_that_hold_no_protocol(
+    name: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("bad.toml").write_text("shots = = 3")
+    Path("raises.py").write_text("1 / 0")
+    with pytest.raises(InputError, match=message):
+        get_protocol(name)
+
+
+def test_the_commands_take_own_protocols(gradeschool: Command, folder: Path, data: Path) -> None:
+    mine = str(folder / "mine.toml")
+    card = gradeschool("protocols", "show", mine, "--json").json()
+    assert (card["base"], card["changes"]) == ("lm-eval/gsm8k-cot", {"shots": 3, "stop": ["Q:"]})
+    assert card["shots"]["rows"] == [0, 1, 2]
+    lines = gradeschool("protocols", "prompts", mine, "-d", "sample").out.splitlines()
+    assert len(lines) == len(load_dataset("sample").problems)
+    other = gradeschool("protocols", "diff", mine, "lm-eval/gsm8k-cot", "--json").json()
+    assert {item["field"] for item in other["fields"]} == {
+        "shots: count", "shots: rows", "decoding: stop"
+    }  # fmt: skip
+    bad = gradeschool("protocols", "show", str(folder / "mine.py:NUMBER"))
+    assert (bad.status, bad.out) == (2, "")
