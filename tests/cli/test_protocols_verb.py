@@ -66,7 +66,8 @@ def test_a_scorer_is_shown_with_its_quirks(gradeschool: Command) -> None:
     assert {"completion", "gold", "says", "shows", "scorer"} == set(results["quirks"][0])
     shown = gradeschool("protocols", "show", "lm-eval/gsm8k/strict-match").out
     assert "#### 18..              18    wrong      a second one stays" in shown
-    assert "  part of  lm-eval/gsm8k " in shown
+    assert "  part of   lm-eval/gsm8k " in shown
+    assert "  verified  lm-eval 0.4.13 and 0.3.0" in shown
     library = gradeschool("protocols", "show", "evalscope/gsm8k", "--json").json()
     assert library["scorers"][0]["extra"] == "math-verify"
 
@@ -108,10 +109,19 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
     assert "no prompt is shown: gsm8k, gsm8k:train is not on this machine" in result.err
     results = json.loads(result.out)
     assert results["example"] is None
-    assert results["prompt"]["shot"] == "Question: {question}\nAnswer: {reasoning}\n#### {answer}"
+    assert results["prompt"]["shot"] == "Question: {question}\nAnswer: {solution}"
     target = run_script("protocols", "show", "lm-eval/gsm8k", "--problem", "3")
     assert target.status == 2
     assert "HF_HUB_OFFLINE forbids" in target.err
+
+
+def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
+    results = gradeschool("protocols", "list", "verl", "strict", "--json").json()
+    assert [scorer["name"] for scorer in results["scorers"]] == ["verl/gsm8k/strict"]
+    assert (results["protocols"], results["votes"]) == ([], [])
+    none = gradeschool("protocols", "list", "no-such-word")
+    assert none.status == 2
+    assert "no protocol or scorer has 'no-such-word' in its line" in none.err
 
 
 def test_the_list_names_the_votes(gradeschool: Command) -> None:
