@@ -53,7 +53,7 @@ SIZE = re.compile(r"\b\d+(?= kB)")  # of a page, which grows with the styles tha
 SECONDS = 600
 HERE = "here"
 # What a page must not say: paths of a machine, hosts of package indexes.
-PRIVATE = re.compile(r"/(?:work|tmp|home|root)/|pypi\.org|localhost:3\d{3}")
+PRIVATE = re.compile(r"/(?:work|tmp|home|root)/|pypi\.org|localhost:3\d{3}\b")
 
 
 class Block(NamedTuple):
@@ -174,7 +174,7 @@ def test_a_page_names_no_path_of_a_machine_and_its_links_lead_somewhere(page: st
 
 def test_the_counts_of_the_readme_hold() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    words = r"More than (\d+) protocols of GSM8K itself and (\d+) .*? and (\d+) scorers, of (\d+)"
+    words = r"(\d+) protocols of GSM8K itself, and (\d+) .*? (\d+) scorers\. Of (\d+)"
     found = re.search(words, text, re.DOTALL)
     assert found
     own, others, scorers, harnesses = map(int, found.groups())
@@ -183,7 +183,7 @@ def test_the_counts_of_the_readme_hold() -> None:
     sources = list((ROOT / "src/gradeschool/protocols").glob("*/SOURCE.md"))
     counted = (len(ours), len(names) - len(ours), len(gradeschool.all_scorers()), len(sources))
     for claimed, count in zip((own, others, scorers, harnesses), counted, strict=True):
-        assert claimed <= count < 1.2 * claimed
+        assert abs(claimed - count) < 0.12 * count, (claimed, count)
 
 
 @pytest.mark.official
