@@ -434,8 +434,7 @@ class EvaluationLog(RunProgress, RunLog):
         names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
                  "completion_tokens", "seconds")  # fmt: skip
         values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
-        for kind in ("failures", "errors"):
-            values |= {f"final/{kind}/{cause}": count for cause, count in fields[kind].items()}
+        values |= {f"final/errors/{cause}": count for cause, count in fields["errors"].items()}
         if "cost" in fields:
             values["final/cost"] = fields["cost"]["dollars"]
         for row in table:
