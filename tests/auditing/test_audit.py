@@ -174,7 +174,10 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("case", KNOWN)
+@pytest.mark.parametrize(
+    "case",
+    [name if name == "suffix" else pytest.param(name, marks=pytest.mark.slow) for name in KNOWN],
+)
 def test_a_known_fault_is_found_with_its_smallest_example(case: str) -> None:
     scorer, name, completion, gold = KNOWN[case]
     finding = finding_named(published(scorer), name)
