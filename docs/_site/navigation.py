@@ -25,7 +25,6 @@ GUIDE = (
     ("Integrations", "integrations.md"),
     ("Audit a scorer", "audit.md"),
     ("Verifiers", "verifier.md"),
-    ("Training", "training.md"),
     ("How the answer is read", "reader.md"),
     ("Architecture", "architecture.md"),
     ("When something goes wrong", "troubleshooting.md"),

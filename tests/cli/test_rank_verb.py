@@ -33,7 +33,7 @@ def test_rank_reads_the_published_solutions(
             for candidate in problem.candidates
         ],
     )
-    ended = gradeschool("rank", f"{source}#6b_verification", "--verifier", scores,
+    ended = gradeschool("verifier", "rank", f"{source}#6b_verification", "--verifier", scores,
                         "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
     assert ended.status == 0, ended.err
     report = ended.json()
@@ -53,7 +53,7 @@ def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None
     rows = [{"index": 0, "sample": sample, "completion": f"#### {sample}"} for sample in range(3)]
     file = tmp_path / "answers.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ended = gradeschool("rank", file, "-d", "sample")
+    ended = gradeschool("verifier", "rank", file, "-d", "sample")
     assert ended.status == 2
     assert "has no verifier scores" in ended.err
     assert "verifier score" in ended.err

@@ -28,8 +28,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def words(folder: Path, output: Path, samples: int) -> list[object]:
-    return ["sample", "-m", f"transformers/{folder / 'model'}", "-d", folder / "sums.jsonl",
-            "-k", samples, "--max-tokens", 12, "-o", output, "--quiet"]  # fmt: skip
+    model, problems = f"transformers/{folder / 'model'}", folder / "sums.jsonl"
+    return ["verifier", "sample", "-m", model, "-d", problems, "-k", samples,
+            "--max-tokens", 12, "-o", output, "--quiet"]  # fmt: skip
 
 
 def rows_of(output: Path) -> dict[str, dict[str, Any]]:

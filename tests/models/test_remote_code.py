@@ -53,10 +53,10 @@ def answers(folder: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        "finetune -m M -d sample -o O",
-        "sample -m transformers/M -d sample -o O -k 1 -n 1",
+        "verifier finetune -m M -d sample -o O",
+        "verifier sample -m transformers/M -d sample -o O -k 1 -n 1",
         "eval -m transformers/M -d sample -o O -n 1",
-        "verifier train --generator M --completions A -d sample -o O",
+        "verifier train --generator M --samples A -d sample -o O",
         "verifier score --verifier M A -d sample",
         "verifier bench processbench --reward-model M --form token",
     ],

@@ -52,7 +52,7 @@ def verifier(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Any:
 
 def values_at(verifier: Any, ids: list[int]) -> list[float]:
     """The verifier's value at each token but the first, which is read as the question."""
-    from gradeschool.verifier.examples import SolutionTokens
+    from gradeschool.verifier.data import SolutionTokens
     from gradeschool.verifier.head import values_of
 
     [values] = values_of(verifier, [SolutionTokens(tuple(ids[:1]), tuple(ids[1:]))])
@@ -146,7 +146,7 @@ def test_the_export_is_trained_one_step_by_trls_reward_trainer(
 def labelled(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Path:
     """A run on fresh problems."""
     ended = gradeschool(
-        "sample", "-m", f"transformers/{tiny_model}", "-d", "fresh:1", "-n", 4, "-k", 2,
+        "verifier", "sample", "-m", f"transformers/{tiny_model}", "-d", "fresh:1", "-n", 4, "-k", 2,
         "--max-tokens", 120, "-o", tmp_path / "run", "--quiet",
     )  # fmt: skip
     assert ended.status == 0, ended.err

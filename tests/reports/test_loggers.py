@@ -21,7 +21,6 @@ from gradeschool.reports.loggers import (
     Logger,
     Row,
     RunLog,
-    TrainingLog,
     flat,
     markdown,
     open_jsonl,
@@ -81,6 +80,8 @@ def test_an_evaluation_logs_settings_counts_and_score(gradeschool: Command) -> N
     assert {row["scorer"]: row["correct"] for row in results["table"]} == {
         scorer: values["correct"] for scorer, values in written["scorers"].items()
     }
+    causes = {key: value for key, value in results.items() if key.startswith("final/failures/")}
+    assert causes == {f"final/failures/{key}": n for key, n in written["failures"].items()}
 
 
 def test_failed_truncated_and_empty_samples_are_counted(gradeschool: Command) -> None:
@@ -231,21 +232,6 @@ def test_tables_are_markdown_and_fields_are_flat() -> None:
         "| scorer | accuracy | low |\n| --- | --- | --- |\n| a\\|b | 0.123457 |  |"
     )
     assert flat({"a": {"b": {"c": True}}, "d": []}) == {"a.b.c": True}
-
-
-def test_a_training_logs_its_settings_every_row_and_its_end(folder: Path) -> None:
-    fields = {"created": "now", "settings": {"lr": 0.1}, "versions": {"torch": "2"}, "schema": 1}
-    (folder / "training.json").write_text(json.dumps(fields), "utf-8")
-    with TrainingLog(["jsonl"], folder, lambda _: None, lambda _: None) as log:
-        log.row({"update": 1, "language": 2.5, "lr": 0.1})
-        log.row({"update": 1, "test@1": 0.25, "note": "text"})
-        log.finished({"updates": 1, "tokens": 7, "seconds": 0.5, "losses": {"language": 2.5}})
-    first, update, curve, results, end = rows(folder / "log.jsonl")
-    assert first["settings.lr"] == 0.1 and first["versions.torch"] == "2"
-    assert update == {"event": "metrics", "updates": 1, "language": 2.5, "lr": 0.1}
-    assert curve == {"event": "metrics", "updates": 1, "test@1": 0.25}
-    assert results["final/losses.language"] == 2.5 and results["final/tokens"] == 7
-    assert end["finished"] is True
 
 
 def test_an_evaluation_from_python_is_logged(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from gradeschool.reports.ranking import calibration_table, print_ranking, ranking_json
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import Bucket, Ranking, rank
-from gradeschool.verifier.selection import Option, RankedProblem, SelectionSettings
+from gradeschool.verifier.select import Option, RankedProblem, SelectionSettings
 
 PROBLEMS = 12
 
@@ -39,7 +39,8 @@ def test_a_ranking_is_shown_by_strategy_and_by_family() -> None:
     console = Console(width=240, record=True)
     print_ranking(ranking(), {"greedy\x07": (0.25, Interval(0.1, 0.4))}, console)
     text = console.export_text()
-    assert text.startswith(f"{PROBLEMS} problems, {4 * PROBLEMS} completions (up to 4 a problem)")
+    assert text.startswith("AUC within problems 0.50; to equal the majority vote")
+    assert f"{PROBLEMS} problems, {4 * PROBLEMS} completions (up to 4 a problem)" in text
     assert "\x1b" not in text and "\x07" not in text
     assert row_of(text, "baseline greedy\\x07")[2:6] == ["25.00", "10.00", "-", "40.00"]
     heads = row_of(text, "family")

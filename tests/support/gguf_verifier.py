@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.verifier.examples import QuestionSolution
+from gradeschool.verifier.data import QuestionSolution
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 
 NEEDS = (*SERVER_NEEDS, "gguf")
@@ -27,7 +27,7 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
     from gradeschool.models.gguf_file import write_gguf
     from gradeschool.verifier.base_model import build_tokenizer, new_model
-    from gradeschool.verifier.head import LikelihoodVerifier, Verifier
+    from gradeschool.verifier.head import Verifier
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
@@ -35,7 +35,6 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for layer in model.model.layers:  # zero in a new model, which would leave attention out
         layer.self_attn.o_proj.weight.data.normal_(std=0.1)
         layer.mlp.down_proj.weight.data.normal_(std=0.1)
-    kind = {"logit": Verifier, "likelihood": LikelihoodVerifier}[request.param]
-    kind(model, 2, -1.5, 0.7).save(folder, tokenizer)
+    Verifier(model, 2, -1.5, 0.7, request.param).save(folder, tokenizer)
     write_gguf(folder, folder.with_suffix(".gguf"))
     return folder

@@ -6,7 +6,6 @@ from typing import Any
 
 from gradeschool.problem import Problem
 from gradeschool.verifier.base_model import ModelShape, build_tokenizer, new_model
-from gradeschool.verifier.examples import TrainingExample, encode, training_texts
 
 SMALL = ModelShape(hidden=16, intermediate=32, layers=2, heads=2)
 VOCABULARY = 300
@@ -54,12 +53,9 @@ def write_problems(path: Path, count: int) -> Path:
 
 def tokenizer_of(problems: list[Problem]) -> Any:
     """A tokenizer of the problems."""
-    return build_tokenizer(training_texts(problems), vocabulary=VOCABULARY)
-
-
-def examples_of(tokenizer: Any, problems: list[Problem]) -> list[TrainingExample]:
-    """The problems as tokens."""
-    return [encode(tokenizer, problem.question, problem.solution) for problem in problems]
+    return build_tokenizer(
+        [f"{problem.question}\n{problem.solution}" for problem in problems], vocabulary=VOCABULARY
+    )
 
 
 def trainee(tokenizer: Any, seed: int = 0) -> Any:

@@ -121,7 +121,7 @@ def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> N
     model = trainee(tokenizer)
     model.generation_config.eos_token_id = 7
     model.generation_config.pad_token_id = None
-    save_folder(BaseModel(model, tokenizer, torch.float32), model, tmp_path / "model")
+    save_folder(BaseModel(model, tokenizer, torch.float32), tmp_path / "model")
     loaded = load_folder(tmp_path / "model")
     pairs = zip(model.parameters(), loaded.model.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in pairs)
@@ -130,7 +130,7 @@ def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> N
     assert (generation["eos_token_id"], generation["pad_token_id"]) == ([1, 7], 0)
     modes = {file.stat().st_mode for file in (tmp_path / "model").iterdir()}
     assert len(modes) == 1
-    save_folder(loaded, loaded.model, tmp_path / "half", "bfloat16")
+    save_folder(loaded, tmp_path / "half", "bfloat16")
     half = load_folder(tmp_path / "half")
     assert half.stored == torch.bfloat16
     assert {weight.dtype for weight in half.model.parameters()} == {torch.float32}

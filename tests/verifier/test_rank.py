@@ -1,17 +1,17 @@
 """Picking one of many completions: against brute force and scipy; the file of scores."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import pass_at_k
 from gradeschool.scoring.statistics import wilson_of_mean
-from gradeschool.verifier.rank import auc, calibration, rank, within
+from gradeschool.verifier.rank import calibration, conclusion, rank
 from gradeschool.verifier.scores import (
     SCORES_FILE,
     ScoreRow,
@@ -19,35 +19,7 @@ from gradeschool.verifier.scores import (
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.selection import MEAN, Option, RankedProblem, SelectionSettings
-
-SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
-
-
-# How scores separate
-
-
-@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=2, max_size=40))
-def test_the_auc_is_scipys(pairs: list[tuple[float, bool]]) -> None:
-    scores, right = [is_right for is_right, _ in pairs], [is_right for _, is_right in pairs]
-    above = [score for score, is_right in pairs if is_right]
-    below = [score for score, is_right in pairs if not is_right]
-    area = auc(scores, right)
-    if not above or not below:
-        assert area is None
-        return
-    statistic = stats.mannwhitneyu(above, below, method="asymptotic").statistic
-    assert area == pytest.approx(statistic / (len(above) * len(below)))
-
-
-def test_within_problems_only_those_with_both_kinds_count() -> None:
-    hard_or_easy = [([0.1, 0.2], [False, False]), ([0.9, 0.8], [True, True])]
-    assert within(hard_or_easy).auc is None
-    mixed = [([0.3, 0.4], [True, False]), ([0.6, 0.5, 0.1], [True, False, False])]
-    areas = within([*hard_or_easy, *mixed])
-    assert (areas.auc, areas.problems) == (0.5, 2)
-    scores = [score for problem, _ in hard_or_easy for score in problem]
-    assert auc(scores, [False, False, True, True]) == 1.0
+from gradeschool.verifier.select import MEAN, Option, RankedProblem, SelectionSettings
 
 
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans()), max_size=60))
@@ -111,6 +83,15 @@ def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -
     shares = [sum(option.right for option in case.options) / 8 for case in cases(10, 8)]
     assert [point.n for point in points] == [1, 2, 4, 8]
     assert [point.ci95 for point in points] == [wilson_of_mean(shares, 10 * 8)] * 4
+
+
+def test_the_conclusion_says_what_to_select_by() -> None:
+    known = conclusion(rank(cases(200, 8), has_logprob=False))
+    assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
+                    r"0\.\d\d here\. Use the [a-z]", known)  # fmt: skip
+    blind = [case._replace(options=[each._replace(score=0.5) for each in case.options])
+             for case in cases(60, 8)]  # fmt: skip
+    assert "Use the majority vote: no choice" in conclusion(rank(blind, has_logprob=False))
 
 
 def test_nothing_to_rank_is_an_error() -> None:

@@ -79,9 +79,12 @@ def test_a_token_classifier_is_read_as_trl_trains_it(tokenizer: Any, tmp_path: P
     with torch.no_grad():
         logits = model(torch.tensor([ids])).logits[0]
     expected = [float(logits[end].softmax(-1)[1]) for end in ends]
-    assert reward.step_scores(QUESTION, STEPS) == pytest.approx(expected, abs=1e-6)
+    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-6)
     assert len({round(score, 5) for score in expected}) == 3
     assert lines_marked(tokenizer, QUESTION, STEPS) == (ids, ends)
+    several = reward.step_scores([(QUESTION, STEPS[:1]), (QUESTION, STEPS), ("Why?", STEPS)])
+    assert several[1] == pytest.approx(expected, abs=1e-6)  # padding is not seen
+    assert [len(scores) for scores in several] == [1, 3, 3]
 
 
 def test_a_score_without_classes_goes_through_a_sigmoid(tokenizer: Any, tmp_path: Path) -> None:
@@ -97,7 +100,7 @@ def test_a_score_without_classes_goes_through_a_sigmoid(tokenizer: Any, tmp_path
         with torch.no_grad():
             logits = model(torch.tensor([ids["input_ids"]])).logits
         expected.append(float(logits[0, 0].sigmoid()))
-    assert reward.step_scores(QUESTION, STEPS) == pytest.approx(expected, abs=1e-6)
+    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: Path) -> None:
@@ -116,9 +119,9 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
         scores = model(ids).logits[:, :, candidates].softmax(dim=-1)[:, :, 0]
     tag = tokenizer.convert_tokens_to_ids(STEP_TAG)
     expected = scores[ids == tag].tolist()
-    assert reward.step_scores(QUESTION, STEPS) == pytest.approx(expected, abs=1e-6)
+    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-6)
     with pytest.raises(InputError, match="4 step tags in a solution of 3 steps"):
-        reward.step_scores(QUESTION, [f"A {STEP_TAG}", *STEPS[1:]])
+        reward.step_scores([(QUESTION, [f"A {STEP_TAG}", *STEPS[1:]])])
     assert places_of_tag([1, 9, 2, 9], 9, 2, "") == [1, 3]
 
 
@@ -157,7 +160,7 @@ def test_qwens_classes_stand_behind_each_step(tokenizer: Any, tmp_path: Path) ->
         float(logits[place].softmax(-1)[1]) for place, id in enumerate(ids) if id == separator
     ]
     assert len(expected) == 3
-    assert reward.step_scores(QUESTION, STEPS) == pytest.approx(expected, abs=1e-5)
+    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_skyworks_value_head_reads_each_line_break(tokenizer: Any, tmp_path: Path) -> None:
@@ -179,7 +182,9 @@ def test_skyworks_value_head_reads_each_line_break(tokenizer: Any, tmp_path: Pat
         flags.append(len(ids) - 1)
     with torch.no_grad():
         values = head(base(torch.tensor([ids])).last_hidden_state)[0, :, 0].sigmoid()
-    assert reward.step_scores(QUESTION, STEPS) == pytest.approx(values[flags].tolist(), abs=1e-5)
+    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(
+        values[flags].tolist(), abs=1e-5
+    )
 
 
 def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_path: Path) -> None:
@@ -221,12 +226,12 @@ def test_rank_takes_a_reward_model(tokenizer: Any, tmp_path: Path, gradeschool: 
         (tmp_path / f"{name}.jsonl").write_text(body)
     dev, test = tmp_path / "dev.jsonl", tmp_path / "test.jsonl"
     arguments = ("-d", "sample", "--verifier", folder, "--reduce", "min", "--json")
-    ended = gradeschool("rank", test, "--dev", dev, *arguments)
+    ended = gradeschool("verifier", "rank", test, "--dev", dev, *arguments)
     assert ended.status == 0, ended
     result = ended.json()
     assert re.fullmatch(r"reward@[0-9a-f]{12} \(token\):min", result["verifier"])
     assert result["chosen"]["reported"]["problems"] == 4
-    same = gradeschool("rank", test, "--dev", test, *arguments)
+    same = gradeschool("verifier", "rank", test, "--dev", test, *arguments)
     assert (same.status, "also in the development run" in same.err) == (2, True)
     refused = gradeschool("verifier", "score", tmp_path / "test.jsonl", "-d", "sample",
                           "--verifier", folder, "--tokens")  # fmt: skip

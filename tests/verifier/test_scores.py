@@ -1,129 +1,195 @@
-"""Log-probabilities that sampling stores: those of a second pass, which they make needless."""
+"""Scorers: GGUF files and folders, the shipped verifier, reductions, bad files."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Collection
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="needs torch, which make test-all installs")
-pytest.importorskip("transformers")
-
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.models.local import model_name
-from gradeschool.verifier.candidates import candidates_of
-from gradeschool.verifier.rank import rank_input
-from gradeschool.verifier.scorers import FolderReader, load_scorer
-from gradeschool.verifier.scores import ScoreRow, add_scores, read_scores, stores_logprobs
-from gradeschool.verifier.selection import passes
+from gradeschool import load_dataset
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.verifier.data import QuestionSolution, texts_of
+from gradeschool.verifier.scores import (
+    LogprobReader,
+    StepReader,
+    StepReduction,
+    TokenReader,
+    load_scorer,
+    score_pairs,
+)
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.trainees import sums, tokenizer_of, trainee
+from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.gguf_verifier import NEEDS, PAIRS
+from tests.support.gguf_verifier import verifier as verifier  # a fixture
 
-PROBLEMS = 6
-
-
-@pytest.fixture
-def sampled(tmp_path: Path, tiny_model: Path, gradeschool: Command) -> Path:
-    """A run of the built-in model with the calculator; some samples end at the limit."""
-    problems = gradeschool("data", "generate", "-n", PROBLEMS, "--seed", 5, "--steps", 2, 3)
-    (tmp_path / "problems.jsonl").write_text(problems.out)
-    ended = gradeschool(
-        "sample", "-m", f"transformers/{tiny_model}", "-d", tmp_path / "problems.jsonl",
-        "-k", 8, "--temperature", 0.7, "--max-tokens", 60, "-o", tmp_path / "run", "--quiet",
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    return tmp_path / "run"
+SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 
 
-@pytest.fixture
-def other_model(tmp_path: Path) -> Path:
-    """A model that wrote none of the samples."""
-    tokenizer = tokenizer_of(sums(4))
-    trainee(tokenizer).save_pretrained(tmp_path / "other")
-    tokenizer.save_pretrained(tmp_path / "other")
-    return tmp_path / "other"
-
-
-def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
-    sampled: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scorer = load_scorer(None, tiny_model)
-    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
-    assert stores_logprobs(run, model_name(tiny_model))
-    candidates = [each for problem in run.answered for each in problem.candidates]
-    assert all(each.logprob is not None and each.tokens for each in candidates)
-    texts: list[int] = []
-    read = FolderReader.logprobs
-
-    def counted(reader: FolderReader, requested: list[object]) -> list[list[float]]:
-        texts.append(len(requested))
-        return read(reader, requested)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(FolderReader, "logprobs", counted)
-    by_key = {row.key: row for row in read_scores(add_scores(run, scorer))}
-    # Few texts were drawn in other tokens than the tokenizer gives them; those alone are read.
-    assert sum(texts) < len(candidates) / 10
-    whole = run._replace(manifest={})  # a run that does not say who wrote it
-    assert not stores_logprobs(whole, model_name(tiny_model))
-    again = add_scores(whole, scorer, path=sampled / "again.jsonl")
-    assert sum(texts) >= len(candidates)
-    for row in read_scores(again):
-        assert math.log(row.score) == pytest.approx(math.log(by_key[row.key].score), abs=1e-4)
-        assert row.length == by_key[row.key].length
-
-
-def test_those_of_another_model_or_prompt_are_not_taken(
-    sampled: Path, tiny_model: Path, other_model: Path
-) -> None:
-    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
-    mine = model_name(tiny_model)
-    assert stores_logprobs(run, mine)
-    assert not stores_logprobs(run, model_name(other_model))
-    protocol = {**run.manifest["protocol"], "name": "lm-eval/gsm8k"}
-    assert not stores_logprobs(run._replace(manifest={**run.manifest, "protocol": protocol}), mine)
-    answered = [
-        part._replace(candidates=[each._replace(logprob=None) for each in part.candidates])
-        for part in run.answered
+@pytest.mark.slow
+def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
+    here = load_scorer(str(verifier), str(verifier))
+    there = load_scorer(*[str(verifier.with_suffix(".gguf"))] * 2)
+    both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
+    for scored, other in both:
+        assert scored.tokens == other.tokens
+        assert scored.values == pytest.approx(other.values, abs=1e-4)
+        assert scored.score == other.values[-1] or scored.score == pytest.approx(
+            other.score, abs=1e-4
+        )
+        texts = [
+            [reader.tokenizer.decode([token]) for token in scored.tokens if token > 2]
+            for reader in (here.generator, there.generator)
+            if reader is not None
+        ]
+        assert texts[0] == texts[1]
+    assert here.generator is not None and there.generator is not None
+    by_both = [
+        reader.logprobs(texts_of(reader.tokenizer, PAIRS))
+        for reader in (here.generator, there.generator)
     ]
-    assert not stores_logprobs(run._replace(answered=answered), mine)
+    for values, again in zip(*by_both, strict=True):
+        assert values == pytest.approx(again, abs=1e-3)
 
 
-def test_rank_charges_no_reading_for_them(
-    sampled: Path,
-    tiny_model: Path,
-    other_model: Path,
-    gradeschool: Command,
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_shipped_verifier_prefers_right_solutions() -> None:
+    skip_without(NEEDS, "the built-in verifier")
+    scorer = load_scorer("tiny", "tiny")
+    problems = [
+        problem
+        for problem in load_dataset("fresh:1").problems
+        if problem.meta["family"] == "harvest"
+    ]
+    right = [QuestionSolution(problem.question, problem.solution) for problem in problems[:12]]
+    wrong = [
+        QuestionSolution(problem.question, _spoiled(problem.solution)) for problem in problems[:12]
+    ]
+    assert len(right) == 12
+    wins = sum(
+        better.score > worse.score
+        for better, worse in zip(_scores(scorer.verifier, right), _scores(scorer.verifier, wrong),
+                                 strict=True)
+    )  # fmt: skip
+    assert wins >= 11
+    assert scorer.verifier.name.startswith("tiny-verifier@")
+
+
+def _scores(side: TokenReader | StepReader, pairs: list[QuestionSolution]) -> list[Any]:
+    return list(score_pairs(side, pairs))
+
+
+def _spoiled(solution: str) -> str:
+    """Return a solution whose last result is another one."""
+    start, _, answer = solution.rpartition("#### ")
+    other = str(int(answer) + 7)
+    return f"{start.replace(answer, other)}#### {other}"
+
+
+def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
+    skip_without(NEEDS, "the built-in verifier")
+    run = tmp_path / "run"
+    arguments = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
+    assert gradeschool("eval", *arguments, "-o", run, "--quiet").status == 0
+    ended = gradeschool(
+        "verifier", "rank", run, "--verifier", "tiny", "--generator", "tiny", "--json"
+    )
+    assert ended.status == 0
+    assert ended.json()["verifier"].startswith("tiny-verifier@")
+    rows = [json.loads(line) for line in (run / "verifier-scores.jsonl").read_text().splitlines()]
+    assert len(rows) == 18
+    assert all(0 <= row["score"] <= 1 and row["logprob"] < 0 for row in rows)
+    again = gradeschool("verifier", "score", run, "--verifier", "tiny", "--generator", "tiny")
+    assert again.status == 0
+    assert len((run / "verifier-scores.jsonl").read_text().splitlines()) == 18
+
+
+def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
+    skip_without(NEEDS, "a verifier as a GGUF file")
+    with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
+        score_pairs(load_scorer(str(TINY_FILE)).verifier, PAIRS[:1])
+    with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
+        load_scorer("nothing")
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
+    with pytest.raises(InputError, match=r"broken\.gguf"):
+        load_scorer(str(tmp_path / "broken.gguf"))
+    with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
+        score_pairs(load_scorer("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
+
+
+@pytest.mark.parametrize("module", NEEDS)
+def test_without_an_extra_the_pip_line_is_named(
+    module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [run] = candidates_of(str(sampled), ReadOptions(), lambda _: None)
-    keys = [each.key for problem in run.answered for each in problem.candidates]
-
-    def stored(verifier: str, generator: str | None = None) -> set[str]:
-        rows = {key: ScoreRow(key, verifier, 0.5, 5, -1.0, generator) for key in keys}
-        return set(rank_input(run, verifier, rows).stored)
-
-    mine, other = model_name(tiny_model), model_name(other_model)
-    assert stored("verifier", mine) == {"logprob", "sum"}
-    assert stored(f"log-probability {mine}") == {"verifier"}
-    assert stored(f"log-probability {other}", mine) == {"logprob", "sum"}
-    assert stored(f"log-probability {mine}:min") == stored("verifier", other) == set()
-    charged = []
-
-    def recorded(strategy: str, stored: Collection[str] = ()) -> int:
-        charged.append(set(stored))
-        return passes(strategy, stored)
-
-    monkeypatch.setattr("gradeschool.verifier.rank.passes", recorded)
-    result = gradeschool("rank", sampled, "--generator", tiny_model, "--json")
-    assert result.status == 0, result.err
-    assert charged
-    assert all(names == {"verifier"} for names in charged)
+    skip_without(SERVER_NEEDS, "a verifier as a GGUF file")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
+        load_scorer("tiny")
 
 
-def test_a_row_holds_the_sum_over_the_tokens_that_it_counts(sampled: Path) -> None:
-    rows = [json.loads(line) for line in (sampled / "completions.jsonl").read_text().splitlines()]
-    assert all(row["logprob"] <= 0 and row["completion_tokens"] > 0 for row in rows)
+def test_the_shipped_files_are_those_that_their_source_names() -> None:
+    documented = dict(SHA256.findall((TINY_FOLDER / "SOURCE.md").read_text("utf-8")))
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+             for file in (TINY_FILE, TINY_VERIFIER)}  # fmt: skip
+    assert documented == digests
+
+
+# Reductions, log-probabilities and reward models in a verifier's place
+
+
+def test_the_values_of_steps_make_a_score() -> None:
+    values = [0.5, 0.25, 0.75]
+    made = {str(reduction): reduction.apply(values) for reduction in StepReduction}
+    assert made == {"last": 0.75, "min": 0.25, "product": 0.09375, "mean": 0.5, "tokens": 0.5}
+    assert StepReduction.PRODUCT.apply([1.5, 0.5, -0.1]) == 0
+    assert StepReduction.PRODUCT.apply([1.5, 0.5]) == 0.5  # values of a head may leave 0 to 1
+
+
+class Lines:
+    """A reward model whose number for a step is its length."""
+
+    name = "lines"
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        return [[float(len(step)) for step in steps] for _, steps in solutions]
+
+
+def test_a_reward_model_scores_lines() -> None:
+    pairs = [QuestionSolution("Q", "four\n\nfives\n#3"), QuestionSolution("Q", "")]
+    last, empty = score_pairs(Lines(), pairs)
+    assert (last.values, last.score, last.tokens) == ([4.0, 5.0, 2.0], 2.0, [])
+    assert empty.score == 0.0
+    mean, _ = score_pairs(Lines(), pairs, StepReduction.MEAN)
+    assert mean.score == 11 / 3
+
+
+def test_a_language_model_scores_by_its_log_probability(
+    tmp_path: Path, gradeschool: Command
+) -> None:
+    skip_without(NEEDS, "the built-in model")
+    scorer = load_scorer(None, "tiny")
+    assert isinstance(scorer.verifier, LogprobReader)
+    [scored] = score_pairs(scorer.verifier, PAIRS[:1])
+    texts = texts_of(scorer.verifier.tokenizer, PAIRS[:1])
+    [by_token] = scorer.verifier.logprobs(texts)
+    assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
+    with pytest.raises(InputError, match="give a verifier or a generator"):
+        load_scorer(None)
+    samples = tmp_path / "samples.jsonl"
+    rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
+            for index in range(8)]  # fmt: skip
+    samples.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    ended = gradeschool(
+        "verifier", "rank", samples, "-d", "sample", "--generator", "tiny", "--json"
+    )
+    assert ended.status == 0, ended
+    assert ended.json()["verifier"].startswith("log-probability tiny-generator@")

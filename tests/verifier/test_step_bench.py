@@ -15,7 +15,7 @@ from gradeschool.datasets.step_labels import (
 )
 from gradeschool.errors import InputError
 from gradeschool.protocols.processbench import majority
-from gradeschool.verifier.examples import SolutionTokens, encode_steps
+from gradeschool.verifier.data import SolutionTokens, encode_steps
 from gradeschool.verifier.step_bench import (
     Predictions,
     bench,

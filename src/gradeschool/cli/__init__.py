@@ -38,11 +38,6 @@ GROUPS = {
     "Check scorers, train verifiers": {
         "audit": "Find what a scorer or reward function gets wrong.",
         "verifier": "Fine-tune, sample, train a verifier, score and rank completions.",
-        "finetune": "Fine-tune a language model on problems with solutions.",
-        "sample": "Sample many completions for each problem, and label them.",
-        "rank": "Select one of many completions, by a verifier or by a vote.",
-        "gguf": "Convert a model's folder to one file for llama.cpp.",
-        "reproduce": "Reproduce the paper on verifiers, from problems to curves.",
     },
     "Protocols and data": {
         "protocols": "List, show and compare protocols and scorers; print prompts.",

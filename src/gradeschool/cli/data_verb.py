@@ -12,6 +12,7 @@ import click
 
 from gradeschool.atomic import replacing, require_new
 from gradeschool.cli.options import (
+    MOST_SEED,
     FileVerb,
     FiniteRange,
     VerbGroup,
@@ -25,7 +26,6 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
-from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER

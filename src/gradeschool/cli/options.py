@@ -98,6 +98,9 @@ def renamed_option(
     return click.option(*names, **attributes)
 
 
+MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
+
+
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds options to a command, in the order of --help."""
 

@@ -1,131 +1,348 @@
-"""`gradeschool verifier`."""
+"""`gradeschool verifier`: fine-tune, sample, train, score, rank, bench, export, reproduce."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradeschool.atomic import require_new, write_file
 from gradeschool.cli.options import (
+    MOST_SEED,
+    Decorated,
     FileVerb,
     FiniteNumber,
+    FiniteRange,
     VerbGroup,
+    check_scorers,
     dataset_option,
     json_option,
+    log_option,
     print_json,
     reading,
-    renamed_option,
+    scorer_option,
     stdout_console,
     warn,
+    with_options,
 )
-from gradeschool.cli.training import POSITIVE, RunSettings, run_training, training_options
 from gradeschool.errors import InputError
-from gradeschool.percentages import decimals
 from gradeschool.reports.printable import say
+
+if TYPE_CHECKING:
+    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.scoring.statistics import Interval
+    from gradeschool.verifier.candidates import CandidateRun
+    from gradeschool.verifier.rank import RankInput
+    from gradeschool.verifier.scores import CandidateScorer, ScoreRow
+    from gradeschool.verifier.train import TrainingJob
+
+POSITIVE = FiniteRange(min=0, min_open=True)
+TRACKERS = ("wandb", "mlflow", "trackio", "tensorboard")
+# Of a new model; an existing one gets the paper's settings, which the dataclass has.
+NEW_MODEL: dict[str, Any] = {
+    "epochs": 20.0, "optimizer": "muon", "lr": 5e-3, "warmup": 50, "batch": 16,
+}  # fmt: skip
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
+
+seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0,
+                           show_default=True, help="Random seed.")  # fmt: skip
+form_option = click.option(
+    "--form", type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork"]),
+    help="Form of a published reward model; by default read from config.json.")  # fmt: skip
+reduction_option = click.option(
+    "--reduce", "reduction", type=click.Choice(["last", "tokens", "min", "product", "mean"]),
+    help="Score of a solution: the value at its last token, the mean over all its tokens, or the "
+         "smallest, the product or the mean of the values at the ends of its lines; by default "
+         "last, for a verifier with --level pooled tokens.")  # fmt: skip
+critic_options = with_options(
+    click.option("--critic", metavar="PROVIDER/NAME",
+                 help="Instead of a verifier, ask this model whether each solution is right; the "
+                      "score is the share of yes."),
+    click.option("--critiques", type=click.IntRange(min=1), default=1, show_default=True,
+                 help="Answers of the critic for each solution."),
+)  # fmt: skip
+
+
+def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that adds the options of every training.
+
+    defaults: those of epochs, optimizer, lr, warmup and batch, as --help shows them; the command
+    gets None for an option that is not given. batch: the items that --batch counts.
+    """
+    return with_options(
+        click.option("-o", "--output", type=FOLDER, required=True, metavar="FOLDER",
+                     help="Folder for the trained model."),
+        click.option("-n", "--limit", type=click.IntRange(min=1),
+                     help="Use only the first N problems."),
+        click.option("--epochs", type=POSITIVE, show_default=defaults["epochs"],
+                     help="Passes over the data; may be a fraction."),
+        click.option("--optimizer", type=click.Choice(["adam", "muon"]),
+                     show_default=defaults["optimizer"],
+                     help="Adam, or Muon for the matrices of the layers beside it."),
+        click.option("--lr", type=POSITIVE, show_default=defaults["lr"],
+                     help="Highest learning rate; it decays linearly to 0."),
+        click.option("--warmup", type=click.IntRange(min=0), show_default=defaults["warmup"],
+                     help="Updates over which the learning rate rises."),
+        click.option("--batch", type=click.IntRange(min=1), show_default=defaults["batch"],
+                     help=f"{batch} in an update. The paper counts tokens: multiply by the mean "
+                          "length."),
+        click.option("--micro-batch", type=click.IntRange(min=1),
+                     show_default="8, of a small model all",
+                     help="Of these in one pass; gradients of the passes add up."),
+        click.option("--precision", type=click.Choice(["float32", "bfloat16"]),
+                     show_default="bfloat16 on a GPU, else float32",
+                     help="Precision of the passes; weights and optimizer stay in float32."),
+        click.option("--save-dtype", type=click.Choice(["float32", "bfloat16", "float16"]),
+                     show_default="that of the base model",
+                     help="Data type of the saved weights."),
+        click.option("--lora", type=click.IntRange(min=1), metavar="RANK",
+                     help="Train adapters of this rank by peft instead of all weights; the folder "
+                          "gets the merged model and the adapter."),
+        click.option("--gradient-checkpointing", is_flag=True, default=None,
+                     help="Save memory: compute activations again in the backward pass."),
+        click.option("--dropout", type=FiniteRange(0, 1, max_open=True),
+                     help="Dropout on the residual paths; the paper uses 0.2."),
+        click.option("--weight-decay", type=FiniteRange(min=0), help="Weight decay."),
+        seed_option,
+        click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
+                     help="Updates between checkpoints; there is one every five minutes too."),
+        click.option("--log", "trackers", multiple=True, type=click.Choice(TRACKERS),
+                     help="Log to a tracker of transformers' Trainer; may be repeated. "
+                          "losses.jsonl is always written."),
+        click.option("--dry-run", is_flag=True,
+                     help="Print updates, weights and the rough memory; write nothing."),
+        click.option("--quiet", is_flag=True, help="Show no progress."),
+        json_option,
+    )  # fmt: skip
+
+
+def _train(
+    run: Callable[[Any, TrainingJob], dict[str, Any]], settings: type, options: dict[str, Any]
+) -> None:
+    """Train with the options of a command, and print the result; exits with 130 if interrupted."""
+    from shlex import join
+
+    from gradeschool.verifier.train import TrainingJob
+
+    quiet, as_json = options.pop("quiet"), options.pop("as_json")
+    note = (lambda _: None) if quiet else warn_plainly
+    job = TrainingJob(
+        options.pop("output"), join(["gradeschool", *sys.argv[1:]]), options.pop("save_every"),
+        options.pop("trackers"), options.pop("dry_run"), note,
+    )  # fmt: skip
+    chosen = {name: value for name, value in options.items() if value is not None}
+    fields = run(settings(**chosen), job)
+    if as_json:
+        print_json({"folder": str(job.output), **fields})
+    elif job.dry_run:
+        say(
+            f"{fields['weights']:,} weights, {fields['trained_weights']:,} trained, "
+            f"{fields['updates']:,} updates, about {fields['bytes'] / 1e9:.1f} GB a process"
+        )
+    if fields["status"] == "running":
+        warn(f"interrupted; the same command resumes from update {fields['updates']}")
+        sys.exit(130)
+
+
+def warn_plainly(text: str) -> None:
+    """Print a line of progress on stderr."""
+    say(text, err=True)
 
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """Train a verifier on labelled completions; score completions with it."""
+    """Fine-tune a generator, sample from it, train a verifier, select by it.
+
+    The method of "Training Verifiers to Solve Math Word Problems" (arXiv 2110.14168).
+    """
 
 
-@command.command(cls=FileVerb)
-@click.option("--generator", required=True, metavar="FOLDER",
-              help="Model that wrote the samples.")  # fmt: skip
-@renamed_option("--completions", "samples", aliases=("--samples",), required=True,
-                metavar="RUN",
-                help="Run of `gradeschool sample`, or any sample file.")  # fmt: skip
+@command.command("finetune")
+@click.option("-m", "--model", required=True, metavar="FOLDER|FILE.gguf|new:SIZE",
+              help="Folder of a Hugging Face model, or new:0.2M, new:1M, new:5M for a new "
+                   "one.")  # fmt: skip
+@click.option("-d", "--dataset", required=True,
+              help="Problems with solutions: a name from `gradeschool data list`, or a "
+                   "file.")  # fmt: skip
+@click.option("--loss-on", type=click.Choice(["solution", "both"]), default="both",
+              show_default=True,
+              help="Compute the loss on the solution, or as the paper on the question "
+                   "too.")  # fmt: skip
+@click.option("--vocabulary", type=click.IntRange(min=1), default=1024, show_default=True,
+              help="Vocabulary size of a new model.")  # fmt: skip
+@click.option("--dev", help="Problems for the curves: loss, test@1 and test@k after every epoch.")
+@click.option("--dev-problems", type=click.IntRange(min=1), default=100, show_default=True,
+              help="Use only the first N of them.")  # fmt: skip
+@click.option("--dev-samples", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Samples of each for test@k, at temperature 0.7.")  # fmt: skip
+@training_options(
+    {"epochs": "2, new:SIZE 20", "optimizer": "adam, new:SIZE muon", "lr": "1e-5, new:SIZE 5e-3",
+     "warmup": "0, new:SIZE 50", "batch": "32, new:SIZE 16"}, batch="Problems")  # fmt: skip
+def finetune_command(**options: Any) -> None:
+    """Fine-tune a language model on problems with solutions.
+
+    Running the same command again resumes from the last checkpoint. The output folder is a Hugging
+    Face model with training.json, losses.jsonl and curves.jsonl. For several processes, FSDP or
+    DeepSpeed: `accelerate launch -m gradeschool verifier finetune ...`.
+
+    Example: gradeschool verifier finetune -m new:0.2M -d fresh:1:train:3000 -o models/mine
+    """
+    from gradeschool.verifier.base_model import PREFIX, needs_training_packages
+
+    needs_training_packages()
+    from gradeschool.verifier.finetune import Finetuning, finetune
+
+    usual = NEW_MODEL if options["model"].startswith(PREFIX) else {"epochs": 2.0}
+    for name, value in usual.items():
+        options[name] = value if options[name] is None else options[name]
+    _train(finetune, Finetuning, options)
+
+
+@command.command("sample")
+@click.option("-m", "--model", required=True, metavar="PROVIDER/NAME",
+              help="transformers/FOLDER, or any other model as for `gradeschool "
+                   "eval`.")  # fmt: skip
+@dataset_option
+@click.option("-o", "--output", type=FOLDER, required=True, metavar="RUN", help="Run folder.")
+@click.option("-k", "--samples", type=click.IntRange(min=1), default=100, show_default=True,
+              help="Completions for each problem.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
+@click.option("-p", "--protocol", default="openai/2021", show_default=True,
+              help="A name from `gradeschool protocols list`.")  # fmt: skip
+@click.option("--temperature", type=FiniteRange(0, 2), default=0.7, show_default=True,
+              help="Sampling temperature.")  # fmt: skip
+@click.option("--max-tokens", type=click.IntRange(min=1),
+              help="Length limit; by default that of the protocol, 400.")  # fmt: skip
+@click.option("--calculator/--no-calculator", default=True, show_default=True,
+              help="Insert the results of annotations (<<3*4=12>>) while the model "
+                   "writes.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, MOST_SEED),
+              help="Seed; another one gives other samples.")  # fmt: skip
+@click.option("--connections", type=click.IntRange(1, 4096), help="Requests in flight at a time.")
+@click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
+              help="Seconds to wait for one request.")  # fmt: skip
+@log_option
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@json_option
+def sample_command(
+    loggers: tuple[str, ...], quiet: bool, as_json: bool, output: Path, dataset: str | None,
+    **settings: Any,
+) -> None:  # fmt: skip
+    """Sample many completions for each problem, and label them by their final answer.
+
+    Writes a run folder, which every command that takes a run reads, with the labels in
+    labels.jsonl. Running the same command again samples only what is missing; a larger -k adds
+    samples.
+
+    Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
+    """
+    from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end
+    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.reports.loggers import check_loggers
+    from gradeschool.runs.job import Job, prepare
+    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.data import LABELS_FILE, count_labels, write_labels
+
+    check_loggers(loggers)
+    job = Job(dataset=dataset or "", output=output, **settings)
+    evaluation = run_plan(prepare(job), quiet, loggers)
+    if evaluation.fatal is None:
+        [candidates] = candidates_of(str(output), ReadOptions(), warn)
+        write_labels(candidates)
+        labels = count_labels(candidates.answered)
+        if as_json:
+            fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
+            print_json({"folder": str(output), **fields})
+        else:
+            say(f"{labels}\nlabelled by {candidates.scorer} in {output / LABELS_FILE}")
+    warn_of_end(evaluation)
+    sys.exit(exit_status(evaluation))
+
+
+@command.command("train", cls=FileVerb)
+@click.option("--generator", required=True, metavar="FOLDER", help="Model that wrote the samples.")
+@click.option("--samples", required=True, metavar="RUN",
+              help="Run of `gradeschool verifier sample`, or any sample file.")  # fmt: skip
 @click.option("--init", metavar="FOLDER",
               help="Start from the weights of this model; by default the generator.")  # fmt: skip
 @dataset_option
-@click.option("--level", type=click.Choice(["token", "step", "solution", "likelihood"]),
+@click.option("--level", type=click.Choice(["token", "pooled", "step", "solution", "likelihood"]),
               default="token", show_default=True,
-              help="Learn a value at every token, at the end of each step, or at the last token; "
-                   "or score by the solution's likelihood, which is not in the paper.")  # fmt: skip
+              help="Learn a value at every token, as the paper; one value, the mean over the "
+                   "tokens; a value at the end of each step; at the last token; or the solution's "
+                   "likelihood.")  # fmt: skip
 @click.option("--supervision", type=click.Choice(["outcome", "process"]), default="outcome",
               show_default=True,
               help="Learn the final answer's correctness, or the exact first wrong step of fresh "
                    "problems.")  # fmt: skip
-@click.option(
-    "--objective",
-    type=click.Choice(["joint", "verification", "preference"]),
-    default="joint",
-    show_default=True,
-    help="Train with or without the language-modelling loss; or prefer right solutions to wrong "
-    "ones of the same problem (DPO), with --level likelihood.",
-)
+@click.option("--objective", type=click.Choice(["joint", "verification", "pairwise"]),
+              default="joint", show_default=True,
+              help="Train with or without the language loss; or to score right solutions above "
+                   "wrong ones of the same problem, which with --level likelihood is "
+                   "DPO.")  # fmt: skip
 @click.option("--beta", type=POSITIVE,
-              help="Scale of --objective preference; by default 0.1.")  # fmt: skip
+              help="Scale of --objective pairwise; by default 1, for likelihood 0.1.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
-              help="Text for the language-modelling loss: reference solutions or correct samples; "
-                   "by default reference, with --level likelihood right.")  # fmt: skip
-@click.option("--head-lr", type=POSITIVE,
-              help="Learning rate of the head's gain and bias; by default --lr.")  # fmt: skip
-@click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
-              help="Maximum number of solutions of a problem in a group.")  # fmt: skip
-@training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "8"},
-                  batch="Groups (a problem with some of its solutions)")  # fmt: skip
-def train(**options: Any) -> None:
+              help="Text of the language loss: reference solutions or correct samples; by default "
+                   "reference, with --level likelihood right.")  # fmt: skip
+@click.option("--head-lr", type=POSITIVE, show_default="1e-2",
+              help="Learning rate of the head's gain and bias; a tenth of it, but at least --lr, "
+                   "is that of the token's row.")  # fmt: skip
+@click.option("--init-row", type=click.Choice(["random", "probe"]), default="random",
+              show_default=True,
+              help="Begin the head from random numbers, or from a ridge regression of the labels "
+                   "on mean states.")  # fmt: skip
+@click.option("--dev", metavar="RUN",
+              help="Samples of other problems: keep the weights with the best AUC within "
+                   "problems, and stop early.")  # fmt: skip
+@click.option("--patience", type=click.IntRange(min=1), show_default="3",
+              help="Evaluations by --dev without a better one after which to stop.")  # fmt: skip
+@training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "32"},
+                  batch="Solutions")  # fmt: skip
+def train_command(**options: Any) -> None:
     """Train a verifier on labelled completions.
 
     The defaults are the paper's: the verifier starts as a copy of the generator and learns, at
-    every token of a completion, whether the final answer will be correct, with a language-modelling
-    loss on the reference solutions. Running the same command again resumes from the last
-    checkpoint.
+    every token of a completion, whether the final answer will be correct, with a language loss on
+    the reference solutions. Running the same command again resumes from the last checkpoint.
 
-    Example: gradeschool verifier train --generator models/generator --completions runs/samples -o
+    Example: gradeschool verifier train --generator models/generator --samples runs/samples -o
     models/verifier
     """
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
+    from gradeschool.verifier.train import VerifierTraining, train_verifier
 
-    settings = RunSettings.pop_from(options)
-    chosen = {name: value for name, value in options.items() if value is not None}
-    run_training(train_verifier, VerifierTraining(**chosen), settings)
+    _train(train_verifier, VerifierTraining, options)
 
 
-form_option = click.option(
-    "--form", type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork"]),
-    help="Form of a published reward model; by default read from config.json.")  # fmt: skip
-reduction_option = click.option(
-    "--reduce", "reduction", type=click.Choice(["last", "min", "product", "mean"]), default="last",
-    show_default=True,
-    help="Score of a solution: the value at its last token, or the smallest, the product or the "
-         "mean of the values at the ends of its lines.")  # fmt: skip
-
-
-@command.command(cls=FileVerb)
+@command.command("score", cls=FileVerb)
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
-@click.option("--verifier", metavar="FOLDER|FILE.gguf|tiny",
-              help="Verifier or published reward model; tiny comes with the package.")  # fmt: skip
-@click.option("--generator", metavar="FOLDER|FILE.gguf|tiny",
+@click.option("--verifier", metavar=f"{MODEL_FORMS}|URL",
+              help="Verifier or published reward model, or the address of one behind vLLM; tiny "
+                   "comes with the package.")  # fmt: skip
+@click.option("--generator", metavar=MODEL_FORMS,
               help="Write the log-probabilities under this model too; without a verifier, they "
                    "are the scores.")  # fmt: skip
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="File to write; by default verifier-scores.jsonl beside the samples.",
-)
+@critic_options
+@click.option("-o", "--output", type=FILE, metavar="FILE",
+              help="File to write; by default verifier-scores.jsonl beside the "
+                   "samples.")  # fmt: skip
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
 @reduction_option
 @form_option
 @dataset_option
-def score(
-    files: tuple[str, ...],
-    verifier: str | None,
-    generator: str | None,
-    output: Path | None,
-    tokens: bool,
-    reduction: str,
-    form: str | None,
+def score_command(
+    files: tuple[str, ...], verifier: str | None, generator: str | None, critic: str | None,
+    critiques: int, output: Path | None, tokens: bool, reduction: str | None, form: str | None,
     dataset: str | None,
-) -> None:
+) -> None:  # fmt: skip
     """Score completions from any source with a verifier.
 
     A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
@@ -136,77 +353,203 @@ def score(
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.scorers import load_scorer
-    from gradeschool.verifier.scores import add_scores
+    from gradeschool.verifier.scores import add_scores, load_scorer
 
-    check_sources(files, reading(dataset))
-    scorer = load_scorer(verifier, generator, reduction, form)
-    runs = [
-        run for spec in dict.fromkeys(files) for run in candidates_of(spec, reading(dataset), warn)
-    ]
+    options = reading(dataset)
+    check_sources(files, options)
+    asked = critiques if critic else None
+    scorer = load_scorer(_one_verifier(verifier, critic), generator, reduction, form, asked)
+    runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, options, warn)]
     for run in runs:
         with ScoringDisplay() as display:
             path = add_scores(run, scorer, path=output, tokens=tokens, tell=display.scored)
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
-@command.command(cls=FileVerb)
-@click.argument("run", metavar="RUN")
-@click.option("--generator", type=click.Path(path_type=Path, file_okay=False), required=True,
-              metavar="FOLDER", help="Model whose layers are probed.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
-@dataset_option
-@json_option
-def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_json: bool) -> None:
-    """Measure how well a model's layers tell right from wrong.
+def _one_verifier(verifier: str | None, critic: str | None) -> str | None:
+    if verifier is not None and critic is not None:
+        raise InputError("--verifier and --critic are both given; give one")
+    return critic or verifier
 
-    A linear probe reads the layer's state at the last token, fitted and tested on different
-    problems. An AUC within problems near 0.5 means that no linear head on that layer can choose
-    among the samples of a problem. Prints no layers for fewer than five problems, or if all labels
-    are equal.
 
-    Example: gradeschool verifier probe runs/test --generator models/generator
+@command.command("export")
+@click.argument("folder", type=FOLDER, metavar="FOLDER")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
+              metavar="FOLDER|FILE.gguf", help="Folder or file to write.")  # fmt: skip
+def export_command(folder: Path, output: Path) -> None:
+    """Export a verifier as a token classifier, or a small model as one file for llama.cpp.
+
+    A folder: transformers' AutoModelForTokenClassification.from_pretrained(FOLDER) gives the
+    verifier's value at each token as its only logit, without code from gradeschool. A FILE.gguf: of
+    a model that `finetune -m new:SIZE` trained, or a verifier trained from it, with its head; use
+    it as llama.cpp/FILE.gguf or --verifier FILE.gguf, without torch.
+
+    Example: gradeschool verifier export models/verifier -o verifier.gguf
     """
-    from gradeschool.verifier.base_model import needs_training_packages
+    if output.suffix == ".gguf":
+        from gradeschool.atomic import replacing
+        from gradeschool.models.gguf_file import write_gguf
 
-    needs_training_packages()
-    from gradeschool.verifier import separability
-    from gradeschool.verifier.candidates import one_run
-
-    layers = separability.separability(one_run(run, reading(dataset), warn), generator, warn, limit)
-    if as_json:
-        print_json({"layers": separability.as_json(layers)})
+        require_new(output)
+        with replacing(output) as part:
+            write_gguf(folder, part)
+        say(str(output))
         return
-    for layer in layers:
-        inside, interval, problems = layer.within
-        overall, text = decimals(layer.overall, "none"), decimals(inside, "none")
-        if interval is not None:
-            text += f" ({interval.low:.3f} to {interval.high:.3f}, {problems} problems)"
-        say(f"layer {layer.layer:3}  AUC over all {overall}, within problems {text}")
-
-
-@command.command()
-@click.argument("verifier", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER")
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True,
-              metavar="FOLDER", help="Folder to write.")  # fmt: skip
-def export(verifier: Path, output: Path) -> None:
-    """Export a verifier as a token classifier.
-
-    Transformers' AutoModelForTokenClassification.from_pretrained(FOLDER) gives the verifier's value
-    at each token as its only logit. Reading it needs no code from gradeschool.
-
-    Example: gradeschool verifier export models/verifier -o models/classifier
-    """
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.adapters import export_classifier
+    from gradeschool.verifier.head import export_classifier
 
-    export_classifier(verifier, output)
+    export_classifier(folder, output)
     say(f"the token classifier is in {output}")
 
 
-@command.command()
+@command.command("rank", cls=FileVerb)
+@click.argument("run", metavar="RUN")
+@click.option("--verifier", metavar=f"{MODEL_FORMS}|URL|SCORES",
+              help="Verifier, published reward model or the address of one, which scores what has "
+                   "no score yet; or a file of scores; or the first characters of a verifier's "
+                   "name in the run's score file.")  # fmt: skip
+@click.option("--generator", metavar=MODEL_FORMS,
+              help="Rank by the log-probability under this model too; without a verifier, by it "
+                   "alone.")  # fmt: skip
+@critic_options
+@reduction_option
+@form_option
+@click.option("--dev", "developments", multiple=True, metavar="RUN",
+              help="Choose strategy, completions, voters and share weight on this run, on other "
+                   "problems; several runs choose the temperature too.")  # fmt: skip
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="RUN",
+    help="Compare with another run on the same problems, such as a greedy one.",
+)
+@click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Number of voters: the verifier's top N completions.")  # fmt: skip
+@click.option("--share-weight", type=FiniteRange(min=0), default=0.2, show_default=True,
+              help="Weight of an answer's share of the samples beside the score.")  # fmt: skip
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Random subsets of each problem's completions, for votes over fewer of them.",
+)
+@seed_option
+@scorer_option("Scorer that labels the completions; by default that of the protocol.")
+@dataset_option
+@json_option
+def rank_command(
+    run: str, verifier: str | None, generator: str | None, critic: str | None, critiques: int,
+    reduction: str | None, form: str | None, developments: tuple[str, ...],
+    baselines: tuple[str, ...], voters: int, share_weight: float, draws: int, seed: int,
+    scorer: str | None, dataset: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Select one of many completions, by a verifier, a vote, both, or log-probability.
+
+    RUN is a run folder or a sample file (FILE#NAME: one run of several) with a verifier's scores.
+    Prints the accuracy of each selection strategy, by problem family and over the number of
+    completions and voters, and the AUC and calibration of the scores; intervals are clustered by
+    problem.
+
+    Example: gradeschool verifier rank samples --verifier models/verifier --baseline greedy
+    """
+    from gradeschool.formats.settings import mapping
+    from gradeschool.reports.ranking import choice_json, print_choice, print_ranking, ranking_json
+    from gradeschool.scoring.sources import check_sources
+    from gradeschool.verifier.rank import baseline, rank, scorer_or_scores
+    from gradeschool.verifier.select import DevelopmentRun, SelectionSettings, chosen_strategy
+
+    check_scorers(scorer)
+    options = reading(dataset)
+    check_sources([run, *developments, *baselines], options)
+    asked = critiques if critic else None
+    verifier = _one_verifier(verifier, critic)
+    source = scorer_or_scores(run, verifier, generator, reduction, form, asked)
+    candidates, prepared = _scored(run, source, options, scorer)
+    settings = SelectionSettings(voters, share_weight, draws, seed)
+    chosen = None
+    if developments:
+        scored = [_scored(spec, source, options, scorer, is_reported=False)
+                  for spec in dict.fromkeys(developments)]  # fmt: skip
+        runs = [
+            DevelopmentRun(
+                str(sampled.path),
+                mapping(sampled.manifest.get("decoding")).get("temperature"),
+                found.cases,
+            )
+            for sampled, found in ((candidates, prepared), *scored)
+        ]
+        both = prepared.has_logprob and all(found.has_logprob for _, found in scored)
+        chosen = chosen_strategy(runs[1:], runs[0], has_logprob=both, settings=settings)
+    outcomes: dict[str, dict[str, tuple[int, int]]] = {}
+    accuracies: dict[str, tuple[float, Interval]] = {}
+    for spec in dict.fromkeys(baselines):
+        name, result, accuracy, interval = baseline(candidates, spec, options, warn)
+        label = name if name not in outcomes else f"{name} ({spec})"
+        outcomes[label], accuracies[label] = result, (accuracy, interval)
+    ranking = rank(
+        prepared.cases, has_logprob=prepared.has_logprob, baselines=outcomes, settings=settings
+    )
+    if as_json:
+        facts = {
+            "run": candidates.run,
+            "verifier": prepared.verifier,
+            "scorer": candidates.scorer,
+            "failed": candidates.failed,
+            "unscored": prepared.unscored,
+            **({"chosen": choice_json(chosen)} if chosen else {}),
+            "baselines": {name: {"accuracy": accuracy, "ci95": list(interval)}
+                          for name, (accuracy, interval) in accuracies.items()},
+        }  # fmt: skip
+        print_json({**facts, **ranking_json(ranking)})
+        return
+    say(f"{candidates.run} by {prepared.verifier}, scored by {candidates.scorer}")
+    if chosen:
+        print_choice(chosen, stdout_console())
+    print_ranking(ranking, accuracies, stdout_console())
+
+
+def _scored(
+    spec: str,
+    source: CandidateScorer | tuple[str, Mapping[str, ScoreRow]],
+    options: ReadOptions,
+    scorer: str | None,
+    is_reported: bool = True,
+) -> tuple[CandidateRun, RankInput]:
+    """Return a run with its scores; warn about completions without a score.
+
+    source: of the reported run. Another run has its own dataset, and scores beside it.
+    """
+    from dataclasses import replace
+
+    from gradeschool.formats.own_run import dataset_of
+    from gradeschool.reports.progress import ScoringDisplay
+    from gradeschool.verifier.candidates import one_run
+    from gradeschool.verifier.rank import rank_input
+    from gradeschool.verifier.scores import CandidateScorer, add_scores, choose_scores, scores_path
+
+    if not is_reported and dataset_of(Path(spec)):
+        options = replace(options, dataset=None)
+    candidates = one_run(spec, options, warn, scorer)
+    beside = scores_path(candidates.path)
+    if isinstance(source, CandidateScorer):
+        with ScoringDisplay() as display:
+            path = add_scores(candidates, source, tell=display.scored)
+        name, rows = choose_scores(path, source.name)
+    else:
+        name, rows = source if is_reported else choose_scores(beside, source[0])
+    prepared = rank_input(candidates, name, rows)
+    if prepared.unscored:
+        warn(
+            f"{prepared.unscored} of {candidates.total} completions have no score and are left out"
+        )
+    return candidates, prepared
+
+
+@command.command("bench")
 @click.argument("benchmark", type=click.Choice(["processbench"]))
 @click.option("--verifier", "verifiers", multiple=True, metavar="FOLDER|FILE.gguf|tiny",
               help="Verifier: its value at the end of each step; may be repeated.")  # fmt: skip
@@ -234,7 +577,7 @@ def export(verifier: Path, output: Path) -> None:
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the scores and predictions of every solution as JSON lines.")  # fmt: skip
 @json_option
-def bench(
+def bench_command(
     benchmark: str, threshold: float | None, limit: int | None, output: Path | None, as_json: bool,
     **sources: Any,
 ) -> None:  # fmt: skip

@@ -20,19 +20,23 @@ PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byt
 UNUSED_TOKEN = "<|unused_{}|>"
 # The head of a verifier: JSON with these fields of the folder's verifier.json.
 HEAD_KEY, VERIFIER_FILE = "gradeschool.verifier", "verifier.json"
-HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias")
+HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias", "level")
 LIKELIHOOD, LOGIT = "likelihood", "logit"
 GIVE_MODEL = "give the folder of a model"
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
 class Head(NamedTuple):
-    """The parameters that map a verifier's states to values; see `verifier.head`."""
+    """The parameters that map a verifier's states to values; see `verifier.head`.
+
+    level: what the verifier learnt, "" if unknown.
+    """
 
     kind: str
     token_id: int
     gain: float
     bias: float
+    level: str = ""
 
 
 def head_from(written: str | bytes) -> Head:
@@ -42,15 +46,15 @@ def head_from(written: str | bytes) -> Head:
     kind = str(fields.get("head") or LOGIT)  # the only kind of verifiers that do not name theirs
     if kind not in (LIKELIHOOD, LOGIT):
         raise ValueError(f"the head {kind!r} is unknown")
-    return Head(kind, *numbers)
+    return Head(kind, *numbers, str(fields.get("level") or ""))
 
 
 def write_gguf(folder: Path, target: Path) -> None:
     """Write a folder's model, tokenizer, chat template and verifier's head (if any) in float32.
 
     The folder must contain a Llama model with tied embeddings and a byte-level BPE tokenizer that
-    splits as `PRE_TOKENIZER` does, as made by `gradeschool finetune -m new:SIZE`. Raises InputError
-    for another architecture, MissingExtraError if gguf or safetensors is missing.
+    splits as `PRE_TOKENIZER` does, as `gradeschool verifier finetune -m new:SIZE` makes it. Raises
+    InputError for another architecture, MissingExtraError if gguf or safetensors is missing.
     """
     require_packages("writing GGUF", "llama-cpp", "gguf")
     require_packages("writing GGUF", "train", "safetensors")

@@ -177,14 +177,6 @@ def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
         ) from None
 
 
-def untrained(kind: Any, config: Any) -> Any:
-    """Return a new model from a transformers class and a configuration; fetches and runs no code.
-
-    Raises ValueError if transformers has no such model.
-    """
-    return kind.from_config(config, trust_remote_code=False)
-
-
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
     """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
 
@@ -245,11 +237,6 @@ def model_name(folder: Path, *more: str) -> str:
         if file.is_file():
             digest.update(file.read_bytes())
     return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
-
-
-def is_name_of(name: str, model_fingerprint: str) -> bool:
-    """Return whether `model_name` gives this name to a model with this fingerprint, and no more."""
-    return name.endswith(f"@{hashlib.sha256(model_fingerprint.encode()).hexdigest()[:12]}")
 
 
 def model_folder(spec: str) -> Path:

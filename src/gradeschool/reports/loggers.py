@@ -26,9 +26,7 @@ from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
-from gradeschool.formats.settings import read_object
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
-from gradeschool.models.local import TRAINING_FILE
 from gradeschool.reports.measured import changes_of
 from gradeschool.reports.printable import markdown_table
 from gradeschool.reports.progress import EvaluationTally
@@ -434,7 +432,8 @@ class EvaluationLog(RunProgress, RunLog):
         names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
                  "completion_tokens", "seconds")  # fmt: skip
         values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
-        values |= {f"final/errors/{cause}": count for cause, count in fields["errors"].items()}
+        for kind in ("failures", "errors"):
+            values |= {f"final/{kind}/{cause}": count for cause, count in fields[kind].items()}
         if "cost" in fields:
             values["final/cost"] = fields["cost"]["dollars"]
         for row in table:
@@ -444,35 +443,6 @@ class EvaluationLog(RunProgress, RunLog):
                 if row[name] is not None
             }
         self.results(values, table, whole)
-
-
-class TrainingLog(RunLog):
-    """The log of a training: its settings, every update, the curves, and the final results.
-
-    folder: of the model; the settings are those in its training.json.
-    """
-
-    def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
-        super().__init__(names, show, warn)
-        self.folder = folder
-
-    def row(self, row: Mapping[str, Any]) -> None:
-        """Log a row of losses.jsonl or curves.jsonl under the same names."""
-        if not self.names:
-            return
-        if not self.is_open:
-            fields = read_object(self.folder / TRAINING_FILE, "train the model again")
-            self.open_run(self.folder, "updates", str(fields["created"]), fields)
-        numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
-        self.metrics(int(numbers.pop("update")), numbers)
-
-    def finished(self, fields: Mapping[str, Any]) -> None:
-        """Log the results of a finished training from its training.json."""
-        names = ("updates", "tokens", "seconds", "losses")
-        values = flat({name: fields[name] for name in names})
-        self.results({
-            f"final/{name}": value for name, value in values.items() if not isinstance(value, str)
-        })  # fmt: skip
 
 
 def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:

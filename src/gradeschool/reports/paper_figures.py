@@ -1,6 +1,6 @@
 """The figures of Cobbe et al. 2021 (arXiv:2110.14168), to be filled with measured series.
 
-`gradeschool reproduce` measures the series; this module only draws them.
+`gradeschool verifier reproduce` measures the series; this module only draws them.
 """
 
 from __future__ import annotations

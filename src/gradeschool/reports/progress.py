@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from gradeschool.percentages import bounds, count, percent
-from gradeschool.reports.printable import printable, say, terminal
+from gradeschool.reports.printable import say, terminal
 from gradeschool.runs.evaluate import EndedSample, RunProgress
 from gradeschool.runs.send import InFlight
 from gradeschool.scoring.statistics import wilson
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.runs.cost import Budget
-    from gradeschool.verifier.reproduce.stages import Stage, StageProcess, StageResult
     from gradeschool.verifier.scores import ScoringProgress
-    from gradeschool.verifier.training import TrainingUpdate
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
@@ -233,39 +230,6 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.update(tally.stored + tally.ended, tally.total, tally.figures, now)
 
 
-# A training
-
-
-class TrainingDisplay(ProgressDisplay):
-    """The losses, the speed and the time left of a training."""
-
-    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        super().__init__(quiet, console)
-        self.updates = 0
-        self._recent: deque[TrainingUpdate] = deque(maxlen=RECENT_UPDATES)
-
-    def updated(self, update: TrainingUpdate) -> None:
-        """Count an update."""
-        self.updates += 1
-        self._recent.append(update)
-        self.update(update.number, update.of, self.figures, now=update.number == update.of)
-
-    def row(self, row: Mapping[str, object]) -> None:
-        """Show the values of a measurement."""
-        self.message(BETWEEN.join(f"{name} {row[name]}" for name in row if name != "update"))
-
-    def figures(self) -> list[str]:
-        """Return the mean losses of the last updates, the speed and the time left."""
-        last, count = self._recent[-1], len(self._recent)
-        means = {name: sum(update.losses[name] for update in self._recent) / count
-                 for name in last.losses}  # fmt: skip
-        seconds = sum(update.seconds for update in self._recent) or 1e-9
-        speed = sum(update.tokens for update in self._recent) / seconds
-        remaining = (last.of - last.number) * seconds / count
-        losses = (f"{name} {mean:.4f}" for name, mean in means.items())
-        return [BETWEEN.join([*losses, f"{speed:,.0f} tokens/s", f"{remaining:,.0f} s left"])]
-
-
 # Scores by a verifier
 
 
@@ -281,43 +245,3 @@ class ScoringDisplay(ProgressDisplay):
         is_last = progress.scored == progress.total
         figures = [f"{self.texts} scored"]
         self.update(progress.scored, progress.total, lambda: figures, now=is_last)
-
-
-# The stages of a recipe
-
-
-class StagesDisplay(ProgressDisplay):
-    """The running stages with the last message of each, and how many are done."""
-
-    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        super().__init__(quiet, console)
-        self._begun: set[str] = set()
-
-    def show(self, running: Sequence[StageProcess], completed: int, total: int) -> None:
-        """Show the running stages."""
-        for stage in running:
-            if self.console is None and stage.stage.name not in self._begun:
-                self._begun.add(stage.stage.name)
-                self.message(f"{stage.stage.name} ... ({completed}/{total} done)")
-        if self.console is not None:
-            self.update(completed, total, lambda: ["stages", *map(_stage_line, running)])
-
-    def ended(self, stage: Stage, result: StageResult) -> None:
-        """Show how long a stage took."""
-        self.message(f"{stage.name}: {result.seconds:,.0f} s, {result.cpu_seconds:,.0f} s of CPU")
-
-
-def _stage_line(running: StageProcess) -> str:
-    seconds = time.monotonic() - running.since
-    return f"{running.stage.name}  {seconds:,.0f} s  {last_line(running.log)}"
-
-
-def last_line(path: Path) -> str:
-    """Return the last non-empty line of a log as plain text."""
-    try:
-        with path.open("rb") as log:
-            log.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            lines = log.read().decode("utf-8", "replace").replace("\r", "\n").split("\n")
-    except OSError:
-        return ""
-    return printable(next((line for line in reversed(lines) if line.strip()), ""))

@@ -13,9 +13,16 @@ from gradeschool.percentages import bounds, decimals, gain, percent, point_bound
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.choice import ChosenStrategy
-from gradeschool.verifier.rank import Bucket, CurvePoint, FamilyResults, Ranking, StrategyResult
-from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN, strategy_title
+from gradeschool.verifier.rank import Bucket, FamilyResults, Ranking, StrategyResult, conclusion
+from gradeschool.verifier.select import (
+    BEST,
+    COVERAGE,
+    MAJORITY,
+    MEAN,
+    ChosenStrategy,
+    CurvePoint,
+    strategy_title,
+)
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult, StepResult
 
 SHORT = {
@@ -24,9 +31,11 @@ SHORT = {
     BEST: "best",
     "top": "top {voters}",
     "weighted": "weighted",
+    "odds": "odds",
     "frequency": "+ share",
     "logprob": "logprob",
     "sum": "sum",
+    "probable": "p vote",
     COVERAGE: "any",
 }
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob", "sum": "summed logprob"}
@@ -34,8 +43,9 @@ Baselines = Mapping[str, tuple[float, Interval]]  # accuracy by the run's name
 
 
 def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> None:
-    """Print every selection strategy, by family, completions and voters, and the calibration."""
+    """Print what to select by, then every strategy, by family, completions and voters."""
     whole = ranking.whole
+    console.print(printable(conclusion(ranking)), soft_wrap=True)
     console.print(
         f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
         f"problem); on average a problem has {whole.unique_solutions:.1f} different solutions\nand "
@@ -51,12 +61,12 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
     if ranking.most > 1:
         console.print(_over_completions(ranking))
         console.print(_over_voters(ranking))
-        if ranking.budgets:
-            console.print(_over_tokens(ranking))
     console.print(
         "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
         f"subsets; votes are averaged over {ranking.settings.draws} random subsets.\n"
-        "Choose the number of voters on a development run, not on the one that is reported.",
+        "A scorer of the generator's size reads every completion once more: at equal tokens, "
+        "compare N completions with a vote of 2 N.\n"
+        "Choose strategy and voters on a development run (--dev), not on the one that is reported.",
         soft_wrap=True,
     )
 
@@ -137,17 +147,6 @@ def _over_completions(ranking: Ranking) -> Table:
     return table
 
 
-def _over_tokens(ranking: Ranking) -> Table:
-    names = list(ranking.budgets[-1].accuracies)
-    title = "over the tokens of a problem, written and read by the scorer, % right"
-    table = simple_table(["tokens"], [_short(name, ranking) for name in names], title)
-    for point in ranking.budgets:
-        cells = [f"{100 * point.accuracies[name]:.1f}" if name in point.accuracies else ""
-                 for name in names]  # fmt: skip
-        table.add_row(f"{point.tokens:,.0f}", *cells)
-    return table
-
-
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     """Print the strategy chosen on a development run, and its accuracy on both runs."""
     choice, reported = chosen.choice, chosen.reported
@@ -202,7 +201,8 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
                    for name, points in ranking.curves.items()},
         "voters_curves": {str(n): [_point_json(point) for point in points]
                           for n, points in ranking.top.items()},
-        "budgets": [point._asdict() for point in ranking.budgets],
+        "break_even_auc": ranking.break_even,
+        "conclusion": conclusion(ranking),
         "calibration": [bucket._asdict() for bucket in ranking.buckets],
     }  # fmt: skip
 

@@ -241,7 +241,7 @@ class Dispatcher:
             if self.stopping.is_set():
                 return []
             tries += 1
-            sent, begun = self.limiter.clock(), time.monotonic()
+            sent = self.limiter.clock()
             try:
                 self.in_flight.sent += 1
                 try:
@@ -262,9 +262,8 @@ class Dispatcher:
             else:
                 self._retries.succeeded()
                 self.limiter.succeeded()
-                seconds = time.monotonic() - begun
                 return [
-                    completed(request.part(place, place + 1), reply, self.run, seconds)
+                    completed(request.part(place, place + 1), reply, self.run)
                     for place, reply in enumerate(replies)
                 ]
 
@@ -312,8 +311,8 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def completed(request: Request, reply: Reply, run: str, seconds: float | None = None) -> Completion:
-    """Return the completion in a reply, which took this long."""
+def completed(request: Request, reply: Reply, run: str) -> Completion:
+    """Return the completion in a reply."""
     return Completion(
         key=request.key,
         problem_id=request.problem.id,
@@ -327,7 +326,6 @@ def completed(request: Request, reply: Reply, run: str, seconds: float | None = 
         deviations=reply.deviations,
         requests=reply.requests,
         logprob=reply.logprob,
-        latency=None if seconds is None else round(seconds, 3),
     )
 
 

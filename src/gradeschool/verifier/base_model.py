@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError, StoreError, UnknownNameError, require_packages
 from gradeschool.models.local import check_model, from_folder
-from gradeschool.verifier.parallel import layers_of
 
 if TYPE_CHECKING:
     from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 PACKAGES = ("safetensors", "torch", "transformers")
 GGUF = ".gguf"
+ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
+ALPHA = 2  # peft's lora_alpha is ALPHA x rank, so that one learning rate suits every rank
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
 
 
@@ -133,17 +134,53 @@ def load_folder(folder: Path) -> BaseModel:
     return BaseModel(model, tokenizer, config.dtype or torch.float32)
 
 
-def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = None) -> None:
+def add_lora(model: Any, rank: int, seed: int) -> Any:
+    """Freeze a model and add adapters to its linear layers except the head; return peft's wrapper.
+
+    The model itself computes with the adapters. Raises MissingExtraError without peft, InputError
+    for a model without linear layers.
+    """
+    require_packages("training LoRA adapters", "train", "peft")
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    head = model.get_output_embeddings()
+    names = {
+        name.rpartition(".")[2]
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and module is not head
+    }
+    if not names:
+        raise InputError(
+            f"--lora finds no linear layers in a model of the type {model.config.model_type!r}; "
+            "train all weights instead"
+        )
+    config = LoraConfig(
+        r=rank, lora_alpha=ALPHA * rank, target_modules=sorted(names), task_type="CAUSAL_LM"
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return get_peft_model(model, config)
+
+
+def save_folder(
+    base: BaseModel, folder: Path, dtype: str | None = None, adapters: Any = None
+) -> None:
     """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
 
-    dtype: of the weights, None for the base model's; bfloat16 loses small updates. Generation ends
-    at the tokenizer's end token.
+    dtype: of the weights, None for the base model's; bfloat16 loses small updates. adapters: peft's
+    wrapper; they are saved beside the model, which gets the merged weights. Generation ends at the
+    tokenizer's end token.
     """
     import torch
     from safetensors import SafetensorError
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    if adapters is not None:
+        adapters.save_pretrained(folder / ADAPTER)
+        adapters.merge_and_unload()
+    model = base.model
     ends = model.generation_config.eos_token_id
     ends = [ends] if isinstance(ends, int) else list(ends or [])
     ends = list(dict.fromkeys([base.tokenizer.eos_token_id, *ends]))
@@ -284,7 +321,7 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
 
 
 # The modules of a block whose output is added to the residual stream, by config.model_type. The
-# paper uses 20 % dropout on these paths (section 4.3).
+# paper uses 20 % dropout on these paths (section 5.2).
 RESIDUAL = {
     **dict.fromkeys(
         ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "smollm3", "olmo"),
@@ -316,7 +353,8 @@ def drop_residuals(model: Any, share: float) -> None:
             f"--dropout does not know where the residual paths of {kind!r} are; leave it out, or "
             f"use one of {', '.join(sorted(RESIDUAL))}"
         )
-    for block in layers_of(model):
+    lists = [list(module) for module in model.modules() if isinstance(module, nn.ModuleList)]
+    for block in max(lists, key=len, default=[]):
         for name in RESIDUAL[kind]:
             getattr(block, name).register_forward_hook(ResidualDropout(share))
 

@@ -1,15 +1,16 @@
 """A verifier: a language model that gives at each token the probability of a right solution.
 
-The head has two parameters, a gain and a bias on the logit of one reserved token, as in appendix B
-of "Training Verifiers to Solve Math Word Problems" (arXiv 2110.14168). The other logits remain
-those of a language model, so that one network can be trained on both objectives.
+The head is a gain and a bias on the logit of one reserved token, as in appendix E of "Training
+Verifiers to Solve Math Word Problems" (arXiv 2110.14168). The other logits remain those of a
+language model, so that one network is trained on both objectives. The reserved token's row of the
+unembedding is a parameter of its own, which also learns where adapters freeze the rest.
 """
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +18,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
-from gradeschool.atomic import write_json
+from gradeschool.atomic import require_new, write_json
 from gradeschool.errors import InputError
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
-from gradeschool.models.local import UNFINISHED, check_model, ends_of, load_model
-from gradeschool.verifier.examples import SolutionTokens
-from gradeschool.verifier.packing import PackedRows, hidden_states, pack_texts, take_packed
+from gradeschool.models.local import (
+    UNFINISHED,
+    check_model,
+    ends_of,
+    from_folder,
+    load_model,
+    load_tokenizer,
+)
+from gradeschool.verifier.data import SolutionTokens
+from gradeschool.verifier.select import auc
 
 SCHEMA = 1
 # With these, an untrained head gives about 0.5, with little weight on the token's logit.
@@ -31,152 +39,63 @@ GAIN, BIAS = 0.1, 0.5
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
 MOST_START = 2.0  # nats; with a higher loss, these constants do not suit a model
 LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
-
-
-class VerifierOutput(NamedTuple):
-    """The output of a forward pass.
-
-    values: [rows, S], at each position of a body; the value at the last token is the solution's.
-    language: the cross-entropy (nats) of all solution tokens of the selected rows, summed by row;
-    None without a selection. logits: of the values, if they are probabilities. logprobs: [rows], of
-    whole solutions (nats), if they determine the score.
-    """
-
-    values: Tensor
-    language: Tensor | None
-    logits: Tensor | None = None
-    logprobs: Tensor | None = None
+# Tokens of one forward pass, with padding.
+PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
+SHARED = 4  # solutions of a question from which it is read once for all of them
+VERIFIER_TOKEN = "<ver>"
+# Tokens that model families reserve for such uses.
+FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
 
 
 class Verifier(nn.Module):
-    """A causal language model from transformers with the scalar head."""
+    """A causal language model from transformers with a head.
 
-    kind = LOGIT
-
-    def __init__(self, model: Any, token_id: int, gain: float = GAIN, bias: float = BIAS) -> None:
-        super().__init__()
-        self.model = model
-        self.token_id = token_id
-        self.gain = nn.Parameter(torch.tensor([gain], dtype=torch.float32))
-        self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float32))
-        self.share = True
-
-    def get_input_embeddings(self) -> Any:
-        """Return the model's embedding, as models of transformers do."""
-        return self.model.get_input_embeddings()
-
-    def get_output_embeddings(self) -> Any:
-        """Return the model's unembedding."""
-        return self.model.get_output_embeddings()
-
-    def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
-        """Return the values of all bodies, and the language loss of the selected rows."""
-        states = hidden_states(self.model, rows, self.share)
-        head = self.model.get_output_embeddings()
-        # In bfloat16 there are only 63 values from .9 to 1.1, so many solutions would tie.
-        with torch.autocast(states.device.type, enabled=False):
-            logit = states.float() @ head.weight[self.token_id].float()
-            if getattr(head, "bias", None) is not None:
-                logit = logit + head.bias[self.token_id].float()
-            values = self.gain * logit + self.bias
-        if language is None:
-            return VerifierOutput(values, None)
-        mask = rows.solution_mask[language]
-        logprobs = self._logprobs(states[language], rows.body[language], mask)
-        return VerifierOutput(values, -logprobs.sum(1))
-
-    def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor, exact: bool = False) -> Tensor:
-        """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
-
-        The reserved token is excluded. exact: see `logits_of`.
-        """
-        before = torch.zeros_like(mask)
-        before[:, :-1] = mask[:, 1:]
-        logits = logits_of(self.model, states[before], exact)
-        banned = torch.arange(logits.shape[-1], device=logits.device) == self.token_id
-        logits = logits.masked_fill(banned, float("-inf"))
-        losses = nn.functional.cross_entropy(logits, body[mask], reduction="none")
-        return losses.new_zeros(mask.shape).masked_scatter(mask, -losses)
-
-    def save(self, folder: Path, tokenizer: Any, facts: Mapping[str, Any] | None = None) -> None:
-        """Write a plain model folder (safetensors) and verifier.json, which includes the head."""
-        from transformers.utils import logging
-
-        logging.disable_progress_bar()
-        folder.mkdir(parents=True, exist_ok=True)
-        self.model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        write_json(folder / VERIFIER_FILE, {**self.fields(), **(facts or {})})
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of verifier.json about the head."""
-        return {
-            "schema": SCHEMA,
-            "head": self.kind,
-            "token_id": self.token_id,
-            "gain": self.gain.item(),
-            "bias": self.bias.item(),
-        }
-
-    @classmethod
-    def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
-        """Load a verifier from its folder; raises InputError if there is none.
-
-        precision: see `load_model`.
-        """
-        head = head_of(folder)
-        model = load_trunk(folder, device, precision)
-        vocabulary = model.get_input_embeddings().weight.shape[0]
-        likelihood = head.kind == LIKELIHOOD
-        least = NO_TOKEN.id if likelihood else 0
-        if not least <= head.token_id < vocabulary:
-            raise InputError(
-                f"{str(folder / VERIFIER_FILE)!r} names the token {head.token_id!r}, but the "
-                f"model knows {vocabulary}; train the verifier again"
-            )
-        kind = LikelihoodVerifier if likelihood else Verifier
-        return kind(model, head.token_id, head.gain, head.bias).to(device).eval()
-
-
-class LikelihoodVerifier(Verifier):
-    """A verifier whose score is the likelihood of the whole solution under its language model.
-
-    The value at a token is sigmoid(exp(gain) * the sum of the log-probabilities up to it + bias),
-    including tokens that a calculator forced. Unlike with the paper's head, training pushes down
-    every token of a wrong solution, not only one logit. It is similar to the implicit rewards of
-    Yuan et al. 2024 (arXiv 2412.01981), without a reference model.
+    kind LOGIT: the value at a token is gain x (state . row) + bias. kind LIKELIHOOD: it is
+    sigmoid(exp(gain) x the sum of the log-probabilities up to it + bias), including tokens that a
+    calculator forced; not in the paper, but close to the implicit rewards of Yuan et al. 2024
+    (arXiv 2412.01981) without a reference model.
     """
 
-    kind = LIKELIHOOD
-    head_alone = False  # whether the labels train only gain and bias
+    def __init__(
+        self,
+        model: Any,
+        token_id: int,
+        gain: float | None = None,
+        bias: float | None = None,
+        kind: str = LOGIT,
+    ) -> None:
+        super().__init__()
+        self.model, self.token_id, self.kind = model, token_id, kind
+        usual = (GAIN, BIAS) if kind == LOGIT else (LIKELIHOOD_GAIN, LIKELIHOOD_BIAS)
+        gain, bias = usual[0] if gain is None else gain, usual[1] if bias is None else bias
+        self.gain = nn.Parameter(torch.tensor([gain], dtype=torch.float32))
+        self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float32))
+        self.offset = 0.0  # of the reserved token's logit, in models whose unembedding has a bias
+        if kind == LOGIT:
+            unembedding = model.get_output_embeddings()
+            self.row = nn.Parameter(unembedding.weight[token_id].detach().float().clone())
+            if getattr(unembedding, "bias", None) is not None:
+                self.offset = float(unembedding.bias[token_id])
 
-    def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
-        """Return the values of all bodies, and the language loss of the selected rows."""
-        logprobs = self.solution_logprobs(rows)
-        scored = logprobs.detach() if self.head_alone else logprobs
-        logits = self.gain.exp() * scored.cumsum(1) + self.bias
-        spoken = None if language is None else -logprobs[language].sum(1)
-        # In float32 a sigmoid is 0 below -103, where many steps of a long solution end.
-        return VerifierOutput(torch.sigmoid(logits.double()), spoken, logits, logprobs.sum(1))
+    def values(self, states: Tensor) -> Tensor:
+        """Return the value of each state, in float32: bfloat16 has 63 values from .9 to 1.1."""
+        return self.gain * (states.float() @ self.row + self.offset) + self.bias
 
-    def solution_logprobs(self, rows: PackedRows) -> Tensor:
-        """Return the log-probability (nats) of each solution token, 0 elsewhere: [rows, S]."""
-        states = hidden_states(self.model, rows, self.share)
-        return self._logprobs(states, rows.body, rows.solution_mask, exact=True)
+    def logits(self, logprobs: Tensor) -> Tensor:
+        """Return the logit of each (partial) sum of log-probabilities, for the kind LIKELIHOOD."""
+        return self.gain.exp() * logprobs + self.bias
 
     def fit_start(self, logprobs: Tensor, right: Tensor, drawn: Tensor) -> float:
-        """Fit gain and bias if they start badly; return the initial cross-entropy (nats).
+        """Fit gain and bias of a likelihood head if they start badly; return the cross-entropy.
 
-        logprobs, right, drawn: [n], of solutions: the sum of their tokens' log-probabilities,
-        whether they are right (0 or 1), and how often they were drawn. The default constants suit
-        small models; a long solution of a pretrained model may have a log-probability of -100, and
-        the cross-entropy is then above ten nats. If it is above `MOST_START`, gain and bias
-        standardise the log-probabilities, so that an ordinary solution gets 0.5.
+        logprobs, right, drawn: [n], of solutions. The default constants suit small models; a long
+        solution of a pretrained model may have a log-probability of -100. If the cross-entropy is
+        above `MOST_START` nats, gain and bias standardise the log-probabilities.
         """
         share = drawn / drawn.sum()
 
         def start() -> float:
-            logits = self.gain.exp() * logprobs + self.bias
+            logits = self.logits(logprobs)
             return float(share @ binary_cross_entropy_with_logits(logits, right, reduction="none"))
 
         with torch.no_grad():
@@ -187,52 +106,87 @@ class LikelihoodVerifier(Verifier):
                 self.bias.fill_(-float(mean / deviation))
             return start()
 
+    def fit_row(
+        self, texts: Sequence[SolutionTokens], right: Sequence[bool], owners: Sequence[int]
+    ) -> float | None:
+        """Begin the head from a ridge regression of the labels on each solution's mean state.
 
-def new_verifier(
-    model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
-) -> tuple[Verifier, ReservedToken]:
-    """Make an untrained verifier from a generator, with the same weights.
+        owners: the problem of each solution. Returns the AUC within problems on the fifth of the
+        problems that was left out for measuring it; None if no such problem has both labels.
+        """
+        means = torch.zeros(len(texts), len(self.row))
+        with torch.inference_mode():
+            for place, states in states_of(self.model, texts):
+                means[place] = states[1:].float().mean(0).cpu()
+        labels = torch.tensor(right, dtype=torch.float64)
+        problems = list(dict.fromkeys(owners))
+        tested = set(problems[: len(problems) // 5])
+        out = torch.tensor([owner in tested for owner in owners])
+        measured = None
+        if bool(out.any()) and bool((~out).any()):
+            weights, bias = _ridge(means[~out], labels[~out])
+            scores = (means[out] @ weights + bias).tolist()
+            by_problem: dict[int, tuple[list[float], list[bool]]] = {}
+            left_out = [place for place, is_out in enumerate(out.tolist()) if is_out]
+            for score, place in zip(scores, left_out, strict=True):
+                of_problem = by_problem.setdefault(owners[place], ([], []))
+                of_problem[0].append(score)
+                of_problem[1].append(right[place])
+            aucs = [value for each in by_problem.values() if (value := auc(*each)) is not None]
+            measured = sum(aucs) / len(aucs) if aucs else None
+        weights, bias = _ridge(means, labels)
+        size = float(weights.norm().clamp(min=1e-6))
+        with torch.no_grad():
+            self.row.copy_(weights / size)
+            self.gain.fill_(size)
+            self.bias.fill_(float(bias) - size * self.offset)
+        return measured
 
-    The row of the reserved token is initialised again, because the generator has learnt to push its
-    logit down. Also returns how the token was found.
-    """
-    reserved = reserve(model, tokenizer, needed=not likelihood)
-    if likelihood:
-        return LikelihoodVerifier(model, reserved.id, LIKELIHOOD_GAIN, LIKELIHOOD_BIAS), reserved
-    verifier = Verifier(model, reserved.id)
-    weight = model.get_output_embeddings().weight
-    source = torch.Generator().manual_seed(seed)
-    row = torch.randn(weight.shape[1], generator=source) * weight.shape[1] ** -0.5
-    with torch.no_grad():
-        weight[reserved.id] = row.to(weight)
-    return verifier, reserved
+    def save_fields(self) -> dict[str, Any]:
+        """Put the row into the model, and return the fields of verifier.json about the head."""
+        if self.kind == LOGIT:
+            weight = self.model.get_output_embeddings().weight
+            with torch.no_grad():
+                weight[self.token_id] = self.row.to(weight)
+        return {
+            "schema": SCHEMA,
+            "head": self.kind,
+            "token_id": self.token_id,
+            "gain": self.gain.item(),
+            "bias": self.bias.item(),
+        }
 
+    def save(self, folder: Path, tokenizer: Any, facts: Mapping[str, Any] | None = None) -> None:
+        """Write a plain model folder (safetensors) and verifier.json, which includes the head."""
+        from transformers.utils import logging
 
-def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
-    """Return the logits of states in float32, scaled and capped as in the model's own forward.
+        logging.disable_progress_bar()
+        folder.mkdir(parents=True, exist_ok=True)
+        fields = self.save_fields()
+        self.model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        write_json(folder / VERIFIER_FILE, {**fields, **(facts or {})})
 
-    exact: also multiply in float32, whatever the precision of the model and the passes.
-    """
-    head = model.get_output_embeddings()
-    if exact:
-        bias = getattr(head, "bias", None)
-        with torch.autocast(states.device.type, enabled=False):
-            logits = linear(
-                states.float(), head.weight.float(), None if bias is None else bias.float()
+    @classmethod
+    def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
+        """Load a verifier from its folder; raises InputError if there is none.
+
+        precision: see `load_model`.
+        """
+        head = read_head(folder)
+        model = load_model(folder, device, precision)
+        vocabulary = model.get_input_embeddings().weight.shape[0]
+        least = NO_TOKEN.id if head.kind == LIKELIHOOD else 0
+        if not least <= head.token_id < vocabulary:
+            raise InputError(
+                f"{str(folder / VERIFIER_FILE)!r} names the token {head.token_id!r}, but the "
+                f"model knows {vocabulary}; train the verifier again"
             )
-    else:
-        logits = head(states).float()
-    config = model.config
-    if (divisor := getattr(config, "logits_scaling", None)) is not None:
-        logits = logits / divisor
-    if (factor := getattr(config, "logit_scale", None)) is not None:
-        logits = logits * factor
-    if (cap := getattr(config, "final_logit_softcapping", None)) is not None:
-        logits = cap * torch.tanh(logits / cap)
-    return logits
+        verifier = cls(model, head.token_id, head.gain, head.bias, head.kind)
+        return verifier.to(device).eval()
 
 
-def head_of(folder: Path) -> Head:
+def read_head(folder: Path) -> Head:
     """Return the head in verifier.json; raises InputError if there is none."""
     if (folder / UNFINISHED).is_dir():
         check_model(folder)
@@ -245,21 +199,44 @@ def head_of(folder: Path) -> Head:
         ) from error
 
 
-def load_trunk(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
-    """Load a causal language model that processes each question once for all its solutions.
+def logits_of(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:
+    """Return the logits of states in float32, scaled and capped as in the model's own forward.
 
-    Architectures that cannot do that process the question again for each solution. precision: see
-    `load_model`.
+    banned: a token without probability, -1 for none. exact: multiply in float32 too, whatever the
+    precision of the model and the passes.
     """
-    model = load_model(folder, device, precision)
-    with suppress(InputError):
-        take_packed(model)
-    return model
+    head = model.get_output_embeddings()
+    if exact:
+        bias = getattr(head, "bias", None)
+        with torch.autocast(states.device.type, enabled=False):
+            bias = None if bias is None else bias.float()
+            logits = linear(states.float(), head.weight.float(), bias)
+    else:
+        logits = head(states).float()
+    config = model.config
+    if (divisor := getattr(config, "logits_scaling", None)) is not None:
+        logits = logits / divisor
+    if (factor := getattr(config, "logit_scale", None)) is not None:
+        logits = logits * factor
+    if (cap := getattr(config, "final_logit_softcapping", None)) is not None:
+        logits = cap * torch.tanh(logits / cap)
+    if banned >= 0:
+        is_banned = torch.arange(logits.shape[-1], device=logits.device) == banned
+        logits = logits.masked_fill(is_banned, float("-inf"))
+    return logits
 
 
-VERIFIER_TOKEN = "<ver>"
-# Tokens that model families reserve for such uses.
-FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
+def _ridge(features: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return weights and bias of a ridge regression on standardised features."""
+    features = features.double()
+    mean, deviation = features.mean(0), features.std(0).clamp(min=1e-6)
+    scaled = (features - mean) / deviation
+    gram = scaled.T @ scaled + len(scaled) * torch.eye(scaled.shape[1], dtype=torch.float64)
+    weights = torch.linalg.solve(gram, scaled.T @ (labels - labels.mean())) / deviation
+    return weights.float(), (labels.mean() - mean @ weights).float()
+
+
+# The reserved token
 
 
 class ReservedToken(NamedTuple):
@@ -273,7 +250,25 @@ class ReservedToken(NamedTuple):
 NO_TOKEN = ReservedToken(-1, "", "which this head does not need")
 
 
-def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
+def new_verifier(
+    model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
+) -> tuple[Verifier, ReservedToken]:
+    """Make an untrained verifier from a generator, with the same weights.
+
+    The row of the reserved token is random: the generator has learnt to push its logit down. Also
+    returns how the token was found.
+    """
+    reserved = reserve_token(model, tokenizer, needed=not likelihood)
+    verifier = Verifier(model, reserved.id, kind=LIKELIHOOD if likelihood else LOGIT)
+    if not likelihood:
+        width = len(verifier.row)
+        source = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            verifier.row.copy_(torch.randn(width, generator=source) * width**-0.5)
+    return verifier, reserved
+
+
+def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
     """Return the reserved token for a verifier's head.
 
     It is `<ver>` if the tokenizer has it; else a token that the family reserves, the last row of an
@@ -291,7 +286,16 @@ def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
         return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
     if not needed:
         return NO_TOKEN
-    if unused := _unused_special(model, tokenizer):
+    roles = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+    used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
+    used |= set(ends_of(model, tokenizer))
+    template = str(tokenizer.chat_template or "")
+    unused = sorted(
+        (id, token.content)
+        for id, token in tokenizer.added_tokens_decoder.items()
+        if token.special and id not in used and token.content not in template
+    )
+    if unused:
         return ReservedToken(*unused[-1], "a special token that neither texts nor chats use")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
@@ -299,91 +303,147 @@ def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
     return ReservedToken(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
 
 
-def _unused_special(model: Any, tokenizer: Any) -> list[tuple[int, str]]:
-    """Return the special tokens (id, text) without a role that are not in the chat template."""
-    roles = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-    used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
-    used |= set(ends_of(model, tokenizer))
-    template = str(tokenizer.chat_template or "")
-    added: dict[int, Any] = tokenizer.added_tokens_decoder
-    return sorted(
-        (id, token.content)
-        for id, token in added.items()
-        if token.special and id not in used and token.content not in template
+# Reading solutions
+
+
+def values_of(verifier: Verifier, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+    """Return a verifier's value at each token of each solution."""
+
+    def read(text: SolutionTokens, states: Tensor) -> list[float]:
+        if verifier.kind == LOGIT:
+            return list(verifier.values(states[1:]).tolist())
+        logprobs = _logprobs(verifier.model, text, states, verifier.token_id)
+        # In float32 a sigmoid is 0 below -103, where many steps of a long solution end.
+        return list(torch.sigmoid(verifier.logits(logprobs.cumsum(0)).double()).tolist())
+
+    return _read_each(verifier.model, texts, read)
+
+
+def logprobs_of(model: Any, texts: Sequence[SolutionTokens], banned: int = -1) -> list[list[float]]:
+    """Return the log-probability (nats) of each token of each solution."""
+    return _read_each(
+        model, texts, lambda text, states: list(_logprobs(model, text, states, banned).tolist())
     )
 
 
-# Tokens per forward pass, including padding: more does not fit a core's cache, fewer add overhead.
-PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
+def _logprobs(model: Any, text: SolutionTokens, states: Tensor, banned: int = -1) -> Tensor:
+    logits = logits_of(model, states[:-1], banned, exact=True)
+    chosen = torch.tensor(text.solution, device=logits.device)[:, None]
+    return torch.log_softmax(logits.double(), -1).gather(1, chosen)[:, 0].float()
 
 
-def values_of(
-    verifier: Verifier, texts: Sequence[SolutionTokens], *, places: int | None = None
-) -> list[list[float]]:
-    """Return a verifier's value at each token of each solution.
-
-    places: number of tokens per forward pass, including padding.
-    """
-    return _each(verifier.model, texts, places, lambda rows: verifier(rows).values[:, 1:])
-
-
-def logprobs_of(model: Any, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-    """Return the log-probability (nats) of each token of each solution."""
-    return _each(model, texts, None, lambda rows: _logprobs(model, rows))
-
-
-def _logprobs(model: Any, rows: PackedRows) -> Tensor:
-    """Return the log-probability of each solution token, [rows, S - 1]."""
-    states = hidden_states(model, rows)[:, :-1]
-    mask, targets = rows.solution_mask[:, 1:], rows.body[:, 1:]
-    chosen = torch.log_softmax(logits_of(model, states[mask], exact=True), -1)
-    chosen = chosen.gather(1, targets[mask][:, None])[:, 0]
-    return chosen.new_zeros(mask.shape).masked_scatter(mask, chosen)
-
-
-def _each(
+def _read_each(
     model: Any,
     texts: Sequence[SolutionTokens],
-    places: int | None,
-    read: Callable[[PackedRows], Tensor],
+    read: Callable[[SolutionTokens, Tensor], list[float]],
 ) -> list[list[float]]:
-    """Return the result of `read` for each token of each text's solution."""
-    device: torch.device = next(model.parameters()).device
-    most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
-    values: dict[SolutionTokens, list[float]] = {}
-    for batch in batches(list(dict.fromkeys(texts)), most):
-        rows = pack_texts(batch).to(device)
-        with torch.inference_mode():
-            states = read(rows).double().cpu().tolist()
-        for text, row in zip(batch, states, strict=True):
-            values[text] = row[: len(text.solution)]
-    return [values[text] for text in texts]
+    different = list(dict.fromkeys(texts))
+    results: dict[SolutionTokens, list[float]] = {}
+    with torch.inference_mode():
+        for place, states in states_of(model, different):
+            results[different[place]] = read(different[place], states)
+    return [results[text] for text in texts]
 
 
-def batches(texts: Sequence[SolutionTokens], most: int) -> Iterator[list[SolutionTokens]]:
-    """Yield texts in batches of at most this many tokens; a longer text is its own batch.
+def states_of(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[int, Tensor]]:
+    """Yield for each text its place, and the last states [tokens + 1, width] of its solution.
 
-    Solutions of a question stay together, sorted by length; questions with short solutions come
-    first, so that the solutions in a batch have similar lengths.
+    The first state is that of the question's last token; state t has seen t tokens of the solution.
+    A question with several solutions is read once: the keys and values are shared.
     """
-    by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
-    for text in texts:
-        by_question.setdefault(text.question, []).append(text)
-    for group in by_question.values():
-        group.sort(key=lambda text: len(text.solution))
-    in_order = sorted(by_question.values(), key=lambda group: len(group[len(group) // 2].solution))
-    batch: list[SolutionTokens] = []
-    width = prefix = questions = 0
-    last: tuple[int, ...] | None = None
-    for text in (text for group in in_order for text in group):
-        more = int(text.question != last)
-        wide = max(width, len(text.solution) + 1)
-        long = max(prefix, len(text.question))
-        if batch and wide * (len(batch) + 1) + long * (questions + more) > most:
-            yield batch
-            batch, more, questions = [], 1, 0
-            wide, long = len(text.solution) + 1, len(text.question)
-        batch.append(text)
-        width, prefix, questions, last = wide, long, questions + more, text.question
-    if batch:
-        yield batch
+    device = model.device
+    most = PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU
+    by_question: dict[tuple[int, ...], list[int]] = {}
+    for place, text in enumerate(texts):
+        by_question.setdefault(text.question, []).append(place)
+    alone: list[int] = []
+    for question, places in by_question.items():
+        if len(places) < SHARED or len(question) < 2:
+            alone += places
+            continue
+        for part in _parts(places, [len(texts[place].solution) + 1 for place in places], most):
+            bodies = _padded([(question[-1], *texts[place].solution) for place in part], device)
+            states = _after_question(model, question[:-1], bodies)
+            for row, place in enumerate(part):
+                yield place, states[row, : len(texts[place].solution) + 1]
+    lengths = [len(texts[place].question) + len(texts[place].solution) for place in alone]
+    for part in _parts(alone, lengths, most):
+        rows = _padded([texts[place].question + texts[place].solution for place in part], device)
+        states = model.base_model(input_ids=rows, use_cache=False).last_hidden_state
+        for row, place in enumerate(part):
+            start = len(texts[place].question) - 1
+            yield place, states[row, start : start + len(texts[place].solution) + 1]
+
+
+def _after_question(model: Any, prefix: tuple[int, ...], bodies: Tensor) -> Tensor:
+    """Return the states of rows that continue a question, whose keys and values they share."""
+    from transformers import DynamicCache
+
+    cache = DynamicCache(config=model.config)
+    model.base_model(input_ids=_padded([prefix], model.device), past_key_values=cache)
+    cache.batch_repeat_interleave(len(bodies))
+    places = torch.arange(len(prefix), len(prefix) + bodies.shape[1], device=bodies.device)
+    states: Tensor = model.base_model(
+        input_ids=bodies, past_key_values=cache, position_ids=places[None].expand_as(bodies)
+    ).last_hidden_state
+    return states
+
+
+def _padded(rows: Sequence[Sequence[int]], device: Any) -> Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=device)
+
+
+def _parts(places: Sequence[int], lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield places in passes of at most `most` tokens with padding, the shortest rows first."""
+    part: list[int] = []
+    for length, place in sorted(zip(lengths, places, strict=True)):
+        if part and length * (len(part) + 1) > most:
+            yield part
+            part = []
+        part.append(place)
+    if part:
+        yield part
+
+
+# Export
+
+
+def export_classifier(verifier_folder: Path, output: Path) -> None:
+    """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
+
+    The label's logit is the verifier's value and needs no sigmoid: config.json says "problem_type":
+    "regression". The weights keep their data type. Raises InputError for a likelihood head, which
+    is not a linear layer, for an architecture without such a class, and for an existing output
+    folder.
+    """
+    from transformers import AutoConfig, AutoModelForTokenClassification
+
+    require_new(output)
+    check_model(verifier_folder)
+    stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
+    tokenizer = load_tokenizer(verifier_folder)
+    verifier = Verifier.load(verifier_folder, precision="float32")
+    if verifier.kind == LIKELIHOOD:
+        raise InputError(
+            f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is not a token "
+            "classifier; export one that was trained with another --level"
+        )
+    model = verifier.model
+    config = copy.deepcopy(model.config)
+    config.num_labels, config.problem_type = 1, "regression"
+    try:
+        kind: Any = AutoModelForTokenClassification
+        classifier = kind.from_config(config, trust_remote_code=False)
+    except ValueError as error:
+        raise InputError(
+            f"transformers has no token classifier of the type {config.model_type!r}; use the "
+            "verifier's folder with gradeschool"
+        ) from error
+    classifier.base_model.load_state_dict(model.base_model.state_dict())
+    [head] = [each for each in classifier.children() if isinstance(each, nn.Linear)]
+    with torch.no_grad():
+        head.weight.copy_(verifier.gain * verifier.row)
+        head.bias.copy_(verifier.bias + verifier.gain * verifier.offset)
+    classifier.to(stored).save_pretrained(output)
+    tokenizer.save_pretrained(output)

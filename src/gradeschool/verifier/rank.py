@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import count
+from gradeschool.percentages import count, gain
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.samples import Warn
@@ -25,7 +25,6 @@ from gradeschool.scoring.statistics import (
     Interval,
     Pair,
     clustered_wilson,
-    interval_of_mean,
     mean_difference,
     mean_share,
     paired_interval,
@@ -37,33 +36,33 @@ from gradeschool.verifier.candidates import (
     ProblemCandidates,
     one_run,
 )
-from gradeschool.verifier.scorers import (
-    LOGPROB_READER,
+from gradeschool.verifier.scores import (
     CandidateScorer,
+    ScoreRow,
+    choose_scores,
     is_model,
     load_scorer,
-)
-from gradeschool.verifier.scores import (
-    ScoreRow,
-    ScoringProgress,
-    add_scores,
-    choose_scores,
     scores_path,
-    stores_logprobs,
 )
-from gradeschool.verifier.selection import (
-    COVERAGE,
+from gradeschool.verifier.select import (
+    BEST,
     MAJORITY,
     MEAN,
     SCORES,
     STRATEGIES,
+    CurvePoint,
     Option,
     ProblemResult,
     RankedProblem,
     SelectionSettings,
-    passes,
+    WithinAuc,
+    auc,
+    break_even_auc,
+    curves_of,
     pick,
     strategy_title,
+    top_curves_of,
+    within,
 )
 
 
@@ -115,7 +114,8 @@ class Ranking:
 
     curves: by strategy, a point for each number of completions. top: for each number of
     completions, a point for each number of voters. families: the same results by family, () for a
-    single family. budgets: by number of tokens.
+    single family. break_even: the AUC within problems that a selector needs here, see
+    `select.break_even_auc`.
     """
 
     whole: FamilyResults
@@ -123,7 +123,7 @@ class Ranking:
     curves: Mapping[str, Sequence[CurvePoint]]
     top: Mapping[int, Sequence[CurvePoint]]
     buckets: Sequence[Bucket]
-    budgets: Sequence[BudgetPoint]
+    break_even: float | None
     most: int
     settings: SelectionSettings
     has_logprob: bool
@@ -133,13 +133,12 @@ def rank(
     cases: Sequence[RankedProblem],
     *,
     has_logprob: bool,
-    stored: Collection[str] = (),
     baselines: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
     settings: SelectionSettings | None = None,
 ) -> Ranking:
     """Return the results of every strategy on scored completions.
 
-    stored: see `RankInput`. baselines: by name, (right, completions) of each problem of another
+    baselines: by name, (right, completions) of each problem of another
     run. Raises InputError if there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
@@ -164,7 +163,7 @@ def rank(
         whole=_part("all", picked, settings, others),
         families=parts if len(parts) > 1 else (),
         curves=curves,
-        budgets=budget_curve(curves, cases, stored),
+        break_even=break_even_auc([outcome.case for outcome in picked]),
         top=top_curves_of(picked, most),
         buckets=calibration(
             [outcome.score for outcome in options],
@@ -260,34 +259,37 @@ def aucs_of(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, Wi
     return auc(scores, right), within(by_problem)
 
 
-def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
-    """Return the points of every strategy; a problem counts up to its number of completions."""
-    points: dict[str, list[CurvePoint]] = {}
-    for name in picked[0].by_strategy:
-        for n in steps(most):
-            enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
-            values = [outcome.by_strategy[name][place] for outcome, place in enough]
-            base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
-            groups = most if name == MEAN else max(1, most // n)  # MEAN is over all at every n
-            points.setdefault(name, []).append(point(n, values, base, groups))
-    return points
+def conclusion(ranking: Ranking) -> str:
+    """Return in one or two sentences what to select by, and what the score would need."""
+    inside = ranking.whole.aucs["verifier"][1].auc
+    need = ranking.break_even
+    known = "no problem has right and wrong completions"
+    if inside is not None:
+        needed = "no selector can equal the majority vote here"
+        if need is not None:
+            needed = f"to equal the majority vote, the best of {ranking.most} needs {need:.2f} here"
+        known = f"AUC within problems {inside:.2f}; {needed}"
+    gains = {
+        result.title: result.against[MAJORITY]
+        for result in ranking.whole.results
+        if result.name in CHOOSABLE and MAJORITY in result.against
+    }
+    above = {title: each for title, each in gains.items() if each.ci95.low > 0}
+    best = ranking.whole.result(BEST)
+    shown = ""
+    if best is not None and MAJORITY in best.against:
+        more = best.against[MAJORITY]
+        shown = f"; {best.title}: {gain(more.difference, more.ci95)}"
+    if not above:
+        return f"{known}. Use the majority vote: no choice by this score is above it{shown}."
+    title = max(above, key=lambda name: above[name].difference)
+    more = above[title]
+    also = shown if best is not None and title != best.title else ""
+    return f"{known}. Use the {title}: {gain(more.difference, more.ci95)} over the majority{also}."
 
 
-def top_curves_of(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
-    """Return the points over the numbers of voters for each number of completions."""
-    points: dict[int, list[CurvePoint]] = {}
-    for n in steps(most):
-        enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
-        tops = [outcome.top[place] for outcome, place in enough]
-        base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
-        ks = min(([k for k in outcome.voters if k <= n] for outcome, _ in enough), key=len)
-        points[n] = [
-            point(k, [top[index] for top in tops], base, max(1, most // n))
-            for index, k in enumerate(ks)
-        ]
-    return points
-
-
+# What `conclusion` recommends, where its gain over the majority is certain.
+CHOOSABLE = (BEST, "weighted", "odds", "frequency", "top", "logprob", "probable")
 FAMILY_FIELDS = ("family", "kind")
 STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
 
@@ -295,33 +297,33 @@ STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
 class RankInput(NamedTuple):
     """Problems to rank.
 
-    unscored: number of completions without a score, which are left out. stored: the names of the
-    scores (see SCORES) that sampling stored, so that no scorer had to read the completions.
+    unscored: number of completions without a score, which are left out.
     """
 
     cases: Sequence[RankedProblem]
     verifier: str
     has_logprob: bool
     unscored: int
-    stored: frozenset[str] = frozenset()
 
 
 def scorer_or_scores(
     spec: str,
     verifier: str | None,
     generator: str | None,
-    reduction: str = "last",
+    reduction: str | None = None,
     form: str | None = None,
+    critiques: int | None = None,
 ) -> CandidateScorer | tuple[str, Mapping[str, ScoreRow]]:
     """Return a verifier that can score, or a verifier's name and its recorded scores by key.
 
     spec: the run, FILE or FILE#RUN. verifier: a verifier's folder, its FILE.gguf or `tiny`; a file
     of scores; the beginning of a verifier's name in the file beside the completions; None for the
-    only verifier in that file, or with a generator for its log-probabilities. reduction, form: see
+    only verifier in that file, or with a generator for its log-probabilities. The others: see
     `load_scorer`. Raises InputError.
     """
-    if is_model(verifier) if verifier is not None else generator is not None:
-        return load_scorer(verifier, generator, reduction, form)
+    by_model = verifier is None if generator else critiques is not None
+    if by_model or (verifier is not None and is_model(verifier)):
+        return load_scorer(verifier, generator, reduction, form, critiques)
     if generator is not None:
         raise InputError(
             "--generator needs a verifier's model; recorded scores are used as they are"
@@ -329,15 +331,6 @@ def scorer_or_scores(
     if verifier is not None and Path(verifier).is_file():
         return choose_scores(Path(verifier), None)
     return choose_scores(scores_path(Path(parted(spec)[0])), verifier)
-
-
-def scored_by(
-    scorer: CandidateScorer,
-    sampled: CandidateRun,
-    tell: Callable[[ScoringProgress], None] | None = None,
-) -> tuple[str, Mapping[str, ScoreRow]]:
-    """Return a verifier's name and its scores of a run's completions; compute missing scores."""
-    return choose_scores(add_scores(sampled, scorer, tell=tell), scorer.name)
 
 
 def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
@@ -356,20 +349,7 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
     has_logprob = all(row.logprob is not None for row in rows)
     cases = [_case(answered, scores) for answered in sampled.answered]
     cases = [case for case in cases if case.options]
-    stored = _stored_scores(sampled, verifier, rows)
-    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows), stored)
-
-
-def _stored_scores(
-    sampled: CandidateRun, verifier: str, rows: Sequence[ScoreRow]
-) -> frozenset[str]:
-    names: set[str] = set()
-    if all(stores_logprobs(sampled, name) for name in {row.generator for row in rows}):
-        names |= {"logprob", "sum"}
-    reader = verifier.removeprefix(LOGPROB_READER)
-    if reader != verifier and stores_logprobs(sampled, reader):
-        names.add("verifier")
-    return frozenset(names)
+    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
 
 
 def _case(answered: ProblemCandidates, scores: Mapping[str, ScoreRow]) -> RankedProblem:
@@ -421,82 +401,7 @@ def baseline(
     return other.run, outcomes, mean_share(clusters), clustered_wilson(clusters)
 
 
-class BudgetPoint(NamedTuple):
-    """The accuracies of strategies for the same mean number of tokens per problem.
-
-    tokens: written and read, those of n completions. A strategy whose scorer reads its completions
-    has half as many (see `passes`). accuracies: by strategy.
-    """
-
-    n: int
-    tokens: float
-    accuracies: Mapping[str, float]
-
-
-def budget_curve(
-    curves: Mapping[str, Sequence[CurvePoint]],
-    cases: Sequence[RankedProblem],
-    stored: Collection[str] = (),
-) -> list[BudgetPoint]:
-    """Return the accuracies over equal numbers of tokens; empty if no length is recorded."""
-    lengths = [option.tokens for case in cases for option in case.options]
-    if not any(lengths):
-        return []
-    mean = sum(lengths) / len(lengths)
-    by_n = {name: {point.n: point.accuracy for point in points} for name, points in curves.items()}
-    points = []
-    for n in by_n[MAJORITY]:
-        accuracies = {
-            name: values[count]
-            for name, values in by_n.items()
-            if name != COVERAGE and (count := n // passes(name, stored)) in values
-        }
-        points.append(BudgetPoint(n, n * mean, accuracies))
-    return points
-
-
-class CurvePoint(NamedTuple):
-    """One point of a curve.
-
-    n: number of completions, or of voters. gain: accuracy minus that of the majority vote of as
-    many completions, problem by problem.
-    """
-
-    n: int
-    problems: int
-    accuracy: float
-    ci95: Interval
-    gain: float
-    gain_ci95: Interval
-
-
-def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
-    """Return the point for one value per problem, each an expectation in 0..1.
-
-    base: values to compare with, problem by problem. groups: number of disjoint sets of completions
-    over which a problem's value is a mean.
-    """
-    count = len(values)
-    gains = [value - other for value, other in zip(values, base, strict=True)]
-    return CurvePoint(
-        n=n,
-        problems=count,
-        accuracy=sum(values) / count,
-        ci95=wilson_of_mean(values, count * groups),
-        gain=sum(gains) / count,
-        gain_ci95=interval_of_mean(gains, -1.0),
-    )
-
-
 EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # boundaries of the calibration buckets
-
-
-class WithinAuc(NamedTuple):
-    """The mean AUC of the problems with right and wrong completions, and their number."""
-
-    auc: float | None
-    ci95: Interval | None
-    problems: int
 
 
 class Bucket(NamedTuple):
@@ -507,38 +412,6 @@ class Bucket(NamedTuple):
     completions: int
     mean_score: float
     right: float
-
-
-def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
-    """Return the probability that a right completion scores above a wrong one; ties count half.
-
-    The Mann-Whitney statistic over the number of pairs; None if there are no pairs.
-    """
-    positives = sum(right)
-    negatives = len(right) - positives
-    if not positives or not negatives:
-        return None
-    order = sorted(range(len(scores)), key=scores.__getitem__)
-    ranks = 0.0  # of right completions; ties share the mean rank
-    start = 0
-    while start < len(order):
-        end = start + 1
-        while end < len(order) and scores[order[end]] == scores[order[start]]:
-            end += 1
-        ranks += sum(right[index] for index in order[start:end]) * (start + 1 + end) / 2
-        start = end
-    return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
-
-
-def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> WithinAuc:
-    """Return the mean AUC of problems, each (scores, right), without problems that have no AUC."""
-    aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
-    if not aucs:
-        return WithinAuc(None, None, 0)
-    mean = sum(aucs) / len(aucs)
-    if len(aucs) == 1:
-        return WithinAuc(mean, Interval(0.0, 1.0), 1)
-    return WithinAuc(mean, interval_of_mean(aucs, 0.0), len(aucs))
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:

@@ -28,11 +28,11 @@ from gradeschool.errors import InputError
 from gradeschool.formats.settings import read_object
 from gradeschool.machine import best_device
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
-from gradeschool.verifier.examples import encode_steps
+from gradeschool.verifier.data import encode_steps
+from gradeschool.verifier.head import PLACES_ON_CPU, PLACES_ON_GPU
+from gradeschool.verifier.judges import QWEN_SEPARATOR, QWEN_SYSTEM
 from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
 
-QWEN_SEPARATOR = "<extra_0>"
-QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 CONFIG = "config.json"
 NO_MODEL = "the folder contains no readable model; give the folder of a Hugging Face model"
 
@@ -77,6 +77,11 @@ def reward_form(folder: Path) -> RewardForm:
     return forms.pop()
 
 
+# Encodes a question with steps, and reads the scores of a row's output at the marked places.
+Encode = Callable[[str, Sequence[str]], MarkedSteps]
+Read = Callable[[Tensor], Tensor]
+
+
 class RewardModel:
     """A reward model from a folder. form: None means the one in config.json.
 
@@ -88,12 +93,58 @@ class RewardModel:
         self.name = f"{model_name(folder)} ({self.form})"
         self.tokenizer = load_tokenizer(folder)
         self._device = best_device()
-        self._read = READERS[self.form](self, folder)
+        prepare = {
+            RewardForm.TOKEN: self._prepare_token,
+            RewardForm.SEQUENCE: self._prepare_sequence,
+            RewardForm.MATH_SHEPHERD: self._prepare_shepherd,
+            RewardForm.QWEN: self._prepare_qwen,
+            RewardForm.SKYWORK: self._prepare_skywork,
+        }[self.form]
+        # `_model` gives logits or, without a head, states; `_read` makes scores of them.
+        self._model: Any = None
+        self._encode, self._read = prepare(folder)
 
-    def step_scores(self, question: str, steps: Sequence[str]) -> list[float]:
-        """Return the model's probability that each step is right."""
-        with torch.inference_mode():
-            return [float(score) for score in self._read(question, steps)]
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return the model's probability that each step is right, of each solution."""
+        rows: list[MarkedSteps] = []
+        owners: list[int] = []
+        for number, (question, steps) in enumerate(solutions):
+            if self.form is not RewardForm.SEQUENCE:
+                rows.append(self._encode(question, steps))
+                owners.append(number)
+                continue
+            for end in [len(steps)] if last_only else range(1, len(steps) + 1):
+                rows.append(self._encode(question, steps[:end]))
+                owners.append(number)
+        found: dict[int, list[float]] = {}
+        for part in self._parts(rows):
+            width = max(len(rows[place].ids) for place in part)
+            ids = torch.tensor(
+                [[*rows[place].ids, *[0] * (width - len(rows[place].ids))] for place in part],
+                device=self._device,
+            )
+            with torch.inference_mode():
+                output = self._model(input_ids=ids, use_cache=False)
+                states = output.logits if hasattr(output, "logits") else output.last_hidden_state
+                for row, place in enumerate(part):
+                    scores = self._read(states[row, rows[place].places].float())
+                    found[place] = [float(score) for score in scores]
+        results: list[list[float]] = [[] for _ in solutions]
+        for place, owner in enumerate(owners):
+            results[owner] += found[place]
+        return results
+
+    def _parts(self, rows: Sequence[MarkedSteps]) -> list[list[int]]:
+        """Return the places of rows by passes; attention is causal, so padding is never seen."""
+        most = PLACES_ON_CPU if self._device == "cpu" else PLACES_ON_GPU
+        parts: list[list[int]] = []
+        for place in sorted(range(len(rows)), key=lambda place: len(rows[place].ids)):
+            if not parts or len(rows[place].ids) * (len(parts[-1]) + 1) > most:
+                parts.append([])
+            parts[-1].append(place)
+        return parts
 
     def load(self, kind: Any, folder: Path, **options: Any) -> Any:
         """Load a folder's model as a transformers class, in evaluation mode."""
@@ -126,10 +177,6 @@ class RewardModel:
             )
         return model.to(self._device).eval()
 
-    def forward(self, model: Any, ids: Sequence[int]) -> Any:
-        """Return a model's output for one row of tokens."""
-        return model(input_ids=torch.tensor([list(ids)], device=self._device), use_cache=False)
-
     def token(self, text: str) -> int:
         """Return the last token of a text; raises InputError if it is unknown."""
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -140,23 +187,130 @@ class RewardModel:
             )
         return int(ids[-1])
 
+    def _prepare_token(self, folder: Path) -> tuple[Encode, Read]:
+        from transformers import AutoModelForTokenClassification
 
-StepScores = Callable[[str, Sequence[str]], Any]  # returns a score for each step
+        self._model = self.load(AutoModelForTokenClassification, folder)
+        if self._model.config.problem_type == "regression":  # an exported verifier
 
+            def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+                text, ends = encode_steps(self.tokenizer, question, steps)
+                places = [len(text.question) + max(end, 1) - 1 for end in ends]
+                return MarkedSteps([*text.question, *text.solution], places)
 
-def _token_reader(reward: RewardModel, folder: Path) -> StepScores:
-    from transformers import AutoModelForTokenClassification
+            return encode, lambda values: values[:, 0]
+        return lambda question, steps: lines_marked(self.tokenizer, question, steps), probability
 
-    model = reward.load(AutoModelForTokenClassification, folder)
+    def _prepare_sequence(self, folder: Path) -> tuple[Encode, Read]:
+        from transformers import AutoModelForSequenceClassification
 
-    def read(question: str, steps: Sequence[str]) -> Any:
-        marked = lines_marked(reward.tokenizer, question, steps)
-        logits = reward.forward(model, marked.ids).logits[0, marked.places]
-        if model.config.problem_type == "regression":  # an exported verifier: values, not logits
-            return logits[:, 0].float()
-        return probability(logits)
+        model = self.load(AutoModelForSequenceClassification, folder)
+        if model.config.num_labels > 2 or not hasattr(model, "score"):
+            raise InputError(
+                f"the reward model in {str(folder)!r} has {model.config.num_labels} classes and "
+                f"{'a' if hasattr(model, 'score') else 'no'} linear layer `score`; give one with a "
+                "single score or two classes"
+            )
+        self._model = model.base_model
+        weight = model.score
 
-    return read
+        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+            if self.tokenizer.chat_template:
+                turns = [{"role": "user", "content": question},
+                         {"role": "assistant", "content": "\n".join(steps)}]  # fmt: skip
+                ids = self._chat(turns)
+            else:
+                text = encode_steps(self.tokenizer, question, steps).text
+                ids = [*text.question, *text.solution]
+            return MarkedSteps(ids, [len(ids) - 1])
+
+        return encode, lambda states: probability(weight(states.to(weight.weight.dtype)))
+
+    def _chat(self, turns: Sequence[Mapping[str, str]]) -> list[int]:
+        text = self.tokenizer.apply_chat_template(turns, tokenize=False)
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _prepare_shepherd(self, folder: Path) -> tuple[Encode, Read]:
+        from transformers import AutoModelForCausalLM
+
+        self._model = self.load(AutoModelForCausalLM, folder)
+        tag, good, bad = (self.token(text) for text in (STEP_TAG, GOOD, BAD))
+
+        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+            lines = [f"Step {number}: {step} {STEP_TAG}" for number, step in enumerate(steps, 1)]
+            ids = list(self.tokenizer(f"{question} " + "\n".join(lines))["input_ids"])
+            return MarkedSteps(ids, places_of_tag(ids, tag, len(steps), self.name))
+
+        return encode, lambda logits: logits[:, [good, bad]].softmax(-1)[:, 0]
+
+    def _prepare_qwen(self, folder: Path) -> tuple[Encode, Read]:
+        self._model, tensors = self._base_and_head(folder, "score.")
+        separator = self.token(QWEN_SEPARATOR)
+        if not self.tokenizer.chat_template:
+            raise InputError(
+                f"the tokenizer in {str(folder)!r} has no chat template, which the form 'qwen' "
+                "needs; give the folder as it was published, or another --form"
+            )
+
+        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+            ids = self._chat([
+                {"role": "system", "content": QWEN_SYSTEM},
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": QWEN_SEPARATOR.join([*steps, ""])},
+            ])  # fmt: skip
+            return MarkedSteps(ids, places_of_tag(ids, separator, len(steps), self.name))
+
+        def read(states: Tensor) -> Tensor:
+            hidden = relu(linear(states, tensors["score.0.weight"], tensors["score.0.bias"]))
+            return probability(linear(hidden, tensors["score.2.weight"], tensors["score.2.bias"]))
+
+        return encode, read
+
+    def _prepare_skywork(self, folder: Path) -> tuple[Encode, Read]:
+        self._model, tensors = self._base_and_head(folder, "v_head.")
+        line_break = self.token("\n")
+
+        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+            start = f"{self.tokenizer.bos_token or ''}{question}\n"
+            ids, places = list(self.tokenizer(start)["input_ids"]), []
+            for step in steps:
+                ids += [*self.tokenizer(step)["input_ids"], line_break]
+                places.append(len(ids) - 1)
+            return MarkedSteps(ids, places)
+
+        head = (tensors["v_head.summary.weight"], tensors["v_head.summary.bias"])
+        return encode, lambda states: linear(states, *head)[:, 0].sigmoid()
+
+    def _base_and_head(self, folder: Path, prefix: str) -> tuple[Any, Mapping[str, Tensor]]:
+        """Return the model without a head, and the head's tensors by name.
+
+        The folder's own code defines only the head, so the base model of its "model_type" can be
+        built without that code.
+        """
+        from safetensors import SafetensorError, safe_open
+        from transformers import AutoConfig, AutoModel
+
+        fields = read_object(folder / CONFIG, NO_MODEL)
+        fields.pop("auto_map", None)
+        fields.pop("architectures", None)
+        try:
+            config = AutoConfig.for_model(fields.pop("model_type", ""), **fields)
+            tensors = {}
+            for file in sorted(folder.glob("*.safetensors")):
+                with safe_open(file, "pt") as opened:
+                    for name in opened.keys():  # noqa: SIM118
+                        if name.startswith(prefix):
+                            tensors[name] = opened.get_tensor(name).float().to(self._device)
+        except (ValueError, OSError, SafetensorError) as error:
+            raise InputError(
+                f"the reward model in {str(folder)!r} cannot be read ({error}); give another folder"
+            ) from error
+        if not tensors:
+            raise InputError(
+                f"the safetensors files in {str(folder)!r} have no tensor {prefix + '*'!r}, which "
+                f"the form '{self.form}' needs; give another --form"
+            )
+        return self.load(AutoModel, folder, config=config), tensors
 
 
 def lines_marked(tokenizer: Any, question: str, steps: Sequence[str]) -> MarkedSteps:
@@ -184,55 +338,6 @@ def probability(logits: Tensor) -> Tensor:
     return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
 
 
-def _sequence_reader(reward: RewardModel, folder: Path) -> StepScores:
-    from transformers import AutoModelForSequenceClassification
-
-    model = reward.load(AutoModelForSequenceClassification, folder)
-    if model.config.num_labels > 2:
-        raise InputError(
-            f"the reward model in {str(folder)!r} has {model.config.num_labels} classes; give one "
-            "with a single score or two classes"
-        )
-
-    def read(question: str, steps: Sequence[str]) -> list[float]:
-        scores = []
-        for end in range(1, len(steps) + 1):
-            ids = _prompted(reward.tokenizer, question, steps[:end])
-            scores.append(float(probability(reward.forward(model, ids).logits)[0]))
-        return scores
-
-    return read
-
-
-def _prompted(tokenizer: Any, question: str, steps: Sequence[str]) -> list[int]:
-    """Return a chat if the tokenizer has a template, else question and steps as lines."""
-    if not tokenizer.chat_template:
-        text = encode_steps(tokenizer, question, steps).text
-        return [*text.question, *text.solution]
-    turns = [
-        {"role": "user", "content": question},
-        {"role": "assistant", "content": "\n".join(steps)},
-    ]
-    chat = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=False)
-    return list(tokenizer(chat, add_special_tokens=False)["input_ids"])
-
-
-def _shepherd_reader(reward: RewardModel, folder: Path) -> StepScores:
-    from transformers import AutoModelForCausalLM
-
-    model = reward.load(AutoModelForCausalLM, folder)
-    tag, good, bad = (reward.token(text) for text in (STEP_TAG, GOOD, BAD))
-
-    def read(question: str, steps: Sequence[str]) -> Any:
-        lines = [f"Step {number}: {step} {STEP_TAG}" for number, step in enumerate(steps, 1)]
-        ids = list(reward.tokenizer(f"{question} " + "\n".join(lines))["input_ids"])
-        places = places_of_tag(ids, tag, len(steps), reward.name)
-        logits = reward.forward(model, ids).logits[0, places].float()
-        return logits[:, [good, bad]].softmax(-1)[:, 0]
-
-    return read
-
-
 def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[int]:
     """Return the positions of a tag; raises InputError unless it is once after each step."""
     places = [place for place, token in enumerate(ids) if token == tag]
@@ -242,89 +347,3 @@ def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[i
             "the tag itself, or the tokenizer joins it with the text; leave the row out"
         )
     return places
-
-
-def _qwen_reader(reward: RewardModel, folder: Path) -> StepScores:
-    base, tensors = _base_and_head(reward, folder, "score.")
-    separator = reward.token(QWEN_SEPARATOR)
-    if not reward.tokenizer.chat_template:
-        raise InputError(
-            f"the tokenizer in {str(folder)!r} has no chat template, which the form 'qwen' needs; "
-            "give the folder as it was published, or another --form"
-        )
-
-    def read(question: str, steps: Sequence[str]) -> Tensor:
-        turns = [
-            {"role": "system", "content": QWEN_SYSTEM},
-            {"role": "user", "content": question},
-            {"role": "assistant", "content": QWEN_SEPARATOR.join(steps) + QWEN_SEPARATOR},
-        ]
-        chat = reward.tokenizer.apply_chat_template(turns, tokenize=False)
-        ids = list(reward.tokenizer(chat, add_special_tokens=False)["input_ids"])
-        places = places_of_tag(ids, separator, len(steps), reward.name)
-        states = reward.forward(base, ids).last_hidden_state[0, places].float()
-        hidden = relu(linear(states, tensors["score.0.weight"], tensors["score.0.bias"]))
-        return probability(linear(hidden, tensors["score.2.weight"], tensors["score.2.bias"]))
-
-    return read
-
-
-def _skywork_reader(reward: RewardModel, folder: Path) -> StepScores:
-    base, tensors = _base_and_head(reward, folder, "v_head.")
-
-    def read(question: str, steps: Sequence[str]) -> Tensor:
-        tokenizer = reward.tokenizer
-        line_break = reward.token("\n")
-        ids = list(tokenizer(f"{tokenizer.bos_token or ''}{question}\n")["input_ids"])
-        places = []
-        for step in steps:
-            ids += [*tokenizer(step)["input_ids"], line_break]
-            places.append(len(ids) - 1)
-        states = reward.forward(base, ids).last_hidden_state[0, places].float()
-        head = (tensors["v_head.summary.weight"], tensors["v_head.summary.bias"])
-        return linear(states, *head)[:, 0].sigmoid()
-
-    return read
-
-
-def _base_and_head(
-    reward: RewardModel, folder: Path, prefix: str
-) -> tuple[Any, Mapping[str, Tensor]]:
-    """Return the model without a head, and the head's tensors by name.
-
-    The folder's own code defines only the head, so the base model of its "model_type" can be built
-    without that code.
-    """
-    from safetensors import SafetensorError, safe_open
-    from transformers import AutoConfig, AutoModel
-
-    fields = read_object(folder / CONFIG, NO_MODEL)
-    fields.pop("auto_map", None)
-    fields.pop("architectures", None)
-    try:
-        config = AutoConfig.for_model(fields.pop("model_type", ""), **fields)
-        tensors = {}
-        for file in sorted(folder.glob("*.safetensors")):
-            with safe_open(file, "pt") as opened:
-                for name in opened.keys():  # noqa: SIM118
-                    if name.startswith(prefix):
-                        tensors[name] = opened.get_tensor(name).float().to(reward._device)
-    except (ValueError, OSError, SafetensorError) as error:
-        raise InputError(
-            f"the reward model in {str(folder)!r} cannot be read ({error}); give another folder"
-        ) from error
-    if not tensors:
-        raise InputError(
-            f"the safetensors files in {str(folder)!r} have no tensor {prefix + '*'!r}, which the "
-            f"form '{reward.form}' needs; give another --form"
-        )
-    return reward.load(AutoModel, folder, config=config), tensors
-
-
-READERS: Mapping[RewardForm, Callable[[RewardModel, Path], StepScores]] = {
-    RewardForm.TOKEN: _token_reader,
-    RewardForm.SEQUENCE: _sequence_reader,
-    RewardForm.MATH_SHEPHERD: _shepherd_reader,
-    RewardForm.QWEN: _qwen_reader,
-    RewardForm.SKYWORK: _skywork_reader,
-}

@@ -1,35 +1,355 @@
-"""verifier-scores.jsonl: scores of completions by verifiers, appended row by row."""
+"""Scores of completions: the models that give them, and verifier-scores.jsonl.
+
+A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder, or a server
+(`judges`); a language model alone gives log-probabilities.
+"""
 
 from __future__ import annotations
 
+import http.client
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import exp, isfinite
+from contextlib import closing
+from enum import StrEnum
+from itertools import accumulate
+from math import exp, isfinite, prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 from gradeschool.atomic import append_lines
-from gradeschool.errors import InputError
-from gradeschool.formats.settings import mapping
+from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.tables import parse_line
-from gradeschool.models.local import is_name_of
-from gradeschool.verifier.candidates import (
-    PLAIN_PROTOCOL,
-    Candidate,
-    CandidateRun,
-    ProblemCandidates,
-    sampler_of,
+from gradeschool.machine import best_device
+from gradeschool.models.gguf_file import (
+    ARCHITECTURE,
+    HEAD_KEY,
+    LOGIT,
+    TINY,
+    TINY_FILE,
+    TINY_VERIFIER,
+    VERIFIER_FILE,
+    Head,
+    gguf_digest,
+    head_from,
 )
-from gradeschool.verifier.examples import QuestionSolution, texts_of
-from gradeschool.verifier.scorers import (
-    CandidateScorer,
-    LogprobReader,
-    SolutionReader,
-    StepReader,
-    StepReduction,
-    score,
+from gradeschool.verifier.base_model import GGUF, needs_training_packages
+from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
+from gradeschool.verifier.data import (
+    QuestionSolution,
+    SolutionTokens,
+    step_ends,
+    texts_of,
 )
 
+FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
+SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 SCORES_FILE = "verifier-scores.jsonl"
+LOGPROB_READER = "log-probability "  # begins the name of every one
+POOLED = "pooled"  # the level whose scores are means over tokens
+CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
+MOST_TOKENS = 2048  # maximum for a question with its solution in a GGUF file
+TOGETHER = 16  # texts per request to llama.cpp: a few megabytes of JSON
+SECONDS = 600.0
+SHOWN = 200  # bytes of a refusal in a message
+UNEMBEDDINGS = ("output.weight", "token_embd.weight")
+
+
+class TokenReader(Protocol):
+    """A model that reads solutions: as a verifier, or for their log-probabilities.
+
+    context: maximum number of tokens of a question with its solution, None if unknown. level: of a
+    verifier, "" if unknown.
+    """
+
+    name: str
+    tokenizer: Any
+    context: int | None
+    level: str
+
+    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the verifier's value at each token of each solution.
+
+        Raises InputError if the model is not a verifier.
+        """
+
+    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the log-probability (nats) of each token of each solution."""
+
+
+@runtime_checkable
+class StepReader(Protocol):
+    """A model that scores the steps of solutions: a published reward model, a server, a critic."""
+
+    name: str
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return a score for each step of each solution (its question, its steps).
+
+        last_only: only the last step's score is used, so that others may be left out.
+        """
+
+
+class StepReduction(StrEnum):
+    """How values are reduced to a solution's score.
+
+    LAST: the value at the last token. TOKENS: the mean over all tokens. The others are over the
+    values at the ends of steps (lines); a product needs probabilities.
+    """
+
+    LAST = "last"
+    TOKENS = "tokens"
+    MIN = "min"
+    PRODUCT = "product"
+    MEAN = "mean"
+
+    def apply(self, values: Sequence[float]) -> float:
+        """Return the score of values, in order."""
+        if self is StepReduction.LAST:
+            return values[-1]
+        if self is StepReduction.MIN:
+            return min(values)
+        if self is StepReduction.PRODUCT:
+            return prod(min(max(value, 0.0), 1.0) for value in values)
+        return sum(values) / len(values)
+
+
+class SolutionScore(NamedTuple):
+    """A solution's score; values: at each of its tokens (or steps); tokens: their ids."""
+
+    values: list[float]
+    score: float
+    tokens: list[int]
+
+
+def score_pairs(
+    reader: TokenReader | StepReader,
+    pairs: Sequence[QuestionSolution],
+    reduction: StepReduction = StepReduction.LAST,
+) -> list[SolutionScore]:
+    """Return the scores of solutions, in their order."""
+    if isinstance(reader, StepReader):
+        solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
+                      or [""]) for pair in pairs]  # fmt: skip
+        return [SolutionScore(list(values), reduction.apply(values), [])
+                for values in reader.step_scores(
+                    solutions, last_only=reduction is StepReduction.LAST
+                )]  # fmt: skip
+    tokenizer = reader.tokenizer
+    texts = texts_of(tokenizer, pairs)
+    scores = []
+    for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
+        used = values
+        if reduction not in (StepReduction.LAST, StepReduction.TOKENS):
+            ends = step_ends(tokenizer, pair.question, pair.solution, text.solution)
+            used = [values[end - 1] for end in ends]
+        scores.append(SolutionScore(values, reduction.apply(used), list(text.solution)))
+    return scores
+
+
+class CandidateScorer(NamedTuple):
+    """A verifier, a generator for log-probabilities or None, and how values make a score."""
+
+    verifier: TokenReader | StepReader
+    generator: TokenReader | None = None
+    reduction: StepReduction = StepReduction.LAST
+
+    @property
+    def name(self) -> str:
+        """Return the name of the scores: the verifier, and the reduction."""
+        last = self.reduction is StepReduction.LAST
+        return self.verifier.name if last else f"{self.verifier.name}:{self.reduction}"
+
+
+def load_scorer(
+    verifier: str | None,
+    generator: str | None = None,
+    reduction: str | None = None,
+    form: str | None = None,
+    critiques: int | None = None,
+) -> CandidateScorer:
+    """Load a verifier and a generator, on a GPU if available and transformers reads them.
+
+    verifier: see the module; None uses the generator's log-probabilities as scores. reduction: None
+    for the mean over tokens if the verifier learnt that, else the last value. form: of a published
+    reward model, None for that of its config.json. critiques: the verifier is a model that is asked
+    this often whether a solution is right. Raises InputError if there is no such model,
+    MissingExtraError if its library is not installed.
+    """
+    other = None if generator is None else load_reader(generator, "generator")
+    if verifier is None:
+        if other is None:
+            raise InputError("no scorer is given; give a verifier or a generator")
+        return CandidateScorer(LogprobReader(other), None, StepReduction(reduction or "last"))
+    head: TokenReader | StepReader | None
+    if critiques is not None:
+        from gradeschool.verifier.judges import Critic
+
+        head = Critic(verifier, critiques)
+    elif verifier.startswith(("http://", "https://")):
+        from gradeschool.verifier.judges import RewardServer
+
+        head = RewardServer(verifier, form)
+    else:
+        head = _reward_model(Path(verifier), form) or load_reader(verifier, "verifier")
+    usual = "tokens" if getattr(head, "level", "") == POOLED else "last"
+    return CandidateScorer(head, other, StepReduction(reduction or usual))
+
+
+def is_model(spec: str) -> bool:
+    """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
+    is_address = spec.startswith(("http://", "https://"))
+    return is_address or spec == TINY or Path(spec).is_dir() or Path(spec).suffix == GGUF
+
+
+def load_reader(spec: str, what: Literal["verifier", "generator"]) -> TokenReader:
+    """Load one model: as a verifier, or only for its log-probabilities; see `load_scorer`."""
+    if str(spec) == TINY:
+        return GgufReader(SHIPPED[what], f"{TINY}-{what}")
+    path = Path(spec)
+    if path.suffix == GGUF and path.is_file():
+        return GgufReader(path)
+    if not path.is_dir():
+        raise InputError(f"there is no {what} {str(spec)!r}; give {FORMS}")
+    needs_training_packages()
+    return FolderReader(path, what == "verifier")
+
+
+def _reward_model(folder: Path, form: str | None) -> StepReader | None:
+    """Return the published reward model of a folder, None for any other folder."""
+    if not folder.is_dir() or (folder / VERIFIER_FILE).is_file():
+        return None
+    needs_training_packages()
+    from gradeschool.verifier.reward_models import RewardForm, RewardModel, reward_form
+
+    if form is None:
+        try:
+            form = reward_form(folder)
+        except InputError:
+            return None  # a language model without a head; its reader reports that
+    return RewardModel(folder, RewardForm(form))
+
+
+class LogprobReader:
+    """A language model used as a verifier.
+
+    Its value at a token is the geometric mean of the probabilities of the tokens up to it.
+    """
+
+    def __init__(self, generator: TokenReader) -> None:
+        self.generator = generator
+        self.name = LOGPROB_READER + generator.name
+        self.tokenizer, self.context = generator.tokenizer, generator.context
+        self.level = ""
+
+    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the mean probability up to each token of each solution."""
+        return [
+            [exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
+            for row in self.generator.logprobs(texts)
+        ]
+
+    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the log-probability (nats) of each token of each solution."""
+        return self.generator.logprobs(texts)
+
+
+class FolderReader:
+    """A model from a folder, read by transformers."""
+
+    def __init__(self, folder: Path, verifies: bool) -> None:
+        from gradeschool.models.local import load_model, load_tokenizer, model_name
+        from gradeschool.verifier.head import Verifier, read_head
+
+        load = Verifier.load if verifies else load_model
+        self.level = read_head(folder).level if verifies else ""
+        self.name = model_name(folder, VERIFIER_FILE)
+        self._model: Any = load(folder, best_device())
+        self.tokenizer = load_tokenizer(folder)
+        config = getattr(self._model, "model", self._model).config
+        self.context = getattr(config, "max_position_embeddings", None)
+
+    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the verifier's value at each token of each solution."""
+        from gradeschool.verifier.head import values_of
+
+        return values_of(self._model, texts)
+
+    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the log-probability of each token of each solution."""
+        from gradeschool.verifier.head import logprobs_of
+
+        return logprobs_of(self._model, texts)
+
+
+class GgufReader:
+    """A GGUF file that gives log-probabilities, and scores if it is a verifier."""
+
+    def __init__(self, file: Path, name: str = "") -> None:
+        self.tokenizer = LlamaStates(file, name)
+        self.name = self.tokenizer.name
+        self.context: int | None = self.tokenizer.context
+        self._file = file
+        written = self.tokenizer.field(HEAD_KEY)
+        self.level = _head(written, file).level if written else ""
+
+    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the verifier's values; raises InputError if the file has no head."""
+        head = _head(self.tokenizer.field(HEAD_KEY), self._file)
+        return self._each(texts, lambda *read: _values(self.tokenizer, head, *read))
+
+    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the log-probability (nats) of each token of each solution."""
+        return self._each(texts, lambda *read: _logprobs(self.tokenizer, *read).tolist())
+
+    def _each(
+        self, texts: Sequence[SolutionTokens], read: Callable[[SolutionTokens, Any], list[float]]
+    ) -> list[list[float]]:
+        """Return the result for each text from its states; equal texts are computed once."""
+        different = list(dict.fromkeys(texts))
+        states = self.tokenizer.states([text.question + text.solution for text in different])
+        results = {text: read(text, each) for text, each in zip(different, states, strict=True)}
+        return [results[text] for text in texts]
+
+
+def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -> list[float]:
+    import numpy
+
+    if head.kind == LOGIT:
+        logits = model.logits(states[len(text.question) :])[:, head.token_id]
+        return list((head.gain * logits + head.bias).tolist())
+    logprobs = _logprobs(model, text, states, head.token_id)
+    logit = numpy.exp(head.gain) * logprobs.cumsum() + head.bias
+    return list(numpy.exp(-numpy.logaddexp(0, -logit)).tolist())  # the sigmoid, without overflow
+
+
+def _logprobs(
+    model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
+) -> Any:
+    """Return the log-probability of each solution token; `banned` (-1: none) is excluded."""
+    import numpy
+
+    logits = model.logits(states[len(text.question) - 1 : -1]).astype(numpy.float64)
+    if banned is not None and banned >= 0:
+        logits[:, banned] = -numpy.inf
+    highest = logits.max(1, keepdims=True)
+    chosen = logits[numpy.arange(len(logits)), list(text.solution)]
+    return chosen - highest[:, 0] - numpy.log(numpy.exp(logits - highest).sum(1))
+
+
+def _head(written: Any, file: Path) -> Head:
+    try:
+        return head_from(written)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{str(file)!r} is not a verifier ({error}); write one: gradeschool verifier export "
+            "VERIFIER_FOLDER -o FILE.gguf"
+        ) from error
+
+
+# The file of scores
 
 
 class ScoreRow(NamedTuple):
@@ -133,10 +453,6 @@ def _finite(value: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-# Completions scored between two writes: enough for full batches, few enough to lose.
-CHUNK = 2048
-
-
 class ScoringProgress(NamedTuple):
     """Progress of a scoring: completions scored, in total, and scored before this call."""
 
@@ -169,18 +485,15 @@ def add_scores(
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator)
     }
-    of = sampled.total
     before = sum(
         candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
     )
     finished = before
-    reader = scorer.generator or getattr(scorer.verifier, "generator", None)
-    stored = stores_logprobs(sampled, reader and reader.name)
     for chunk in _chunks(sampled.answered, scored):
-        append_scores(target, _rows(chunk, scorer, tokens, stored))
+        append_scores(target, _rows(chunk, scorer, tokens))
         finished += sum(len(candidate.candidates) for candidate in chunk)
         if tell is not None:
-            tell(ScoringProgress(finished, of, before))
+            tell(ScoringProgress(finished, sampled.total, before))
     return target
 
 
@@ -203,102 +516,137 @@ def _chunks(
         yield chunk
 
 
-class SolutionLogprob(NamedTuple):
-    """The summed log-probability (nats) of a solution's tokens."""
-
-    total: float
-    tokens: int
-
-
-def _logprobs(
-    reader: SolutionReader,
-    candidates: Sequence[Candidate],
-    pairs: Sequence[QuestionSolution],
-    stored: bool,
-) -> list[SolutionLogprob]:
-    """Return log-probabilities: stored ones from sampling, and computed ones for the rest.
-
-    They are also computed if a sample's text has another number of tokens than were drawn, because
-    the model may have written the text in other tokens.
-    """
-    texts = texts_of(reader.tokenizer, pairs)
-    results = [
-        SolutionLogprob(candidate.logprob, candidate.tokens)
-        if stored and candidate.logprob is not None and candidate.tokens == len(text.solution)
-        else None
-        for candidate, text in zip(candidates, texts, strict=True)
-    ]
-    missing = [text for text, result in zip(texts, results, strict=True) if result is None]
-    read = iter(reader.logprobs(missing) if missing else [])
-    return [result or SolutionLogprob(sum(values := next(read)), len(values)) for result in results]
-
-
-def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
-    """Return the function from a verifier's token to its text."""
-    reader = scorer.verifier
-    if isinstance(reader, StepReader):
-        raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
-    decode = reader.tokenizer.decode
-    return lambda token: str(decode([token]))
-
-
-def stores_logprobs(sampled: CandidateRun, generator: str | None) -> bool:
-    """Return whether samples contain their log-probabilities under a generator.
-
-    generator: its name, see `ScoreRow`. They do if our own loop drew them from that model, with
-    only the question as prompt.
-    """
-    sampler = sampler_of(sampled.manifest)
-    return (
-        mapping(sampled.manifest.get("protocol")).get("name") == PLAIN_PROTOCOL
-        and sampler is not None
-        and generator is not None
-        and is_name_of(generator, sampler.fingerprint)
-        and any(each.logprob is not None for part in sampled.answered for each in part.candidates)
-    )
-
-
 def _rows(
-    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool, stored: bool
+    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool
 ) -> list[ScoreRow]:
-    name = scorer.name
-    decode = _decoder(scorer) if tokens else None
-    candidates = [candidate for answered in chunk for candidate in answered.candidates]
-    pairs = [
-        QuestionSolution(answered.problem.question, candidate.text, candidate.finished)
-        for answered in chunk
-        for candidate in answered.candidates
-    ]
-    alone = scorer.reduction is StepReduction.LAST and not tokens
-    if alone and isinstance(scorer.verifier, LogprobReader):
-        by_model = _logprobs(scorer.verifier.generator, candidates, pairs, stored)
-        return [
-            ScoreRow(candidate.key, name, exp(each.total / each.tokens), each.tokens)
-            for candidate, each in zip(candidates, by_model, strict=True)
-        ]
-    results = score(scorer.verifier, pairs, scorer.reduction)
-    by_generator: Sequence[SolutionLogprob | None] = [None] * len(pairs)
+    reader = scorer.verifier
+    if tokens and isinstance(reader, StepReader):
+        raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
+    candidates: list[Candidate] = []
+    pairs: list[QuestionSolution] = []
+    for answered in chunk:
+        for candidate in answered.candidates:
+            candidates.append(candidate)
+            question = answered.problem.question
+            pairs.append(QuestionSolution(question, candidate.text, candidate.finished))
+    results = score_pairs(reader, pairs, scorer.reduction)
+    logprobs: list[list[float]] | None = None
     if scorer.generator is not None:
-        by_generator = _logprobs(scorer.generator, candidates, pairs, stored)
+        logprobs = scorer.generator.logprobs(texts_of(scorer.generator.tokenizer, pairs))
     rows = []
-    for candidate, scored, logprob in zip(candidates, results, by_generator, strict=True):
+    for place, (candidate, scored) in enumerate(zip(candidates, results, strict=True)):
         if not isfinite(scored.score):
             raise InputError(
-                f"the verifier {name!r} gives a completion the score {scored.score!r}; "
+                f"the verifier {scorer.name!r} gives a completion the score {scored.score!r}; "
                 "train it again with a smaller learning rate"
             )
-        texts = None if decode is None else [decode(token) for token in scored.tokens]
-        values = [round(value, 6) for value in scored.values] if tokens else None
-        rows.append(
-            ScoreRow(
-                key=candidate.key,
-                verifier=name,
-                score=scored.score,
-                length=logprob.tokens if logprob else len(scored.tokens),
-                logprob=logprob and logprob.total / logprob.tokens,
-                generator=scorer.generator.name if scorer.generator else None,
-                values=values,
-                tokens=texts,
-            )
+        read = logprobs[place] if logprobs else None
+        row = ScoreRow(
+            candidate.key,
+            scorer.name,
+            scored.score,
+            len(read) if read else len(scored.tokens),
+            sum(read) / len(read) if read else None,
+            scorer.generator.name if scorer.generator else None,
         )
+        if tokens and not isinstance(reader, StepReader):
+            texts = [str(reader.tokenizer.decode([token])) for token in scored.tokens]
+            row = row._replace(values=[round(value, 6) for value in scored.values], tokens=texts)
+        rows.append(row)
     return rows
+
+
+# GGUF files
+
+
+class LlamaStates:
+    """A Llama model read by llama.cpp; calling it tokenizes a text.
+
+    Raises MissingExtraError if xllamacpp or gguf is missing, InputError for an unusable file.
+    """
+
+    def __init__(self, file: Path, name: str = "") -> None:
+        from gradeschool.models.llama_cpp import needs_llama_cpp, serve
+
+        needs_llama_cpp()
+        require_packages("reading a GGUF file", "llama-cpp", "gguf")
+        self.name = f"{name or file.stem}@{gguf_digest(file)[:12]}"
+        import gguf
+
+        try:
+            self._reader = gguf.GGUFReader(file)
+        except (ValueError, IndexError, KeyError) as error:
+            raise InputError(f"{str(file)!r} is not a readable GGUF file: {error}") from error
+        if self.field("general.architecture") != ARCHITECTURE:
+            raise InputError(
+                f"{str(file)!r} is not a Llama but {self.field('general.architecture')!r}; give "
+                "the model's folder instead, which transformers reads"
+            )
+        self.eos_token_id = int(self.field("tokenizer.ggml.eos_token_id"))
+        self.context = min(MOST_TOKENS, int(self.field(f"{ARCHITECTURE}.context_length")))
+        self._unembedding = self._matrix()
+        self._server = serve(file, self.context)
+        self._address = urlsplit(self._server.listening_address).netloc
+
+    def field(self, key: str) -> Any:
+        """Return a value from the file's header, None if the key is missing."""
+        entry = self._reader.get_field(key)
+        return None if entry is None else entry.contents()
+
+    def __call__(
+        self, text: str | Sequence[str], add_special_tokens: bool = True
+    ) -> dict[str, list[Any]]:
+        """Return the tokens of a text or of each of several, like transformers' tokenizers."""
+        if isinstance(text, str):
+            return {"input_ids": self._tokens(text)}
+        return {"input_ids": [self._tokens(part) for part in text]}
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of tokens."""
+        return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
+
+    def states(self, texts: Sequence[Sequence[int]]) -> list[Any]:
+        """Return an array [tokens, width] for each text, after the last norm."""
+        import numpy
+
+        arrays = []
+        for start in range(0, len(texts), TOGETHER):
+            chunk = [list(ids) for ids in texts[start : start + TOGETHER]]
+            if longest := max((len(ids) for ids in chunk if len(ids) > self.context), default=0):
+                raise InputError(
+                    f"a question with its solution has {longest} tokens, more than the "
+                    f"{self.context!r} that {self.name!r} reads; give another verifier"
+                )
+            replies = self._post("/embeddings", {"content": chunk})
+            replies.sort(key=lambda reply: reply["index"])
+            arrays += [numpy.array(reply["embedding"], numpy.float32) for reply in replies]
+        return arrays
+
+    def logits(self, states: Any) -> Any:
+        """Return the logits [tokens, vocabulary] of states."""
+        return states @ self._unembedding.T
+
+    def _tokens(self, text: str) -> list[int]:
+        body = {"content": text, "add_special": False, "parse_special": True}
+        return list(self._post("/tokenize", body)["tokens"])
+
+    def _matrix(self) -> Any:
+        import gguf
+        import numpy
+
+        by_name = {tensor.name: tensor for tensor in self._reader.tensors}
+        tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        return numpy.asarray(values, numpy.float32)
+
+    def _post(self, path: str, body: Any) -> Any:
+        # One connection per request: the server closes connections that are idle for five seconds.
+        with closing(http.client.HTTPConnection(self._address, timeout=SECONDS)) as connection:
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", path, json.dumps(body), headers)
+            reply = connection.getresponse()
+            raw = reply.read()
+        if reply.status != 200:
+            message = raw[:SHOWN].decode("utf-8", "replace")
+            raise InputError(f"llama.cpp cannot read a text with {self.name!r}: {message}")
+        return json.loads(raw)

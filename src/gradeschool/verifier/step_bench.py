@@ -28,10 +28,10 @@ from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
-from gradeschool.verifier.examples import SolutionTokens, encode_steps
-from gradeschool.verifier.rank import Bucket, auc, calibration
-from gradeschool.verifier.scorers import SolutionReader, load_reader
-from gradeschool.verifier.scores import ScoringProgress
+from gradeschool.verifier.data import SolutionTokens, encode_steps
+from gradeschool.verifier.rank import Bucket, calibration
+from gradeschool.verifier.scores import ScoringProgress, TokenReader, load_reader
+from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
 FOLDS = 2
@@ -341,13 +341,11 @@ def _by_reward_model(folder: Path, form: str | None) -> Measured:
 
     reward = RewardModel(folder, RewardForm(form) if form else None)
     return _by_scores(
-        reward.name, lambda rows: [reward.step_scores(row.problem, row.steps) for row in rows]
+        reward.name, lambda rows: reward.step_scores([(row.problem, row.steps) for row in rows])
     )
 
 
-def verifier_scores(
-    reader: SolutionReader, rows: Sequence[LabelledSteps]
-) -> list[StepScores | None]:
+def verifier_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
     """Return a verifier's value at the last token of each step; None for a row that is too long."""
 
     def of_steps(ends: Sequence[int], values: Sequence[float]) -> StepScores:
@@ -356,9 +354,7 @@ def verifier_scores(
     return _by_step(reader, rows, reader.values, of_steps)
 
 
-def logprob_scores(
-    reader: SolutionReader, rows: Sequence[LabelledSteps]
-) -> list[StepScores | None]:
+def logprob_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
     """Return the geometric mean of the probabilities of each step's tokens, from 0 to 1.
 
     A step without tokens has the probability 1; None for a row longer than the model's context.
@@ -372,7 +368,7 @@ def logprob_scores(
 
 
 def _by_step(
-    reader: SolutionReader,
+    reader: TokenReader,
     rows: Sequence[LabelledSteps],
     read: Callable[[Sequence[SolutionTokens]], list[list[float]]],
     of_steps: Callable[[Sequence[int], Sequence[float]], StepScores],

@@ -1,0 +1,182 @@
+"""Scorers that are asked over a connection: reward models on a server, and models as critics."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request as HttpRequest
+from urllib.request import urlopen
+
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.errors import InputError, ModelError
+from gradeschool.models.base import Model, Request
+from gradeschool.problem import Problem
+
+SECONDS = 600.0
+TOGETHER = 16  # requests in flight
+TRIES = 4
+QWEN_SEPARATOR = "<extra_0>"
+QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
+CRITIC = """Below are a math problem and a solution. Check the solution step by step. Then write a \
+last line that is only "Correct: yes" or "Correct: no".
+
+Problem: {question}
+
+Solution:
+{solution}"""
+JUDGEMENT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+class RewardServer:
+    """A reward model behind vLLM: its /pooling, or /score for a model that compares two texts.
+
+    address: http://HOST:PORT/v1/NAME, or without a name if one model is served. form: "qwen" puts
+    Qwen's separator behind each step and reads a probability there; by default the solution is the
+    assistant's turn, and the values that the server returns are the scores (the last is the
+    solution's). Raises InputError if the server does not answer.
+    """
+
+    def __init__(self, address: str, form: str | None = None) -> None:
+        base, _, name = address.rstrip("/").partition("/v1")
+        self.base, self.form, self.model = base, form, name.strip("/")
+        if not self.model:
+            served = self._get("/v1/models").get("data") or []
+            if len(served) != 1:
+                names = ", ".join(str(each.get("id")) for each in served)
+                raise InputError(f"{address!r} serves {names or 'no model'}; give {base}/v1/NAME")
+            self.model = str(served[0]["id"])
+        self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(base).netloc}"
+        self._compares = False
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return the values that the server gives to each solution."""
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            return list(pool.map(lambda each: self._scores(*each), solutions))
+
+    def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
+        if not self._compares:
+            text, turns = "\n".join(steps), []
+            if self.form == "qwen":
+                text = QWEN_SEPARATOR.join([*steps, ""])
+                turns.append({"role": "system", "content": QWEN_SYSTEM})
+            turns += [
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": text},
+            ]
+            reply = self._post("/pooling", {"model": self.model, "messages": turns})
+            if reply is not None:
+                return _numbers(reply, self.base)
+            self._compares = True
+        body = {"model": self.model, "text_1": question, "text_2": "\n".join(steps)}
+        reply = self._post("/score", body)
+        if reply is None:
+            raise InputError(
+                f"{self.base!r} has neither /pooling nor /score; serve the reward model by vLLM: "
+                "vllm serve MODEL --runner pooling"
+            )
+        return _numbers(reply, self.base)
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return self._post(path, None) or {}
+
+    def _post(self, path: str, body: Any) -> dict[str, Any] | None:
+        """Return the JSON at a path, None if there is no such path."""
+        headers = {"Content-Type": "application/json"}
+        if key := os.environ.get("GRADESCHOOL_API_KEY"):
+            headers["Authorization"] = f"Bearer {key}"
+        data = None if body is None else json.dumps(body).encode()
+        asked = HttpRequest(f"{self.base}{path}", data, headers)  # noqa: S310  (http or https)
+        reason = ""
+        for _ in range(TRIES):
+            try:
+                with urlopen(asked, timeout=SECONDS) as reply:  # noqa: S310
+                    found: dict[str, Any] = json.loads(reply.read())
+                    return found
+            except HTTPError as error:
+                if error.code in (404, 405):
+                    return None
+                reason = f"HTTP {error.code}: {error.read()[:200].decode('utf-8', 'replace')}"
+                if error.code < 500 and error.code != 429:
+                    break
+            except (URLError, OSError, ValueError) as error:
+                reason = str(error)
+        raise InputError(f"the reward model at {self.base!r} does not answer {path} ({reason})")
+
+
+def _numbers(reply: dict[str, Any], base: str) -> list[float]:
+    """Return the scores in a reply: one number, one a token, or the two classes of each step."""
+    try:
+        [item] = reply["data"]
+        values = item["score"] if "score" in item else item["data"]
+        listed = values if isinstance(values, list) else [values]
+        numbers = [float(each[-1] if isinstance(each, list) else each) for each in listed]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(
+            f"the reply of {base!r} has no scores ({str(reply)[:200]}); serve a reward model"
+        ) from error
+    if not numbers:
+        raise InputError(f"the reply of {base!r} has no scores; the form of the model may differ")
+    return numbers
+
+
+class Critic:
+    """A model that is asked whether a solution is right; its score is the share of yes.
+
+    spec: as for `-m`. critiques: answers for each solution; one is greedy, several are drawn at
+    temperature 1. An answer without yes or no counts as half.
+    """
+
+    def __init__(self, spec: str, critiques: int) -> None:
+        from gradeschool.models.choose import choose_model
+
+        self.open: Callable[[], Model] = lambda: choose_model(spec, (), "")
+        self.critiques = critiques
+        self.name = f"critic {self.open().name}, {critiques} critiques"
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return one score for each solution."""
+        return asyncio.run(self._ask(solutions))
+
+    async def _ask(self, solutions: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]]:
+        model = self.open()
+        turns = asyncio.Semaphore(getattr(model, "connections", TOGETHER))
+        decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=2048)
+
+        async def ask(number: int, text: str, sample: int) -> float:
+            prompt = Prompt(messages=(Message("user", text),))
+            keys = (f"critique-{number}-{sample}",)
+            problem = Problem.from_gold("0")
+            async with turns:
+                for left in range(TRIES, 0, -1):
+                    try:
+                        request = Request(problem, prompt, decoding, keys, (sample,))
+                        [reply, *_] = await model.complete(request)
+                    except ModelError as error:
+                        if left == 1:
+                            raise InputError(f"the critic does not answer: {error}") from error
+                        await asyncio.sleep(1)
+                    else:
+                        found = JUDGEMENT.findall(reply.text)
+                        return {"yes": 1.0, "no": 0.0}[found[-1].lower()] if found else 0.5
+            return 0.5
+
+        async with model:
+            asked = [
+                ask(number, CRITIC.format(question=question, solution="\n".join(steps)), sample)
+                for number, (question, steps) in enumerate(solutions)
+                for sample in range(self.critiques)
+            ]
+            shares = await asyncio.gather(*asked)
+        k = self.critiques
+        return [[sum(shares[place : place + k]) / k] for place in range(0, len(shares), k)]

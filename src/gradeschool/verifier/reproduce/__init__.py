@@ -1,1 +1,0 @@
-"""The paper's experiments: stages, which are commands of this package, and their findings."""

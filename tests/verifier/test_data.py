@@ -1,0 +1,113 @@
+"""Questions and solutions as tokens; labels; the items of a training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("transformers", reason="needs transformers, which make test-all installs")
+
+from gradeschool import Problem
+from gradeschool.errors import InputError
+from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
+from gradeschool.verifier.data import (
+    QuestionSolution,
+    count_labels,
+    encode,
+    encode_steps,
+    language_items,
+    step_ends,
+    texts_of,
+    verifier_items,
+)
+from tests.support.trainees import sums, tokenizer_of
+
+TOKENIZER = tokenizer_of(sums(20))
+PROBLEMS = sums(3)
+
+
+def run_of(*labels: str) -> CandidateRun:
+    """A run with these completions of each problem: r for right, w for wrong."""
+    answered = []
+    for problem, marks in zip(PROBLEMS, labels, strict=False):
+        candidates = [
+            Candidate(f"{problem.id}-{place}", place, f"He has {mark}.\n#### 7", True, "7",
+                      mark == "r")
+            for place, mark in enumerate(marks)
+        ]  # fmt: skip
+        answered.append(ProblemCandidates(problem, candidates))
+    return CandidateRun("run", Path("run"), {}, "openai/2021", answered, 0)
+
+
+def test_a_text_is_question_line_break_solution_end() -> None:
+    text = encode(TOKENIZER, "Why?", "So.\n#### 1")
+    assert TOKENIZER.decode(text.question) == "Why?\n"
+    assert TOKENIZER.decode(text.solution[:-1]) == "So.\n#### 1"
+    assert text.solution[-1] == TOKENIZER.eos_token_id
+    unfinished = texts_of(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", finished=False)])[0]
+    assert unfinished.solution == text.solution[:-1]
+
+
+def test_steps_end_behind_their_line_breaks() -> None:
+    solution = "He has 3+4=7.\n\n#### 7"
+    text = encode(TOKENIZER, "Why?", solution)
+    ends = step_ends(TOKENIZER, "Why?", solution, text.solution)
+    parts = [TOKENIZER.decode(text.solution[start:end], skip_special_tokens=True)
+             for start, end in zip([0, *ends], ends, strict=False)]  # fmt: skip
+    assert parts[0].startswith("He has 3+4=7.") and parts[-1].strip() == "#### 7"
+    assert ends[-1] == len(text.solution)
+    steps = encode_steps(TOKENIZER, "Why?", ["One.", "", "Two."])
+    assert steps.ends[0] < steps.ends[1] < steps.ends[2] == len(steps.text.solution)
+
+
+def test_labels_are_counted_by_problem() -> None:
+    labels = count_labels(run_of("rrw", "ww", "r").answered)
+    assert (labels.completions, labels.right, labels.solved, labels.mixed) == (6, 3, 2, 1)
+    assert "6 completions of 3 problems" in str(labels)
+
+
+def test_each_distinct_solution_comes_with_the_reference() -> None:
+    found = verifier_items(run_of("rrw", "w"), TOKENIZER, 500)
+    assert [len(item) for item in found.items] == [2, 2, 2]
+    assert [item[0].drawn for item in found.items] == [2, 1, 1]
+    assert [item[0].is_right for item in found.items] == [True, False, False]
+    assert all(item[1].speaks_from == item[1].start and not item[1].drawn for item in found.items)
+    by_right = verifier_items(run_of("rw"), TOKENIZER, 500, language="right").items
+    assert [row.speaks_from is not None for (row,) in by_right] == [True, False]
+
+
+def test_pairs_are_of_one_problem() -> None:
+    found = verifier_items(run_of("rw", "ww", "rrw"), TOKENIZER, 500, objective="pairwise")
+    assert len(found.items) == 2
+    assert all(right.is_right and not wrong.is_right for right, wrong in found.items)
+    with pytest.raises(InputError, match="never right and wrong for the same problem"):
+        verifier_items(run_of("r", "w"), TOKENIZER, 500, objective="pairwise")
+
+
+@pytest.mark.parametrize(
+    ("run", "context", "message"),
+    [
+        (run_of("r", "rr"), 500, "are all right; a verifier learns from right and wrong ones"),
+        (run_of("w"), 500, "are all wrong"),
+        (run_of("rw"), 5, "are all too long"),
+    ],
+)
+def test_labels_of_one_kind_are_refused(run: Any, context: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        verifier_items(run, TOKENIZER, context)
+
+
+def test_process_labels_need_fresh_problems() -> None:
+    with pytest.raises(InputError, match="is not a fresh problem"):
+        verifier_items(run_of("rw"), TOKENIZER, 500, supervision="process")
+
+
+def test_problems_beyond_the_context_are_left_out() -> None:
+    long = Problem.from_row("long", "Why? " * 300, "#### 1")
+    found = language_items(TOKENIZER, [*PROBLEMS, long], 500, whole=True)
+    assert (len(found.items), found.too_long) == (3, ["long"])
+    assert all(item[0].speaks_from == 1 for item in found.items)
+    with pytest.raises(InputError, match="no example to train on"):
+        language_items(TOKENIZER, [long], 500, whole=False)

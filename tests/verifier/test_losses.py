@@ -1,0 +1,142 @@
+"""The losses against a reference that computes one token at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+pytest.importorskip("transformers")
+
+from gradeschool.verifier.data import Item, Row  # noqa: E402
+from gradeschool.verifier.head import Verifier, new_verifier  # noqa: E402
+from gradeschool.verifier.losses import Level, TrainedModel  # noqa: E402
+from tests.support.trainees import sums, tokenizer_of, trainee  # noqa: E402
+
+TOKENIZER = tokenizer_of(sums(20))
+# A right solution drawn twice, a wrong one, one that is right up to its second token; references.
+ITEMS: list[Item] = [
+    (Row((5, 6, 7, 8, 9, 1), 2, 2, 4, (2, 4)), Row((5, 6, 9, 9, 1), 2, speaks_from=2)),
+    (Row((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)), Row((5, 6, 9, 9, 1), 2, speaks_from=2)),
+    (Row((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), Row((4, 9, 1), 1, speaks_from=1)),
+]
+
+
+def made(level: Level = Level.TOKEN, objective: Any = "joint") -> TrainedModel:
+    """A small verifier with random weights and its losses."""
+    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, 3, level is Level.LIKELIHOOD)
+    return TrainedModel(verifier, level, objective)
+
+
+def reference(trained: TrainedModel, items: list[Item]) -> Any:
+    """The paper's joint loss, one row and one token at a time."""
+    verifier: Verifier = trained.trained
+    errors, values, words, tokens = torch.zeros(()), 0.0, torch.zeros(()), 0
+    for row in (row for item in items for row in item):
+        output = verifier.model(torch.tensor([row.ids]), output_hidden_states=True)
+        states, logits = output.hidden_states[-1][0], output.logits[0].clone()
+        logits[:, verifier.token_id] = float("-inf")
+        last = len(row.ids) - 1
+        for place in range(row.start, len(row.ids)):
+            target = float(place - row.start < row.right_tokens)
+            value = verifier.gain[0] * (states[place] @ verifier.row) + verifier.bias[0]
+            used = {
+                Level.TOKEN: True,
+                Level.SOLUTION: place == last,
+                Level.STEP: place - row.start + 1 in row.ends,
+                Level.POOLED: False,
+            }[trained.level]
+            if row.drawn and used:
+                errors = errors + row.drawn * (value - target) ** 2
+                values += row.drawn
+            if row.speaks_from is not None:
+                words = words - torch.log_softmax(logits[place - 1], 0)[row.ids[place]]
+                tokens += 1
+        if row.drawn and trained.level is Level.POOLED:
+            mean = (verifier.gain[0] * (states[row.start :] @ verifier.row)).mean()
+            errors = errors + row.drawn * (mean + verifier.bias[0] - float(row.is_right)) ** 2
+            values += row.drawn
+    return errors / values + words / tokens
+
+
+@pytest.mark.parametrize("level", ["token", "pooled", "step", "solution"])
+def test_joint_loss_and_gradients_are_the_references(level: str) -> None:
+    trained = made(Level(level))
+    batch = trained.collate(ITEMS)
+    loss = (trained(**batch) / trained.counts(batch)).sum()
+    loss.backward()
+    gradients = {name: weight.grad.clone() for name, weight in trained.named_parameters()}
+    trained.zero_grad()
+    expected = reference(trained, ITEMS)
+    expected.backward()
+    assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+    for name, weight in trained.named_parameters():
+        assert torch.allclose(gradients[name], weight.grad, rtol=1e-3, atol=1e-5), name
+
+
+def test_passes_of_an_update_add_up_to_one_batch() -> None:
+    trained = made()
+    whole = trained.collate(ITEMS)
+    parts = [trained.collate(ITEMS[:1]), trained.collate(ITEMS[1:])]
+    counts = sum(trained.counts(part) for part in parts)
+    assert torch.equal(counts, trained.counts(whole))
+    summed = sum(trained(**part) for part in parts)
+    assert torch.allclose(summed, trained(**whole), rtol=1e-5)
+
+
+def pair(first: float = 0.0, second: float = 0.0) -> list[Item]:
+    """A right and a wrong solution of a question, with initial log-probabilities."""
+    return [(Row((5, 6, 7, 8, 1), 2, 1, 3, (), None, first),
+             Row((5, 6, 7, 4, 1), 2, 1, 0, (), None, second))]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["token", "pooled", "solution"])
+def test_pairwise_loss_compares_a_problems_solutions(level: str) -> None:
+    trained = made(Level(level), "pairwise")
+    values = []
+    for row in pair()[0]:
+        output = trained.model(torch.tensor([row.ids]), output_hidden_states=True)
+        of_row = trained.trained.values(output.hidden_states[-1][0, row.start :])
+        values.append(of_row.mean() if level == "pooled" else of_row[-1])
+    expected = -torch.nn.functional.logsigmoid(values[0] - values[1])
+    batch = trained.collate(pair())
+    loss = trained(**batch)[0] / trained.counts(batch)[0]
+    assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+
+
+def test_dpo_is_relative_to_the_initial_model() -> None:
+    trained = made(Level.LIKELIHOOD, "pairwise")
+
+    def logprob(row: Row) -> Any:
+        logits = trained.model(torch.tensor([row.ids])).logits[0]
+        logits[:, trained.trained.token_id] = float("-inf")
+        logprobs = torch.log_softmax(logits, 1)
+        return sum(logprobs[place - 1, row.ids[place]] for place in range(row.start, len(row.ids)))
+
+    right, wrong = (float(logprob(row).detach()) for row in pair()[0])
+    begun = trained(**trained.collate(pair(right, wrong)))[0]
+    moved = trained(**trained.collate(pair(right - 2, wrong + 1)))[0]
+    log_of_two = 0.6931
+    assert float((begun - moved).detach()) == pytest.approx(
+        log_of_two - float(-torch.nn.functional.logsigmoid(torch.tensor(0.3))), abs=1e-3
+    )
+
+
+def test_likelihood_is_the_cross_entropy_of_the_label() -> None:
+    trained = made(Level.LIKELIHOOD)
+    rows: list[Item] = [(row,) for row in pair()[0]]
+    batch = trained.collate(rows)
+    logits = trained.trained.logits(torch.stack([_logprob(trained, row) for (row,) in rows]))
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, torch.tensor([1.0, 0.0]), reduction="sum"
+    )
+    assert float(trained(**batch)[0].detach()) == pytest.approx(float(expected.detach()), rel=1e-4)
+
+
+def _logprob(trained: TrainedModel, row: Row) -> Any:
+    logits = trained.model(torch.tensor([row.ids])).logits[0].clone()
+    logits[:, trained.trained.token_id] = float("-inf")
+    logprobs = torch.log_softmax(logits, 1)
+    places = range(row.start, len(row.ids))
+    return torch.stack([logprobs[place - 1, row.ids[place]] for place in places]).sum()

@@ -1,0 +1,171 @@
+"""Trainings through the commands: resumed, early stopped, with adapters, refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
+
+pytestmark = pytest.mark.slow
+SMALL = ("--optimizer", "muon", "--lr", "5e-3", "--batch", "8", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A generator, problems, and samples of which the shorter ones are right."""
+    folder = tmp_path_factory.mktemp("train")
+    problems = sums(24)
+    tokenizer = tokenizer_of(problems)
+    for part in (trainee(tokenizer), tokenizer):
+        part.save_pretrained(folder / "generator")
+    write_problems(folder / "sums.jsonl", 24)
+    for name, start in (("samples", 0), ("dev", 12)):
+        rows = []
+        for index, problem in enumerate(problems[start : start + 12], start=start):
+            for sample in range(4):
+                is_right = sample % 2 == 0
+                text = "He has it." if is_right else "He has it all of it and more of it."
+                answer = problem.gold if is_right else "99"
+                rows.append({"index": index, "sample": sample,
+                             "completion": f"{text} {sample}\n#### {answer}"})  # fmt: skip
+        body = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(body)
+    yield folder
+
+
+def train_words(folder: Path, output: Path, *more: object) -> list[object]:
+    return ["verifier", "train", "--generator", folder / "generator", "--samples",
+            folder / "samples.jsonl", "-d", folder / "sums.jsonl", "-o", output, *SMALL,
+            *more]  # fmt: skip
+
+
+def losses(output: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (output / "losses.jsonl").read_text().splitlines()]
+
+
+def test_finetune_learns_and_is_not_repeated(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    words = ("verifier", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl", "-o",
+             tmp_path / "model", "--epochs", 6, "--vocabulary", 300, "--dev",
+             folder / "sums.jsonl", "--dev-problems", 3, "--dev-samples", 2, *SMALL)  # fmt: skip
+    planned = gradeschool(*words, "--dry-run")
+    assert (planned.status, (tmp_path / "model").exists()) == (0, False)
+    assert "18 updates" in planned.out
+    ended = gradeschool(*words, "--json")
+    assert ended.status == 0, ended.err
+    rows = losses(tmp_path / "model")
+    assert rows[-1]["language"] < rows[0]["language"] / 2
+    written = (tmp_path / "model" / "curves.jsonl").read_text()
+    curves = [json.loads(line) for line in written.splitlines()]
+    assert [row["epoch"] for row in curves] == [1, 2, 3, 4, 5, 6]
+    assert {"dev_loss", "test@1", "test@k"} <= curves[0].keys()
+    assert ended.json()["updates"] == 18
+    assert gradeschool(*words).status == 0
+    other = gradeschool(*words[:-3], "--lr", "1e-3", "--quiet")
+    assert other.status == 2
+    assert "holds another training (its lr" in other.err
+
+
+def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: Path) -> None:
+    words = [str(word) for word in train_words(folder, tmp_path / "v", "--epochs", 20,
+                                               "--save-every", 5)]  # fmt: skip
+    command = [sys.executable, "-m", "gradeschool", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        while process.poll() is None and not list((tmp_path / "v").glob("training/checkpoint-*")):
+            pass
+        process.kill()
+    assert not (tmp_path / "v" / "verifier.json").exists()
+    subprocess.run(command, check=True, capture_output=True)
+    fields = json.loads((tmp_path / "v" / "training.json").read_text())
+    assert (fields["status"], fields["updates"]) == ("finished", 120)
+    assert not (tmp_path / "v" / "training").exists()
+    assert losses(tmp_path / "v")[-1]["update"] == 120
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--level", "token"),
+        ("--level", "pooled", "--init-row", "probe"),
+        ("--level", "likelihood"),
+        ("--level", "likelihood", "--objective", "pairwise"),
+        ("--level", "step", "--lora", "2"),
+    ],
+)
+def test_a_verifier_learns_which_solutions_are_right(
+    folder: Path, tmp_path: Path, gradeschool: Command, options: tuple[str, ...]
+) -> None:
+    output = tmp_path / "verifier"
+    ended = gradeschool(*train_words(folder, output, "--epochs", 12, *options))
+    assert ended.status == 0, ended.err
+    ranked = gradeschool("verifier", "rank", folder / "dev.jsonl", "-d", folder / "sums.jsonl",
+                         "--verifier", output, "--json")  # fmt: skip
+    assert ranked.status == 0, ranked.err
+    assert ranked.json()["auc"]["verifier"]["within"] > 0.9
+    (folder / "dev.verifier-scores.jsonl").unlink()
+    assert (output / "adapter").is_dir() == ("--lora" in options)
+
+
+def test_dev_keeps_the_best_weights_and_stops_early(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    output = tmp_path / "verifier"
+    words = train_words(folder, output, "--epochs", 100, "--dev", folder / "dev.jsonl",
+                        "--patience", 2)  # fmt: skip
+    ended = gradeschool(*words, "--json")
+    assert ended.status == 0, ended.err
+    curves = [json.loads(line) for line in (output / "curves.jsonl").read_text().splitlines()]
+    assert max(row["auc_within"] for row in curves) > 0.9
+    assert ended.json()["updates"] < 600
+
+
+def test_a_constant_is_warned_of(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    words = [word for word in train_words(folder, tmp_path / "v", "--head-lr", "1e-9")
+             if word != "--quiet"]  # fmt: skip
+    words[words.index("5e-3")] = "1e-9"
+    ended = gradeschool(*words)
+    assert ended.status == 0, ended.err
+    assert "a constant scores 0.2" in ended.err and "learnt next to nothing" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--beta", "1"), "--beta 1 is the scale of --objective pairwise"),
+        (("--objective", "verification", "--language", "right"), "does not have; leave it out"),
+        (("--level", "likelihood", "--init-row", "probe"), "does not use; leave it out"),
+        (("--init", "nowhere"), "there is no such folder"),
+    ],
+)
+def test_settings_that_contradict_are_refused(
+    folder: Path, tmp_path: Path, gradeschool: Command, options: tuple[str, ...], message: str
+) -> None:
+    ended = gradeschool(*train_words(folder, tmp_path / "v", *options))
+    assert (ended.status, message in ended.err) == (2, True)
+
+
+def test_two_processes_by_accelerate_learn_as_one(folder: Path, tmp_path: Path) -> None:
+    final = []
+    for count in (1, 2):
+        words = map(str, train_words(folder, tmp_path / f"v{count}", "--epochs", 4))
+        launch = "accelerate.commands.launch --cpu --num_machines 1 --mixed_precision no"
+        launch += f" --dynamo_backend no --num_processes {count}"
+        command = [sys.executable, "-m", *launch.split(), "-m", "gradeschool", *words]
+        subprocess.run(command, check=True, capture_output=True)
+        final.append(losses(tmp_path / f"v{count}")[-1])
+    assert final[0]["update"] == final[1]["update"]
+    assert final[1]["verification"] == pytest.approx(final[0]["verification"], abs=0.15)
