@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -23,12 +23,6 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gradeschool.reports.judged import Judged
-    from gradeschool.scoring.table import ScorerSet
 
 FORMS = ("svg", "pdf", "png")
 
@@ -78,37 +72,30 @@ def command(
 
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
+    from gradeschool.atomic import require_free
     from gradeschool.reports.judged import judge_runs
+    from gradeschool.reports.report_files import check_report_path, write_report
 
-    _require_writable(output, figures, heatmap, force)
+    if output is None and figures is None and heatmap is None:
+        raise InputError(
+            "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
+        )
+    if heatmap is not None and (heatmap.suffix.lower() != ".html" or heatmap == output):
+        raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give another "
+                         "name that ends in .html")  # fmt: skip
+    if heatmap is not None:
+        require_free(heatmap, force)
+    if output is not None:
+        check_report_path(output, force)
     source = click.get_current_context().get_parameter_source("forms")
     if figures is None and source is not ParameterSource.DEFAULT:
         raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers)
     judged, chosen = judge_runs(files, reading(dataset), names, warn)
-    written, lines = _write(judged, chosen, output, figures, forms, heatmap)
-    if as_json:
-        print_json(written)
-    else:
-        say("\n".join(lines))
-    warn_of_faults(sum(each.table.run.faults for each in judged))
-
-
-def _write(
-    judged: Sequence[Judged],
-    scorers: ScorerSet,
-    output: Path | None,
-    figures: Path | None,
-    forms: Sequence[str],
-    heatmap: Path | None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Write the requested files; return a description of them as JSON values, and as lines."""
-    from gradeschool.reports.report_files import write_report
-
     written: dict[str, Any] = {}
     lines = []
     if output is not None:
-        size = write_report(judged, scorers, output)
+        size = write_report(judged, chosen, output)
         completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
         counted = count(completions, "completion")
@@ -131,23 +118,8 @@ def _write(
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
         lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
-    return written, lines
-
-
-def _require_writable(
-    output: Path | None, figures: Path | None, heatmap: Path | None, force: bool
-) -> None:
-    from gradeschool.atomic import require_free
-    from gradeschool.reports.report_files import check_report_path
-
-    if output is None and figures is None and heatmap is None:
-        raise InputError(
-            "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
-        )
-    if heatmap is not None:
-        if heatmap.suffix.lower() != ".html" or heatmap == output:
-            raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give "
-                             "another name that ends in .html")  # fmt: skip
-        require_free(heatmap, force)
-    if output is not None:
-        check_report_path(output, force)
+    if as_json:
+        print_json(written)
+    else:
+        say("\n".join(lines))
+    warn_of_faults(sum(each.table.run.faults for each in judged))

@@ -27,14 +27,14 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
-from gradeschool.reports.judged import disputed_labels
-from gradeschool.runs.plan import prompts_of
-from gradeschool.scorer import Scorer
+from gradeschool.protocols.registry import all_scorers, available, get_scorer
+from gradeschool.reports.judged import disputed_labels, sent_prompts
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.scoring.statistics import clustered_wilson, standard_error
-from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
+from gradeschool.scoring.table import OUTCOMES, headline_scorer, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -164,7 +164,7 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
         else (problem.id for problem in load_dataset(run.dataset).problems)
     )
     places = {id: place for place, id in enumerate(dict.fromkeys(ids))}
-    size, prompts = len(places), _prompts(manifest, warn)
+    size, prompts = len(places), sent_prompts(manifest, warn)
     changes = label_changes(run, disputed_labels(run))
     samples = []
     for each in explained_samples(scored_table(run, scorers), changes):
@@ -199,6 +199,15 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
     )
 
 
+def own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
+    """Return the scorers of a run's protocol, as far as they are installed, and the reader."""
+    listed = mapping(manifest.get("protocol")).get("scorers")
+    own = [str(name) for name in listed] if isinstance(listed, list) else []
+    chosen = dict.fromkeys((headline_scorer([manifest]), *own, DEFAULT_SCORER))
+    known = (get_scorer(name) for name in chosen if name in all_scorers())
+    return [scorer for scorer in known if available(scorer)]
+
+
 def dataset_name(name: str) -> str:
     """Return a dataset's name; for a file, without folders, which exist on one machine only."""
     return ALIASES.get(name, name) if name in SOURCES or name in ALIASES else Path(name).name
@@ -220,16 +229,6 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
         judged=sum(judged for _, judged in clusters),
         problems=problems,
     )
-
-
-def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
-    if "protocol" not in manifest:
-        return {}
-    try:
-        return prompts_of(manifest)
-    except InputError as error:
-        warn(f"the export has no prompts, because they cannot be rendered here: {error}")
-        return {}
 
 
 def _dates(run: SourceRun) -> tuple[datetime, datetime]:

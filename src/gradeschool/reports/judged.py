@@ -176,7 +176,7 @@ def judge_runs(
     scorers = report_scorers(manifests, names, headline)
     values = {path: token_values(path, warn) for path in {source.path for source in sources}}
     return [
-        judge_run(source, scorers, results_of(source.path), values[source.path])
+        judge_run(source, scorers, results_of(source.path), values[source.path], warn)
         for source in sources
     ], scorers
 
@@ -195,14 +195,21 @@ def judge_run(
     scorers: ScorerSet,
     results: Mapping[str, Any],
     values: Mapping[str, TokenValues],
+    warn: Warn = lambda _: None,
 ) -> Judged:
     """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained.
 
     results: its results.json. values: a verifier's values of completions, by their keys.
     """
     run, first = source.run, scorers.scorers[:1]
+    by_key = sent_prompts(source.manifest, warn)
+    prompts = {
+        sample.problem.id: by_key[sample.stored.key]
+        for sample in run.samples
+        if sample.problem and sample.stored and sample.stored.key in by_key
+    }
     judged = Judged(
-        source, results, disputed_labels(run), _prompts(source),
+        source, results, disputed_labels(run), prompts,
         ScoredTable(run, scorers), scored_table(run, first),
     )  # fmt: skip
     outcomes = judged.table.each_outcomes()
@@ -222,22 +229,19 @@ def judge_run(
     return judged
 
 
-def _prompts(source: SourceRun) -> Mapping[str, Prompt]:
-    """Return the prompts that were sent, by problem id.
+def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
+    """Return the prompts that were sent, by the key of the completion, a digest of the prompt.
 
-    Prompts are rendered again and verified by the key of the completion, which is a digest of the
-    prompt. A prompt that cannot be verified or rendered is left out.
+    They are rendered again, so that a prompt with another key is not the one that was sent; {} if
+    they cannot be rendered here.
     """
-    keys = [
-        (sample.problem.id, sample.stored.key)
-        for sample in source.run.samples
-        if sample.problem is not None and sample.stored is not None
-    ]
-    try:
-        by_key = prompts_of(source.manifest) if keys else {}
-    except InputError:
+    if "protocol" not in manifest:
         return {}
-    return {id: by_key[key] for id, key in keys if key in by_key}
+    try:
+        return prompts_of(manifest)
+    except InputError as error:
+        warn(f"no prompts are shown, because they cannot be rendered here: {error}")
+        return {}
 
 
 def disputed_labels(run: Run) -> Mapping[str, Problem | None]:
@@ -440,7 +444,6 @@ def lengths_of(judged: Judged) -> Lengths:
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
 TORN = "\ufffd"  # in a token that contains part of a character
-LOOKAHEAD = 16  # maximum number of characters within torn tokens
 MOST_TORN = 200  # maximum number of characters of consecutive torn tokens
 
 
@@ -483,36 +486,18 @@ def pieces(text: str, tokens: Sequence[str]) -> list[str]:
     everything up to the next whole token. Tokens after the text's end (an end token) are kept.
     """
     results: list[str] = []
-    place = first = 0
-    torn = ""  # tokens from `first` on whose characters are not yet known
+    place, torn = 0, -1  # torn: the first of the tokens whose characters are not yet known
     for token in tokens:
         if TORN in token and not text.startswith(token, place):
-            first = first if torn else len(results)
-            torn += token
+            torn = torn if torn >= 0 else len(results)
             results.append("")
             continue
-        if torn:
-            gap = _gap(text, place, torn, token)
-            results[first], torn = gap, ""
-            place += len(gap)
+        if torn >= 0:
+            end = text.find(token, place + 1, place + MOST_TORN) if place < len(text) else -1
+            end = end if end >= 0 else min(place + MOST_TORN, len(text))
+            results[torn], place, torn = text[place:end], end, -1
         results.append(token)
         place += len(token) if place < len(text) else 0
-    if torn:
-        results[first] = text[place:]
+    if torn >= 0:
+        results[torn] = text[place:]
     return results if "".join(results).startswith(text) else list(tokens)
-
-
-def _gap(text: str, place: int, torn: str, token: str) -> str:
-    """Return the characters of torn tokens: up to the next token, with the same ASCII."""
-    plain = _ascii(torn)
-    if len(torn) > MOST_TORN:
-        return ""
-    for index in range(place, min(place + len(torn) + LOOKAHEAD, len(text)) + 1):
-        ends = index == len(text) or text.startswith(token, index)
-        if ends and _ascii(text[place:index]) == plain:
-            return text[place:index]
-    return ""
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "ignore").decode()
