@@ -123,6 +123,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
             interval for point in points for interval in (point.maj_ci95, point.pass_ci95)
         ),
         "lengths": lengths_of(judged),
+        "times": _times(judged),
         "spent": _spent(judged),
         "checklist": checklist,
         "missing": sum(value is None for _, value in checklist),
@@ -165,6 +166,16 @@ def _scorer_rows(judged: Judged) -> dict[str, Any]:
         "most": max(max(row["gained"], row["lost"]) for row in rows),
         "errors": any(row["errors"] for row in rows),
     }
+
+
+def _times(judged: Judged) -> list[tuple[str, list[float]]]:
+    """Return the sorted seconds of each answer, and tokens a second, where they are recorded."""
+    stored = [each.sample.stored for each in judged.completions if each.sample.stored]
+    timed = [(each.latency, each.usage.completion_tokens) for each in stored if each.latency]
+    return [
+        ("seconds an answer", sorted(seconds for seconds, _ in timed)),
+        ("tokens a second", sorted(tokens / seconds for seconds, tokens in timed if tokens)),
+    ]
 
 
 def _spent(judged: Judged) -> list[tuple[str, str | None]]:
