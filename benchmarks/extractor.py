@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradeschool import Problem, all_scorers, load_gsm8k
 from gradeschool.answers import candidates
+from gradeschool.answers.candidates import features
 from gradeschool.answers.extractor import Confidence, extract_final_answer
-from gradeschool.answers.features import features
 from gradeschool.answers.quantities import WrittenNumber, canonical_gold, same_answer, same_value
 from gradeschool.answers.regions import committed_region
-from gradeschool.answers.sentences import is_aside, last_sentences
+from gradeschool.answers.statements import is_aside, last_sentences
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from tests.support.outcomes import judge_against

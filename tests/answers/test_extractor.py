@@ -1,6 +1,7 @@
 """The answer extractor against people, on wrong answers near the gold, on any text."""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -20,6 +21,7 @@ from gradeschool.answers.quantities import (
     same_answer,
     same_value,
 )
+from gradeschool.answers.regions import parse_marks, split_thinking
 from gradeschool.verdict import Outcome
 
 SCORER = "gradeschool/reader"
@@ -47,7 +49,7 @@ class QuestionCase(NamedTuple):
 
     question: str
     completion: str
-    value: str
+    value: str | None
 
 
 GAIN = "How much money does Ann make in total?"
@@ -103,6 +105,190 @@ def test_the_asked_unit_and_what_was_given(case: QuestionCase) -> None:
     assert reading is not None
     assert reading.value == case.value
     assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
+
+
+# fmt: off
+TEXTS = (
+    # labels within a solution, and other exercises after it
+    QuestionCase("", "Regular price is 5. Extra cost: 3\n#### 8", "8"),
+    QuestionCase("", "The base is 5.\nExtra cost: 3\n#### 8", "8"),
+    QuestionCase("", "Bob has 4.\nBonus: 6\nTotal: 10\n\\boxed{10}", "10"),
+    QuestionCase("", "Adult tickets: 5 * 10 = 50\nStudent: 5 * 4 = 20\n#### 70", "70"),
+    QuestionCase("", "Cost is 20.\nExample: 3 bags cost 6.\nSo 10 bags cost 20.\n#### 20", "20"),
+    QuestionCase("", "20 - 14 = 6.\n\nFind the savings: 20 - 14 = 6\n\nSolution: 6", "6"),
+    QuestionCase("", "We have 14.\n\nFind the savings:\n20 - 14 = 6\n\nSolution: 6", "6"),
+    QuestionCase(
+        "", "Let's solve it. 5*4=20\nProblem: we must take off 3.\n20-3=17\n#### 17", "17"
+    ),
+    QuestionCase("", "Human: 2 legs\nDog: 4 legs\nTotal: 6\n#### 6", "6"),
+    QuestionCase("", "Challenge: 3 more\n3+4=7\n#### 7", "7"),
+    QuestionCase(
+        "",
+        "The answer is 18.\n\nQuestion: How many cats are there if 3 of 5 leave?\nAnswer: 2",
+        "18",
+    ),
+    QuestionCase(
+        "",
+        "The answer is 18.\n\nExample 2: Tom has 3 pens and buys 4. How many pens?\n#### 7",
+        "18",
+    ),
+    # chats and channels without their marks
+    QuestionCase(
+        "",
+        "system\n\nYou are helpful.user\n\nQuestion: Tom has 3 pens and 4 more. How many?assistant\n\nHe has 3 + 4 = 7 pens.\n#### 7",  # noqa: E501
+        "7",
+    ),
+    QuestionCase(
+        "",
+        "system\nYou are helpful.\nuser\nTom has 3 pens and 4 more.\nassistant\nTom has 7 pens.",
+        "7",
+    ),
+    QuestionCase("", "user\nTom has 3 pens and 4 more. How many?\nmodel\nTom has 7 pens.", "7"),
+    QuestionCase("", "analysisWe compute 3+4=7. Hmm 12?assistantfinal12", "12"),
+    QuestionCase("", "analysis3 + 4 is 7assistantfinal**7**", "7"),
+    QuestionCase(
+        "",
+        "<|channel|>analysis<|message|>3+4=7, or 8<|end|><|start|>assistant<|channel|>final<|message|>The answer is 7.<|return|>",  # noqa: E501
+        "7",
+    ),
+    QuestionCase("", "So <|begin_of_box|>46<|end_of_box|>.", "46"),
+    # tags and thinking
+    QuestionCase("", "</think><ans>24</ans><think>let me check that 12*2", "24"),
+    QuestionCase("", "<think>a 5</think><answer>24</answer><think>so 7", "24"),
+    QuestionCase("", "<think>5 <think>6</think> 7</think>The answer is 8.", "8"),
+    QuestionCase("", "<think>first 5</think>It is 6.<think>no 7</think>It is 7.", "7"),
+    QuestionCase("", "<think>5</think>The answer is 24.</think>", "24"),
+    # digits that a model did not stop writing
+    QuestionCase("", "The answer is 2.\n#### 2611010", "2"),
+    QuestionCase("", "So she has 2 left.\n#### 2611010", "2"),
+    QuestionCase(
+        "", "The answer is 5.\n#### 34338176863527343381768635273433817686352734338176863527", "5"
+    ),
+    QuestionCase("", "#### 34338176863527343381768635273433817686352734338176863527", None),
+    QuestionCase("", "2,880,000 / 1 = 2,880,000\n#### 2880000", "2880000"),
+    # a conclusion after a box
+    QuestionCase("", "Step 2: \\boxed{30}\nThe total is 12 + 30 = 42.", "42"),
+    QuestionCase("", "\\boxed{15}\n\nTherefore, she has 26 - 15 = 11 apples left.", "11"),
+    QuestionCase(
+        "There are 26 apples. The boys eat 15. How many apples are left?",
+        "The boys ate \\boxed{15} apples.\n\nTherefore, there are 11 apples left.",
+        "11",
+    ),
+    # purposes, deadlines and given numbers
+    QuestionCase(
+        "Each truck carries 30 flagstones. How many trucks are needed to transport 80 flagstones in one trip?",  # noqa: E501
+        "3 trucks will be needed to transport 80 flagstones in one trip",
+        "3",
+    ),
+    QuestionCase(
+        "He saves $5 a day. How many days does he need to save $100?",
+        "So it takes him 20 days to save $100.",
+        "20",
+    ),
+    QuestionCase("", "Elle aura 300 euros d'ici 12 mois.", "300"),
+    QuestionCase("", "Sie hat in 12 Monaten 300 Euro.", "300"),
+    QuestionCase("", "Sie wird 300 Euro in 12 Monaten haben.", "300"),
+    QuestionCase("", "She will have saved $300 by month 12.", "300"),
+    # thousands
+    QuestionCase("", "It costs $65 000.", "65000"),
+    QuestionCase("", "Он заплатил 12 500 рублей", "12500"),
+    QuestionCase("", "Elle gagne 1 250 euros", "1250"),
+    QuestionCase("", "\\boxed{1~800}", "1800"),
+    QuestionCase("", "\\boxed{1\\,800}", "1800"),
+    QuestionCase("", "It weighs 65_000 g", "65000"),
+    # fractions, powers, other forms
+    QuestionCase("", "The answer is -½.", "-1/2"),
+    QuestionCase("", "So he got ½ as the result.", "1/2"),
+    QuestionCase("", "\\boxed{-\\frac{1}{2}}", "-1/2"),
+    QuestionCase("", "The answer is 2^{5}.", "32"),
+    QuestionCase("", "\\boxed{2^{5}}", "32"),
+    QuestionCase("", "She has 3 dozen eggs, or 36, in all.", "36"),
+    QuestionCase("", "She has 3 dozen, or 36, eggs.", "36"),
+    # cut, listed, bounded, denied
+    QuestionCase("", "Dana can travel in six", None),
+    QuestionCase("", "Week 1 100 pages, week 2 150 pages. So the total is 250 pages.", "250"),
+    QuestionCase("", "She needs at least 15 apples.", "15"),
+    QuestionCase("", "He can buy up to 15 pens.", "15"),
+    QuestionCase("", "The answer is not 12 but 15.", "15"),
+    QuestionCase("", "12 is wrong. The answer is 15.", "15"),
+    QuestionCase("", "The answer is 12. Wait, that is wrong. It is 15.", "15"),
+    QuestionCase("", "Bob might think the answer is 12, but it is 15.", "15"),
+    QuestionCase("", "Let me try 12: 12 * 2 = 24. Too low. So x = 15.", "15"),
+    QuestionCase("", "I think the answer is 15.", "15"),
+    QuestionCase("", "My guess is 15.", "15"),
+    QuestionCase("", "He could buy 15 pens.", "15"),
+    QuestionCase("", "The total comes to 15 dollars, not 12.", "15"),
+    QuestionCase("", "She sold 5 to 8 people? No. The answer is 13.", "13"),
+    QuestionCase("", "Therefore, the price went from 15 to 18 dollars.", "18"),
+    QuestionCase("", "The 3 numbers are 4, 5 and 6, so the sum is 15.", "15"),
+    QuestionCase("", "The answer is 64!", "64"),
+    QuestionCase("", "So x = 5 and y = 7, and the total is 12.", "12"),
+    QuestionCase("", "$x = 5$", "5"),
+    QuestionCase("", "\\boxed{x = 5}", "5"),
+    QuestionCase("", "The answer is x = 5.", "5"),
+    QuestionCase("", "The answer is 5 m.", "5"),
+    QuestionCase("", "The answer is 5 g.", "5"),
+    QuestionCase("", "#### 5 s", "5"),
+    QuestionCase("", "Answer: 12 h", "12"),
+    QuestionCase("", "Answer: B) 15", "15"),
+    QuestionCase("", "The answer is (B) 15.", "15"),
+    QuestionCase("", "10 to the power of 3 is 1000.", "1000"),
+    QuestionCase("", "So the ratio is 3:4.", "3:4"),
+    QuestionCase(
+        "",
+        "Here is my thought process:\nI add 3 and 4.\n\nHere is my response:\nThe sum is 7.",
+        "7",
+    ),
+    QuestionCase("", "[THINK]5 or 6[/THINK]The answer is 7.", "7"),
+    QuestionCase("", "<seed:think>5 so answer is 9</seed:think>It is 7.", "7"),
+    QuestionCase("", "It takes 5 hrs. She then rests.", "5"),
+    QuestionCase("", "Il gagne 1.250 euros en tout.", "1250"),
+    QuestionCase("", "Total = 3 × 4 = 12 – so 12 pens", "12"),
+    QuestionCase("", "15–3=12", "12"),
+    QuestionCase("", "That leaves 20-8=12.", "12"),
+)
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.completion[:40])
+def test_texts_are_read_as_a_careful_person_would(case: QuestionCase) -> None:
+    reading = extract_final_answer(case.completion, case.question)
+    assert (reading and reading.value) == case.value
+
+
+THOUGHT = "8 crates of 6 are 48. Two are broken. So the answer is 46."
+MARKS = (
+    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<seed:think>", "</seed:think>"),
+    ("<longcat_think>", "</longcat_think>"), ("<o_think>", "</o_think>"), ("<reason>", "</reason>"),
+    ("<inner_thoughts>", "</inner_thoughts>"), ("<|think|>", "<|/think|>"), ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"), ("<|channel>thought\n", "<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    ("<unused94>thought\n", "<unused95>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("analysis", "assistantfinal"),
+    ("Here is my thought process:\n", "\nHere is my response:\n"),
+    ("<|channel|>analysis<|message|>",
+     "<|end|><|start|>assistant<|channel|>final<|message|>"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("marks", MARKS, ids=lambda marks: marks[0].strip())
+def test_closed_thinking_is_no_answer(marks: tuple[str, str]) -> None:
+    opened, closed = marks
+    for reply, value in (("", None), ("Let us see. We first", None), ("It is 45.", "45")):
+        reading = extract_final_answer(f"{opened}{THOUGHT}{closed}{reply}")
+        assert (reading and reading.value) == value
+    thinking, reply = split_thinking(f"{opened}{THOUGHT}{closed}It is 45.")
+    assert THOUGHT in thinking
+    assert reply.strip() == "It is 45."
+
+
+def test_own_marks_of_thinking() -> None:
+    text = f"<plan>{THOUGHT}</plan>It is 45. <plan>or 44"
+    marks = [parse_marks("<plan>,</plan>")]
+    reading = extract_final_answer(text, "", marks)
+    assert reading is not None and reading.value == "45"
+    assert split_thinking(text, marks)[1] == "It is 45. "
+    with pytest.raises(ValueError, match="write OPEN,CLOSE"):
+        parse_marks("<plan>")
 
 
 NO_ANSWERS = (
@@ -384,3 +570,60 @@ def test_a_gold_that_is_no_number_is_not_guessed_at(gold: str) -> None:
 def test_what_a_sentence_adds_is_not_its_result(text: str, question: str, value: str) -> None:
     answer = extract_final_answer(text, question)
     assert answer is not None and answer.value == value
+
+
+# Sentences that deny, only consider or bound a number, and expressions: none of them is an answer.
+# fmt: off
+FAMILIES = {
+    "denied": """{n} is wrong.|{n} is not the answer.|It is not {n}.|I do not think that it is {n}.
+        |It is false that there are {n} pens.|{n} cannot be right.|{n} is too low.|Not {n}.
+        |You might think the answer is {n}.|I doubt that it is {n}.|{n} does not work.
+        |A common mistake is {n}.|The answer is anything but {n}.|The answer isn't {n}.""",
+    "considered": """It could be {n}.|Maybe {n}.|Perhaps {n} pens.|Let me try {n}.
+        |Suppose the answer is {n}.
+        |Assume that the answer is {n}.|The answer is {n} or {m}.
+        |one of {m}, {k}, {n}|A) {m} B) {n} C) {k}
+        |Options: {m}, {k}, {n}|The answer is one of {m}, {k}, {n}.
+        |It could be {m}; it could be {n}.
+        |If the answer is {n}, we are done.|I am not sure whether it is {n}.""",
+    "bounded": r"""The answer is {n}±{d}.|The answer is ${n} \pm {d}$.|The answer is {n} to {m}.
+        |The answer is between {n} and {m}.
+        |Answer: {n} or more|Answer: up to {n}|The answer is at most {n}.
+        |\boxed{{\geq {n}}}|The answer is {n}+.|Answer: more than {n}|It takes {n} to {m} hours.""",
+    "expression": r"""The answer is $x^2+{n}$.|Answer: {n} - x|The value is ${n} + x$
+        |The answer is {n}x.
+        |The answer is {n}π cm.|\boxed{{{n}\pi}}|\boxed{{{n}\sqrt{{2}}}}|\boxed{{{n}^{{n}}}}
+        |#### {n} + x
+        |The answer is ${n} - \frac{{1}}{{\mathrm{{e}}}}$|The answer is $\frac{{x}}{{{n}}}$.
+        |\boxed{{{n} \times 10^n}}|The answer is 2^{n}.|\boxed{{{n}_8}}""",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_at_most_one_in_a_hundred_is_accepted_falsely(family: str) -> None:
+    draw = random.Random(8)
+    accepted = tried = 0
+    for template in FAMILIES[family].split("|"):
+        for lead in ("", "She has 3 boxes of 4. ", "3 * 4 = 12.\n"):
+            n = draw.randrange(16, 900)
+            text = lead + template.strip().format(n=n, m=n + 9, k=n + 20, d=draw.randrange(2, 9))
+            reading = extract_final_answer(text)
+            accepted += reading is not None and same_value(reading.value, str(n))
+            tried += 1
+    assert accepted <= tried / 100
+
+
+@pytest.mark.official
+def test_reported_misses_are_right(data: Path) -> None:
+    """Small inputs made from public bug reports, where they lie beside the shared data."""
+    path = data.parent / "cases" / "reports.jsonl"
+    if not path.exists():
+        pytest.skip("no ../cases/reports.jsonl beside the shared data")
+    scorer = get_scorer(SCORER)
+    missed = []
+    for row in rows_of(path):
+        if row["kind"] == "judge" and row["class"] not in ("gold-forms", "scorer-name"):
+            verdict = scorer.judge(row["completion"], Problem.from_gold(row["gold"]))
+            if verdict.correct != row["expected"].startswith("correct"):
+                missed.append(row["completion"])
+    assert not missed

@@ -1,52 +1,165 @@
 """Chooses the result among the numbers of a sentence: one weighted decision.
 
-Each number of a sentence gets the features that apply to it (`features`). The candidate with the
-highest sum of `WEIGHTS` is the result. The weights were set by hand; `benchmarks/extractor.py`
-compares them with fitted ones (docs/experiments.md).
+Each number gets the features that apply to it: it follows "=", it is an operand, it has the unit
+that the question asks for, and so on. The one with the highest sum of `WEIGHTS` is the result. The
+weights were set by hand; `benchmarks/ablation.py` shows what each of them decides.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
-from gradeschool.answers.features import (
-    AFTER_VERB,
-    ANNOTATION,
-    CONTEXT,
-    ITEM,
-    OPERAND_BEFORE,
-    SETTING,
-    features,
-    has_unit,
-    unit_words,
-)
 from gradeschool.answers.quantities import (
+    NUMBER_IN_WORDS,
     PLAIN,
     WrittenNumber,
     compounds,
     negated,
     quantities,
+    quantity_at,
     same_value,
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
 
-MOST_NUMBERS = 60
+MOST_NUMBERS, CONTEXT = 60, 48
 UNRESOLVED = ""  # the value of an expression without a stated result
+WEIGHTS = {
+    "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "unit asked": 2.0,
+    "other unit": -1.5, "given": -2.0, "given value": -0.5, "setting": -1.5, "in parentheses": -1.5,
+    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
+    "alternative": -1.0, "asked alternative": 3.0, "approximation": -8.0, "clause": -2.0,
+    "negated": -2.5, "drawn": 4.0, "whole": -4.0, "asked name": 1.5, "direct": 3.0, "word": 0.5,
+    "rounded": 4.0, "leading": -3.0, "compared": -2.5, "other thing": -2.0, "other rate": -3.0,
+}  # fmt: skip
 EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
+# Characters between a "=" or a marker and its number.
+LEAD = re.compile(
+    r"(?:~~[^~\n]{1,40}~~|[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
+    r"|\+(?=\s?\\?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
+    r"|\\(?:text|textbf|mathbf|mathrm|bf|underline)\b\{?"
+    r"|(?i:about|approximately|approx\.?|roughly|around|exactly|just|simply|only|equal\sto"
+    r"|a\stotal\sof|that)\b)*"
+)
+# The end of the text before a number.
+AFTER_EQUALS = re.compile(
+    r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)"
+    r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
+    r"|(?:about|approximately|roughly)\s)*$"
+)
+_BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+AFTER_RESULT_WORD = re.compile(
+    r"\b(?i:which\s(?:is|equals|gives|makes|means)|(?:total|sum|answer|result)\s(?:is|was)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|a\stotal\s\w+\sof|totals|that\sis,?|results?\sin"
+    r"|adds\sup\sto|amounts\sto|leav(?:es|ing)(?:\s\w+){0,2}|left\swith|ends\sup\swith)" + _BEFORE
+)
+AFTER_VERB = re.compile(
+    r"\b(?i:is(?:\sworth)?|are|was|were|be|been|ha(?:s|ve|d)|costs?|earn(?:s|ed)?|makes?|made"
+    r"|pa(?:y|ys|id)|need(?:s|ed)?|spen[dt]s?|g[eo]ts?|sold|sells?|takes?|took|lasts?|receive[sd]?"
+    r"|save[sd]?|owe[sd]?|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|r[au]n"
+    r"|runs|(?:will|can|must|should|did)\s\w+|reads?|walks?|travel(?:s|ed)|use[sd]?|keeps?)"
+    r"(?i:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
+    r"|at\sleast|at\smost|up\sto))?" + _BEFORE
+)
+# Any other word may also be a verb: "covers 300 miles".
+AFTER_WORD = re.compile(
+    r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
+    r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
+    r"[\s*_]{1,3}\$?$"
+)
+SETTING = re.compile(
+    r"\b(?i:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those|other"
+    r"|on|from|between|than|not|by|at|with|his|her|their|step|equation|hour|day|week|month|year"
+    r"|problem|part|case|if|when|since|number|original|of|après|nach|después\sde|d['’]ici|binnen)"
+    r"(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?"
+    r"(?i:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
+)
+FOR = re.compile(
+    r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s$"
+)
+AFTER_ROUNDING = re.compile(
+    r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
+)
+OPERAND_BEFORE = re.compile(
+    r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
+    r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|(?<!is\s)(?<!at\s)minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
+)
+_UNIT_AFTER = (
+    r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+(?<!\btimes)(?<!\bplus)(?<!\bminus)"
+    r"|/[a-z]+|\\?[)$}\]])){0,4}\s{0,2}"
+)
+OPERAND_AFTER = re.compile(
+    _UNIT_AFTER + r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\(?:times|div|cdot)"
+    r"|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)"
+    r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
+)
+EQUALS_AFTER = re.compile(_UNIT_AFTER + r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})")
 # A number after one of these is not the result: "more than 5" compares with it, "not 5", "can't be
-# 5" and "as opposed to 5" exclude its value.
+# 5" and "as opposed to 5" exclude its value, "could be 5" and "let me try 5" only consider it.
 EXCLUDED = re.compile(
     r"(?i)(?:\b(?:(?P<compared>(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)"
     r"|exceed(?:s|ing)?)|(?:not|never|no\slonger)(?:\sbe)?"
     r"|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez|em\svez|au\slieu|invece)\s(?:of|d[ei])"
     r"|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt|вместо)(?:\sthe|\sa)?"
-    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
+    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не"
+    r"|(?:could|might|may)\s(?:\w+\s)?(?:be|equal)|maybe|perhaps|possibly|try(?:ing)?"
+    r"|(?:let(?:['’]s|\sme|\sus)|i(?:['’]ll|\swill|\scan)?|we|to)\s(?:try|test|guess|assume|suppose|consider)"
+    r"(?:ing)?(?:\s(?:with|that|it['’]?s?|(?:\w+\s)?\w+\s(?:is|are|was|be)|is))?"
+    r"|(?:suppose|assume|assuming|say|imagine|if)\s(?:that\s)?(?:it|(?:the|an?|our)\s\w+(?:\s\w+)?|there)\s(?:is|are|was|were|be))"
     r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而非)$"
+)
+# The number is denied before it, within its clause, or after it.
+DENIED_BEFORE = re.compile(
+    r"(?i)(?:\b(?:false|untrue|wrong|incorrect|not\s(?:true|correct|right|the\scase)|doubt(?:ful|s)?"
+    r"|impossible|unlikely)\s(?:that|if|whether|to\s\w+)\b"
+    r"|(?:\bnot|n['’]t|\bnever)\s(?:\w+\s)?(?:think|believe|say|claim|sure|certain|convinced|agree"
+    r"|suppose|expect|mean)\b|\bunsure\b|\bwonder\b"
+    r"|\b(?:might|may|could|would|(?:some|many|most)(?:\s(?:people|students))?|tempting\sto)\s(?:\w+\s)?"
+    r"(?:think|say|assume|believe|guess|expect|answer)\b)(?:(?!\bbut\b)[^.;=\n]){0,60}$"
+    r"|\b(?:one|some|any|either|neither|none)\sof\s(?:these:?\s|the\s\w+:?\s)?(?:[\s\d.,$]|and|or){0,60}$"
+    r"|\b(?:(?:any|every)thing\sbut|different\sfrom|rul(?:e[sd]?|ing)\sout|discard(?:ed)?|reject(?:ed)?"
+    r"|exclude[sd]?|(?:mistake|error|trap|distractor)\s(?:is|was|would\sbe)(?:\sto\s\w+)?)\s\$?$"
+)
+_WRONG = (
+    r"(?:wrong|incorrect|false|untrue|mistaken|invalid|impossible|unlikely|off\b"
+    r"|not\s(?:the|right|correct|it|our|valid|true|what|enough|possible|equal|a)\b"
+    r"|an?\s(?:\w+\s)?(?:mistake|error|slip|guess|trap|distractor|typo)|(?:(?:far|much|way|a\sbit|clearly)"
+    r"\s)?too\s(?:low|high|small|big|large|many|few|much|little|short|long))"
+)
+DENIED_AFTER = re.compile(
+    r"(?i)[*_$)}\]\\'\"”]{0,6}"
+    r"(?:,?\s(?:(?:which|that)|(?:but|though|and)\s(?:that|this|it)))?(?:\s(?!is\b|was\b)\w{2,14}){0,2}?"
+    r"(?:\s(?:is|are|was|were|(?:would|will|must|can|cannot|can['’]t|could\snot)\sbe|seems|looks"
+    r"|sounds|appears\sto\sbe|turns\sout\sto\sbe)|['’]s)\s"
+    rf"(?:\w+ly\s|still\s|also\s)?{_WRONG}"
+    r"|[^.;\n\d]{0,20}\b(?:(?:is|was|are|would|does|do|did|ca|could|wo)n['’]t|cannot"
+    r"|(?:does|do|did|can|could|will|would)\snot)\s(?:be\s|seem\s)?(?:the\s|a\s|our\s|quite\s)?"
+    r"(?:\w+\s)?(?:answer|right|correct|result|total|true|it|work|fit|match|add\sup|make\ssense)\b"
+    r"|\?\s{1,2}(?:No|Wrong|Incorrect)\b"
+)
+# A number that only bounds the result, or has a tolerance: "15 or more", "15 ± 3", "15 to 18".
+RANGED = re.compile(
+    r"(?i)\s?(?:\\?%|\\?\$|[A-Za-z]{1,12})?\s?(?:(?:±|\\pm|\+\s?/\s?[-−]|\+[-−])\s?\\?\$?\d"
+    r"|\+(?!\s?[\\$(\w])|,?\s?\bor\s(?:(?:even|maybe|perhaps)\s)?"
+    r"(?:more|less|fewer|so|higher|lower|above|below|greater|under|over)\b)"
+)
+TO = re.compile(r"(?i)\s?(?:to|through|until|[-–—]|\.\.\.?|…)\s?")
+BOUND = re.compile(
+    r"(?i)(?:\b(?:up\sto|at\s(?:least|most)|no\s(?:more|less|fewer)\sthan|(?:more|less|fewer)\sthan|over|under"
+    r"|below|above|a\s(?:minimum|maximum)\sof|anywhere\sfrom|from|between"
+    r"|(?:from|between)\s\\?\$?[\d.,]+\s(?:to|and))\s|(?:[≥≤]|\\(?:[gl]eq?|[gl]t)(?![a-z])|(?:[:{(]\s?|\w\s)[<>](?![a-z/]))\s?)\\?\$?$"
+    r"|\[\s?(?:[\d.]{1,12},\s?)?$"
 )
 # "Because she has 4 schools," as the whole sentence.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
+# "Since there are 4 schools, 44 people came."
+LEADING = re.compile(
+    r"(?i)[\s*]{0,6}(?:(?:so|and|but|now|then|thus|therefore|hence|finally),?\s)?"
+    r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:\n]{1,160}"
+    r"(?:,\d{3}[^,:\n]{1,80})?,\s"
+)
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 BELOW_ZERO = re.compile(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
@@ -58,28 +171,62 @@ NEGATIVE_BEFORE = re.compile(
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
-UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+UNNUMBERED = re.compile(r"(?i)\b(?:(once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
 FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}|,?\s{1,3}or\s(?:maybe|perhaps|possibly)\s")
 RANGE = re.compile(r"\s{1,3}and\s{1,3}")
 AND = re.compile(r"(?:\s[A-Za-z-]{2,20}){1,3},?\sand\s")
+LISTED = re.compile(r"\s?(?:[,;/|]\s?(?:or\s|and\s)?|\s(?:or|and)\s)\\?\$?")
+ITEM = re.compile(
+    r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
+    r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
+)
+TOTAL_AFTER = re.compile(
+    r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
+)
+ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|(?<!\()\b(or\b|i\.e\.|that\sis\b))[\s~$(,*.]{0,4}$")
+APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
+# The text after one of these adds details to a number before it: "so that 31 are left".
+CLAUSE = re.compile(
+    r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose|so\sthat"
+    r"|i\.e\.,?(?=\s[a-z])(?!\san?\s\$?\Z)|in\sother\swords,?|(?:by|from|for|of)\s\w+ing"
+    r"|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+)
+WORD_BEFORE = re.compile(rf"{NUMBER_IN_WORDS}\s$", re.I)
+# "4 of the 24 slices"
+WHOLE = re.compile(
+    r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
+)
+DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+RATE_AFTER = re.compile(
+    r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
+)
+MORE_THAN = re.compile(
+    r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
+)
+NEGATED_AFTER = re.compile(
+    r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
+)
+ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
+WORKING = re.compile(r"\([^()\n]{0,60}?(?:[÷×+*·]|\d\s?[-−–/]\s?\$?\d)[^()\n]{0,60}\)")
+NEXT_WORDS = re.compile(
+    r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
+    r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
+)
+# Units that mean something else if another of them is requested.
+MEASURES = frozenset(
+    """
+    dollar cent percent hour minute second day week month year mile kilometer meter foot inch
+    centimeter pound ounce gram kilogram liter gallon cup
+    """.split()  # noqa: SIM905
+)
+RESULTS = frozenset(("result", "rounded"))
 # Features of the numbers in a sentence that only counts things.
 PLAIN_FEATURES = frozenset(
     ("verb", "last", "earlier", "word", "other unit", "asked name", "given", "given value")
 )
-WEIGHTS = {
-    "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
-    "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
-    "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
-    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
-    "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
-    "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
-    "drawn": 4.0, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
-    "leading": -3.0, "word": 0.5, "compared": -2.5, "share": -2.5,
-    "other thing": -2.0, "other rate": -3.0,
-}  # fmt: skip
 
 
 def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
@@ -99,11 +246,6 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
     number = numbers[0]
     if REASON_ALONE.fullmatch(text, start, end):
         return None
-    if "," in text[start : number.start] and not has_unit(text, number, end, question):
-        words = islice(word_quantities(text, start, number.start), MOST_NUMBERS)
-        for word in words:  # "She keeps eighteen stickers, having given 30 away."
-            if _follows_verb(text, start, word) and has_unit(text, word, end, question):
-                return word
     if number.value in question_hints(question).values and SETTING.search(
         text[max(start, number.start - CONTEXT) : number.start]
     ):  # "After 4 hours it is minus seven degrees."
@@ -119,12 +261,11 @@ def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return 2 for "twice" if a number of times is asked for, 0 for "no quarters" of quarters."""
     units = question_hints(question).units
-    for match in UNNUMBERED.finditer(text, start, end):
-        value = TIMES_VALUES.get(match[0].lower())
-        if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
+    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+        if match[1] and "time" in units:
+            return WrittenNumber(TIMES_VALUES[match[1].lower()], *match.span())
+        if match[2] and (stem(match[2]) in units or ("dollar" in units and match[2] in MONEY)):
             return WrittenNumber("0", *match.span())
-        if value is not None and "time" in units:
-            return WrittenNumber(value, *match.span())
     return None
 
 
@@ -140,7 +281,8 @@ def best_number(
     """Return the number of a sentence with the highest weight; in a tie, the last one.
 
     direct: whether the first number comes right after a marker of the answer. Its value is
-    UNRESOLVED if the best number is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
+    UNRESOLVED if the best number is an operand ("24 / 6" is not worked out), one of a list of
+    options, or one of two things that were not asked for.
     """
     rows = features(text, start, end, numbers, question)
     if any("unit asked" in names for names in rows):
@@ -150,8 +292,28 @@ def best_number(
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
     best = len(scores) - 1 - scores[::-1].index(max(scores))
     number = numbers[best]
-    unresolved = "operand" in rows[best] or _only_parts(text, end, numbers, rows, question)
+    unresolved = (
+        "operand" in rows[best]
+        or _is_option(text, numbers, best)
+        or _only_parts(text, end, numbers, rows, question)
+    )
     return number._replace(value=UNRESOLVED) if unresolved else number
+
+
+def _is_option(text: str, numbers: list[WrittenNumber], index: int) -> bool:
+    """Return whether a number is one of three or more that are only listed: "12, 15 or 18"."""
+    joined = [
+        LISTED.fullmatch(text, left.end, right.start) is not None
+        for left, right in pairwise(numbers)
+    ]
+    before, after = joined[:index], joined[index:]
+    count = 0
+    for side in (before[::-1], after):
+        for is_joined in side:
+            if not is_joined:
+                break
+            count += 1
+    return count >= 2
 
 
 def _only_parts(
@@ -188,8 +350,9 @@ def _mark_others(text: str, end: int, numbers: list[WrittenNumber], rows: list[l
 def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
     """Return the numbers of a sentence that may be its result, from left to right.
 
-    Excludes the number of a list item and numbers that the sentence rules out; "4 hours and 30
-    minutes" and "17 or 18" are one number each; number words count only if there are no digits.
+    Excludes the number of a list item and numbers that the sentence rules out or only considers; "4
+    hours and 30 minutes" and "17 or 18" are one number each; number words count only if there are
+    no digits.
     """
     item = ITEM.match(text, start, end)
     begin = start if item is None else item.end()
@@ -197,28 +360,63 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     if text.find("<<", begin, end) >= 0:
         numbers = _outside_annotations(text, begin, end, numbers)
     if not numbers and item is not None and not text[begin:end].strip(" \n*.)"):
-        return list(quantities(text, start, end))  # nothing but "18."
+        numbers = list(quantities(text, start, end))  # nothing but "18."
     if not numbers:
         words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
         words = [word for word in words if not TITLE.match(text, word.start)]
-        return [word for word in words if word.value != "1"] or words
-    if len(numbers) > 1:
+        numbers = [word for word in words if word.value != "1"] or words
+    elif len(numbers) > 1:
         numbers = offered_together(text, compounds(text, numbers, end))
     kept, excluded = [], set[str]()
     for number in numbers:
         if _is_share(text, number, end, question):
             continue
-        before = text[max(start, number.start - 24) : number.start].rstrip("$ }")
-        exclusion = EXCLUDED.search(before)
-        if exclusion is not None:
-            if exclusion["compared"] is None:
-                excluded.add(number.value)
-        else:
+        status = ruled_out(text, start, end, number)
+        if status is None:
             kept.append(_signed(text, start, number))
+        elif status:
+            excluded.add(number.value)
     # "35 % of 120 is 42, but it is 78 and not 42": the first 42 is excluded too.
-    if excluded:
-        kept = [number for number in kept if number.value not in excluded] or kept
-    return kept
+    return [number for number in kept if number.value not in excluded] if excluded else kept
+
+
+def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | None:
+    """Return "" if a sentence only compares with a number, its reason if it denies it, or None."""
+    before = text[max(start, number.start - CONTEXT) : number.start].rstrip("$ }")
+    exclusion = EXCLUDED.search(before)
+    if exclusion is not None:
+        return exclusion[0] if exclusion["compared"] is None else ""
+    if is_denied(text, start, end, number.start, number.end):
+        return "denied"
+    return None
+
+
+def is_denied(text: str, start: int, end: int, first: int, last: int) -> bool:
+    """Return whether a sentence denies the number in it: "15 is wrong", "it is false that 15 …"."""
+    if DENIED_AFTER.match(text, last, min(end, last + 90)):
+        return True
+    before = text[max(start, first - 2 * CONTEXT) : first]
+    return DENIED_BEFORE.search(before) is not None
+
+
+def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct: bool) -> bool:
+    """Return whether a number only bounds the result: "15 or more", "15 to 18", "15 ± 3".
+
+    direct: whether it comes right after a marker, where "up to 15" is no answer either.
+    """
+    if RANGED.match(text, number.end, end):
+        return True
+    before = text[max(start, number.start - 24) : number.start]
+    if direct and BOUND.search(before):
+        return True
+    to = TO.match(text, number.end, end) if direct else None
+    following = None if to is None else quantity_at(text, to.end(), end)
+    if to is None or following is None:
+        return False
+    return not (
+        OPERAND_AFTER.match(text, following.end, end)
+        or EQUALS_AFTER.match(text, following.end, end)
+    )
 
 
 def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool:
@@ -232,19 +430,15 @@ def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign before its box, or given by a word: "minus 8"."""
+    if number.value.startswith("-"):
+        return number
     boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
     if boxed and MINUS_BOX.search(text[max(0, number.start - 24) : number.start]):
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
-    if number.value.startswith("-"):
-        return number
-    worded = before.endswith(("minus", "negative")) and NEGATIVE_BEFORE.search(before)
-    if not worded and (
-        text.find("below", number.end, number.end + 40) < 0
-        or not BELOW_ZERO.match(text, number.end)
-    ):
-        return number
-    return number._replace(value=f"-{number.value}")
+    if NEGATIVE_BEFORE.search(before) or BELOW_ZERO.match(text, number.end):
+        return number._replace(value=negated(number.value))
+    return number
 
 
 def _outside_annotations(
@@ -289,6 +483,8 @@ def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNum
 def _offers_both(text: str, first: WrittenNumber, second: WrittenNumber) -> bool:
     if OR.fullmatch(text, first.end, second.start):
         return True
+    if text[first.end : second.start] == " to ":
+        return not text[: first.start][-12:].rstrip("$ ").endswith(("from", "add", "dding"))
     before = text[max(0, first.start - 12) : first.start].rstrip("$ ")
     return before.endswith("between") and RANGE.fullmatch(text, first.end, second.start) is not None
 
@@ -305,3 +501,169 @@ def offers_value(text: str, start: int, end: int, value: str) -> bool:
         same_value(number.value, value)
         for number in chain(quantities(*span), word_quantities(*span))
     )
+
+
+def features(
+    text: str, start: int, end: int, numbers: list[WrittenNumber], question: str
+) -> list[list[str]]:
+    """Return the names of the features of each number of a sentence."""
+    hints = question_hints(question)
+    first, final = numbers[0], numbers[-1]
+    reason = REASON.search(text, first.end, final.start)
+    drawn = DRAWN.search(text, first.end, final.start)
+    clause = CLAUSE.search(text, first.end, final.start)
+    leading = LEADING.match(text, start, final.start)
+    workings = [match.span() for match in WORKING.finditer(text, start, end)]
+    rows: list[list[str]] = []
+    for index, number in enumerate(numbers):
+        before = text[max(start, number.start - CONTEXT) : number.start]
+        if before.endswith(ANNOTATION_END):
+            opened = text.rfind("<<", start, number.start)
+            before = text[max(start, opened - CONTEXT) : max(start, opened)]
+        names = _in_words(text, before, number, end, question)
+        names += _in_equation(text, before, number, end, question)
+        if (
+            reason is not None
+            and number.start > reason.start()
+            and " is " not in text[reason.start() : number.start]
+        ):
+            names.append("reason")
+        elif leading is not None and number.start < leading.end():
+            names.append("leading")
+        elif (
+            clause is not None and number.start > clause.start() and not RESULTS.intersection(names)
+        ):
+            names.append("clause")
+        if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
+            names.append("whole")
+            if "unit asked" in names:
+                rows[-1].append("unit asked")
+        alternative = ALTERNATIVE.search(before)
+        if alternative is not None:
+            told = index and {"unit asked", "given"}.intersection(rows[-1])
+            better = not told and ("unit asked" in names or (alternative[1] and not question))
+            names.append("asked alternative" if better and index else "alternative")
+        if drawn is not None and number.start > drawn.start():
+            names += ["drawn"] if "unit asked" in names or not hints.units else []
+        if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
+            names.append("approximation")
+        if any(opened < number.start < closed for opened, closed in workings):
+            names.append("working")
+        elif _in_parentheses(text, start, number):
+            names.append("in parentheses")
+        since = numbers[index - 1].end if index else start
+        if hints.name and hints.name in text[since : number.start]:
+            names.append("asked name")
+        if number is final:
+            names.append("last")
+        elif index < len(numbers) - 2:
+            names.append("earlier")
+        rows.append(names)
+    return rows
+
+
+def _in_equation(
+    text: str, before: str, number: WrittenNumber, end: int, question: str
+) -> list[str]:
+    """Return the features of a number's place in an equation."""
+    names = []
+    operand = OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end)
+    if operand:
+        names.append("operand")
+    elif AFTER_EQUALS.search(before):
+        names.append("result")
+    equals = EQUALS_AFTER.match(text, number.end, end)
+    if equals is not None and not operand:
+        following = quantity_at(text, skip_lead(text, equals.start("right"), end), end)
+        if (
+            following is not None
+            and not OPERAND_AFTER.match(text, following.end, end)
+            and has_unit(text, number, end, question)
+            and not has_unit(text, following, end, question)
+            and ("$" in text[following.start : following.end] or unit_words(text, following, end))
+        ):
+            names.append("asked alternative")  # "10 cents = $0.10"
+    return names
+
+
+def _in_words(text: str, before: str, number: WrittenNumber, end: int, question: str) -> list[str]:
+    """Return the features of the words around a number."""
+    names = []
+    money = "$" in text[number.start : number.end] or before.endswith("$")
+    words = unit_words(text, number, end)
+    units = {stem(word) for word in words}
+    hints = question_hints(question)
+    if hints.units:
+        if ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
+            names.append("unit asked")
+        elif money or (words and stem(words[0]) in MEASURES):
+            names.append("other unit")
+    if words and (number.value, stem(words[0])) in hints.givens:
+        names.append("given")
+    elif number.value in hints.values:
+        names.append("given value")
+    compared = not hints.compares and MORE_THAN.match(text, number.end, end) is not None
+    if AFTER_ROUNDING.search(before):
+        names.append("rounded")
+    elif not compared and AFTER_RESULT_WORD.search(before):
+        names.append("result word")
+    elif SETTING.search(before) or (not money and FOR.search(before)):
+        names.append("setting")
+    elif AFTER_VERB.search(before):
+        names.append("verb")
+    elif AFTER_WORD.search(before):
+        names.append("word")
+    if TOTAL_AFTER.match(text, number.end, end):
+        names.append("total")
+    if NEGATED_AFTER.match(text, number.end, end):
+        names.append("negated")
+    rate = RATE_AFTER.match(text, number.end, end)
+    if rate and hints.periods and rate[1] not in hints.periods:
+        names.append("other rate")
+    if compared:
+        names.append("compared")
+    return names
+
+
+def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
+    """Return whether the question contains a quantity, with the word after it if there is one."""
+    hints = question_hints(question)
+    words = unit_words(text, number, end)
+    if not words:
+        return number.value in hints.values
+    return (number.value, stem(words[0])) in hints.givens
+
+
+def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
+    """Return whether a number has the unit that the question asks for."""
+    units = question_hints(question).units
+    if not units:
+        return False
+    if "dollar" in units and "$" in text[max(0, number.start - 1) : number.end]:
+        return True
+    return not units.isdisjoint(map(stem, unit_words(text, number, end)))
+
+
+def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
+    """Return the words after a number, "%" and "¢" as "percent" and "cent"."""
+    match = NEXT_WORDS.match(text, number.end, end)
+    if match is None:
+        return []
+    if match.group(1):
+        return ["percent" if match.group(1) == "%" else "cent"]
+    return str(match.group(2)).split()
+
+
+def skip_lead(text: str, start: int, end: int) -> int:
+    """Return where the text before a number ends: white space, markup, "about", a bracket."""
+    lead = LEAD.match(text, start, end)
+    return start if lead is None else lead.end()
+
+
+def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
+    opened = text.rfind("(", start, number.start)
+    if opened < 0 or text[opened - 1] == "\\":
+        return False
+    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
+        return False  # "twenty-four (24)"
+    return opened > text.rfind(")", start, number.start)

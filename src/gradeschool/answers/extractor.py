@@ -9,16 +9,24 @@ of a sentence (`candidates`). Deterministic, linear, no model.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from gradeschool.answers.candidates import (
     EQUALS,
+    OPERAND_AFTER,
+    OPERAND_BEFORE,
     UNRESOLVED,
     has_equals,
+    has_unit,
+    is_denied,
+    is_given,
+    is_ranged,
     offers_value,
+    ruled_out,
     sentence_numbers,
+    skip_lead,
     stated_number,
 )
-from gradeschool.answers.features import has_unit, is_given, skip_lead
 from gradeschool.answers.quantities import (
     KILOS,
     TEXT_COMMAND,
@@ -42,10 +50,13 @@ from gradeschool.answers.question import (
     restates_question,
     stem,
 )
-from gradeschool.answers.regions import Region, committed_region
-from gradeschool.answers.sentences import (
+from gradeschool.answers.regions import Marks, Region, committed_region
+from gradeschool.answers.statements import (
     CONCLUSION,
     REVISION,
+    AnswerSection,
+    Confidence,
+    ExtractedAnswer,
     Sentence,
     announces_step,
     before_check,
@@ -55,11 +66,6 @@ from gradeschool.answers.sentences import (
     is_next_item,
     is_repetitive,
     last_sentences,
-)
-from gradeschool.answers.statements import (
-    AnswerSection,
-    Confidence,
-    ExtractedAnswer,
     last_statement,
 )
 
@@ -88,9 +94,11 @@ HYPOTHESIS = re.compile(
 HYPOTHESIS_ASKED = re.compile(r"(?i)\b(?:would|could|if|suppose|assuming)\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
+INLINE_CHOICES = re.compile(
+    r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[Aa][.:)] .{1,30}\(?[Bb][.:)] ).{1,80}\s{0,9}"
+)
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
-PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
 LABELLED = re.compile(
     r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
     r"\$?[\d.,]++[^\n=:\d]{0,20}"
@@ -135,23 +143,34 @@ PROGRAM_END = re.compile(r"\n[ \t]*(?:print\([^\n]{1,200}\)|return [a-z_]\w*)\s{
 # Minimum share of the asked words in a sentence that is repeated over and over, to be an answer.
 ANSWERED = 0.4
 DIGIT = re.compile(r"\d")
-MOST_STRONGER, SHORTEST_REPEATED = 6, 15
+MOST_STRONGER, SHORTEST_REPEATED, MOST_DENIED = 6, 15, 30
+# Of digits: those of a number that may be absurd, and of no answer at all.
+FEWEST_ABSURD, MOST_DIGITS, MOST_BEFORE = 7, 25, 100
+# After a stated number: it answers only a part.
+LIMITED = re.compile(
+    r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)?"
+    r" (?:the \w+ )?(?:for|per|in|of|from) "
+    r"(?:one|a|an|each|every|per|only|the first|day|week|month|year|hour|person)\b"
+)
 # "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
-# "57 500 dollars" in French and Russian.
-THOUSANDS_SPACE = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
-SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
 
 
-def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
+def extract_final_answer(
+    text: str, question: str = "", marks: Marks = ()
+) -> ExtractedAnswer | None:
     """Return the answer that a completion gives to a question, or None if it gives none.
 
     question: distinguishes the requested unit from others ("2 hours (120 minutes)") and given
-    numbers from results; without it both are guessed. Thinking counts only if there is no reply,
+    numbers from results; without it both are guessed. marks: pairs of marks of thinking besides the
+    known ones (`regions.MARKS`). Thinking counts only if there is no reply,
     and then only after a marker. Never raises; linear in the length of the text.
     """
-    region = committed_region(text, question)
+    region = committed_region(text, question, marks)
     statement = last_statement(region.text, region.start, region.end, question)
+    if isinstance(statement, ExtractedAnswer) and _is_absurd(region, statement, question):
+        statement = last_statement(region.text, region.start, statement.start, question)
+        region = region._replace(end=statement.end if statement else region.text.rfind("\n") + 1)
     if isinstance(statement, AnswerSection):
         answer = _in_section(region, statement, question)
         statement = answer if isinstance(answer, ExtractedAnswer) else None
@@ -165,9 +184,44 @@ def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | Non
             answer = _printed(text, region)
     if answer is None or answer.value == UNRESOLVED:
         return None
-    if is_part_of_expression(region.text, answer.start, answer.end):
+    if is_part_of_expression(region.text, answer.start, answer.end) or _is_disowned(region, answer):
         return None
     return _in_convention(region, answer, question)
+
+
+def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
+    """Return whether the sentence of an answer denies it, or only bounds it after a marker."""
+    text, number = region.text, WrittenNumber(*answer[:3])
+    begin = max(region.start, answer.start - MOST_BEFORE)
+    begin = max(begin, *(text.rfind(mark, begin, answer.start) + 1 for mark in (". ", "? ", "\n")))
+    if ruled_out(text, begin, region.end, number):
+        return True
+    stated = answer.confidence is Confidence.STATED
+    return stated and is_ranged(text, begin, region.end, number, direct=True)
+
+
+def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
+    """Return whether a stated number is only digits that a model did not stop writing.
+
+    It is if it has more than MOST_DIGITS, or if it is long, occurs nowhere before, and a far
+    shorter one was concluded: "The answer is 2." and then "#### 2611010".
+    """
+    text, digits = region.text, len(stated.value)
+    if digits < FEWEST_ABSURD or not stated.value.isdecimal() or stated.value in question:
+        return False
+    if digits > MOST_DIGITS:
+        return True
+    if "," in text[stated.start : stated.end] or region.end - stated.end > digits:
+        return False
+    if stated.value in text[region.start : stated.start].replace(",", "").replace(" ", ""):
+        return False
+    before: ExtractedAnswer | AnswerSection | None
+    place = text.rfind("\n", region.start, stated.start)
+    before = last_statement(text, region.start, max(place, region.start), question)
+    if not isinstance(before, ExtractedAnswer):
+        before = _closing(region._replace(end=max(place, region.start)), region.start,
+                          max(place, region.start), question)  # fmt: skip
+    return before is not None and len(before.value) + 3 < digits
 
 
 def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
@@ -178,8 +232,6 @@ def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
 def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:
     """Return the answer in a longer piece of text after a marker: a statement or last sentence."""
     text, start, end = region.text, section.start, section.end
-    if DIGIT.search(text, start, end) is None and end == region.end:
-        return None
     inner = last_statement(text, start, end, question)
     if isinstance(inner, ExtractedAnswer):
         return inner
@@ -187,6 +239,9 @@ def _in_section(region: Region, section: AnswerSection, question: str) -> Extrac
     if answer is None:
         return None
     one_line = "\n" not in text[start:end].strip()
+    written = WrittenNumber(*answer[:3])
+    if one_line and is_ranged(text, start, end, written, direct=True):
+        return answer._replace(value=UNRESOLVED)
     confidence = Confidence.STATED if one_line else answer.confidence
     return answer._replace(how=section.how, confidence=confidence)
 
@@ -200,20 +255,38 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
+    if _is_taken_back(text, stated, end):
+        return stated._replace(value=UNRESOLVED)
     last = _last_with_number(text, stated.end, end)
     if last is None:
         return stated
     number = stated_number(text, last.start, last.end, question)
-    if number is None or number.value in (UNRESOLVED, stated.value):
-        return stated
-    if same_value(number.value, stated.value):
+    if number is None or number.value == UNRESOLVED or same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
     restates = restates_question(text[last.start : last.end], question)
+    limited = LIMITED.match(text, stated.end, number.start) is not None
+    total = TOTAL.search(text, last.start, number.end + 24) is not None
+    checks = CHECK.search(text, stated.end, number.start) is not None
+    # "Step 2: \\boxed{30}. The total is 12 + 30 = 42." goes on from what was boxed.
+    goes_on = (
+        worked_out
+        and not checks
+        and number.value not in question_hints(question).values
+        and _is_operand(text, last.start, number.start, stated.value)
+        and (
+            total
+            or restates
+            or limited
+            or has_equals(text, max(region.start, stated.start - 12), stated.start)
+        )
+        and HYPOTHESIS.search(text, last.start, number.start) is None
+    )
     if (
         not retracted
+        and not goes_on
         and not (worked_out and (concludes or restates))
         and offers_value(text, last.start, last.end, stated.value)
     ):
@@ -225,25 +298,39 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         or (REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end))
         or TAKEN_BACK.search(text, stated.end, number.start)
     )
-    in_parentheses = text[number.end : number.end + 1] == ")"
     working_follows = (
         worked_out
-        and not in_parentheses
+        and text[number.end : number.end + 1] != ")"
         and last.start > stated.end
-        and CHECK.search(text, stated.end, number.start) is None
+        and not checks
         and not has_equals(text, region.start, stated.start)
-        and (
-            restates
-            or has_unit(text, number, last.end, question)
-            or TOTAL.search(text, last.start, number.start) is not None
-        )
+        and (restates or total or has_unit(text, number, last.end, question))
     )
     drawn = concludes or DRAWN.search(text, last.start, number.start)
     answers = restates or _answers_instead(region, stated, last, number, question)
-    if taken_back or working_follows or (drawn and answers):
+    if taken_back or goes_on or limited or working_follows or (drawn and answers):
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
+
+
+def _is_taken_back(text: str, stated: ExtractedAnswer, end: int) -> bool:
+    """Return whether a later sentence denies the stated number: "No, 15 is wrong"."""
+    return any(
+        same_value(number.value, stated.value)
+        and is_denied(text, stated.end, end, number.start, number.end)
+        for number in islice(quantities(text, stated.end, end), MOST_DENIED)
+    )
+
+
+def _is_operand(text: str, start: int, end: int, value: str) -> bool:
+    """Return whether a value is computed with: the 30 of "12 + 30 = 42"."""
+    return any(
+        same_value(number.value, value)
+        and (OPERAND_AFTER.match(text, number.end, end)
+             or OPERAND_BEFORE.search(text[max(start, number.start - 8) : number.start]))
+        for number in quantities(text, start, end)
+    )  # fmt: skip
 
 
 def _answers_instead(
@@ -286,6 +373,8 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     """Return the answer of the closing sentence; None if the text is cut or goes round."""
     text = region.text
     whole = region.ran_on or end < region.end
+    if INLINE_CHOICES.fullmatch(text, start, end):
+        return None
     if CHOICES.search(text, max(start, end - 300), end) and not ONE_LINE.fullmatch(
         text, start, end
     ):
@@ -296,7 +385,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     if below is not None:
         return below
     limit = end
-    end = _before_parts(text, start, before_check(text, start, end))
+    end = before_check(text, start, end)
     sentences = list(last_sentences(text, start, end))
     repeats = False
     doubts = sentences and any(map(text[sentences[-1].start : end].__contains__, DOUBTS))
@@ -319,6 +408,8 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
                 return None
             continue
         if _is_repetitive(region, sentence, number, question):
+            return None
+        if is_ranged(text, *span, number, direct=False):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question
@@ -429,7 +520,7 @@ def _ends_in_question(region: Region, sentence: Sentence, question: str) -> bool
     return (
         text[sentence.start : sentence.end].rstrip().endswith("?")
         and not has_equals(text, region.start, region.end)
-        and _is_asked(text, sentence, question)
+        and (not question or _is_asked(text, sentence, question))
     )
 
 
@@ -441,25 +532,6 @@ def _is_given(text: str, sentence: Sentence, question: str) -> bool:
         is_given(text, number, sentence.end, question)
         for number in quantities(text, sentence.start, sentence.end)
     )
-
-
-def _before_parts(text: str, start: int, end: int) -> int:
-    """Return where a closing list begins that only breaks down the bold number before it."""
-    begin = max(start, end - 1_500)
-    if text.find("**", begin, end) < 0 or text.find("\n", begin, end) < 0:
-        return end
-    lines = text[begin:end].split("\n")
-    listed = 0
-    while lines and (not lines[-1].strip() or PLAIN_BULLET.match(lines[-1])):
-        line = lines.pop()
-        listed += bool(line.strip())
-        if TOTAL.search(line):
-            return end
-    lead = lines[-1].strip() if lines else ""
-    states = "**" in lead and DIGIT.search(lead) and not lead.rstrip("* ").endswith(":")
-    if listed < 2 or not states or lead.startswith(("#", "-", "*  ")):
-        return end
-    return begin + len("\n".join(lines))
 
 
 def _headline(
@@ -530,17 +602,13 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
         words = text[max(region.start, answer.start - 300) : answer.start + 60]
         if points or groups_by_points(words):
             return answer._replace(value=canonical(shifted(answer.value, 3)))
-    if points and written.isdecimal():
-        for whole in THOUSANDS_SPACE.finditer(text, max(0, answer.start - 12), answer.end + 12):
-            if whole.start() <= answer.start < whole.end():
-                value = canonical(whole[0].replace(" ", ""))
-                return answer._replace(value=value, start=whole.start(), end=whole.end())
     in_unit = in_smaller_unit(written, question_hints(question).units)
     if in_unit is not None:
         return answer._replace(value=in_unit)
     amount, kilo = answer.value[:-1], answer.value[-1:].upper()
     if kilo in KILOS and "dollar" in question_hints(question).units and is_number(amount):
         return answer._replace(value=shifted(amount, KILOS[kilo]))  # "70k" dollars
-    if written.endswith(SCALE_WORDS) and (scale := question_hints(question).scale):
+    scale = question_hints(question).scale
+    if scale and written.endswith(("illion", "illions", "housand", "k", "K")):
         return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

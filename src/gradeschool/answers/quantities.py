@@ -15,12 +15,14 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.question import stem
-from gradeschool.answers.search import any_of
 
 CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
 # A thousands separator between digits that is not read as punctuation.
-THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
+THIN = (
+    r",\\[!,;:]|[,'’_~\u00a0\u2009\u202f]|\{,\}|\{\\[,; ]\}|\\[,!;: ]|\\(?:space|thinspace)\s?"
+    r"|\\text\{ ?,? ?\}"
+)
 DECIMALS = r"\.\d++|,\d\d?(?![\d,])"
 GROUPED = (
     rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}(?!\d|(?:{THIN})\d{{3}})"  # 1,250 and 1{{,}}250,000
@@ -30,7 +32,7 @@ GROUPED = (
     r"|\d++(?:,\d{3,}+)+(?!,\d{3})"  # 1,3200: a slip, still one number
 )
 QUANTITY = re.compile(
-    rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\]))?"
+    rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
     rf"(?:{CURRENCY}\s{{0,2}}(?P<inner>[{MINUS}](?=[\d.]))?)?"
     r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\(|\$)?\s?)?\\[dt]?frac\s?"
     r"(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
@@ -61,14 +63,18 @@ AFTER = re.compile(
     r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|[   ]?(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])|\s(?P<half>and\sa\shalf)\b"
     r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
-    r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³]|\*\*\d{1,9})"
+    r"|(?P<power>\^\{?\d{1,4}(?:\.\d{1,4})?\}?|[⁰¹²³⁴-⁹]{1,2}|\*\*\d{1,9})"
     r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
 )
-# "1 250" is one number if nothing else follows on its line, "1 000" everywhere.
+# "1 250" is one number if a currency, a unit or the end follows, "1 000" everywhere.
 SPACED = re.compile(
-    r"(?<!\d )\d{1,3}(?: \d{3})+"
-    r"(?:(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\€£]))|(?<= 000)(?!\d|[.,:/ ]\d))"
+    r"(?<!\d )[1-9]\d{0,2}(?: \d{3})+"
+    r"(?:(?=[ \t]*(?:[.!?*]*\s*$|[.!?]\s|\n|[$}\\€£])|,\d\d?(?!\d)"
+    r"| (?!x\b|and\b|or\b|to\b)[^\W\d_]{1,30})"
+    r"|(?<= 000)(?!\d|[.,:/ ]\d))(?P<cents>,\d\d?(?!\d))?"
 )
+# "Week 1 100 pages" is no number of thousands.
+LABELLED_NUMBER = re.compile(r"(?:\b[A-Z][a-z]+ |[\d)] ?[-+*/×÷x] ?)$")
 # "4 hours and 30 minutes" is one quantity.
 SMALLER = {
     "hour": "minute", "minute": "second", "foot": "inch", "pound": "ounce", "week": "day",
@@ -77,10 +83,12 @@ SMALLER = {
 }  # fmt: skip
 CLOCKED = ("hour", "minute")
 HOURS = re.compile(r"(\d{1,9}):(\d{2})")
-UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11}),?\s(?:and\s)?(?=\d)")
+UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11})\.?,?\s(?:and\s)?(?=\d)")
 UNIT = re.compile(r"\s?-?([A-Za-z]{1,11})")
 # "$26 and 50 cents"
 AND_CENTS = re.compile(r"\sand\s(?=\d{1,2}\scents?\b)")
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+MOST_POWER_DIGITS = 40
 KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 MYRIADS = {"万": 4, "萬": 4, "만": 4, "亿": 8, "億": 8, "억": 8}
@@ -290,13 +298,24 @@ def canonical_gold(gold: str) -> str:
     return whole.value if whole is not None and whole.end == len(number) else text
 
 
-# Next to a number that is a part of an expression: "3\sqrt{13}", "52_8", "2\pi", "\log 5".
-EXPRESSION_BEHIND = re.compile(r"\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d)")
-EXPRESSION_BEFORE = re.compile(r"(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?\Z")
+# Next to a number that is a part of an expression: "3\\sqrt{13}", "52_8", "4π", "5 + x", "x^2 + 1".
+_SYMBOL = (
+    r"(?:\\(?:sqrt|pi|infty|sin|cos|tan|log|ln|mathrm|frac|left|theta|alpha)\b|[πθ√∞]"
+    r"|[b-hj-zB-HJ-Z](?![\w'’:]))"
+)
+EXPRESSION_BEHIND = re.compile(
+    r"[nei](?![\w'’])|\(\s?[xyzn](?!\w)|\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d|[π√∞]|[xyz](?![\w'’])|\^|\}\{"
+    rf"|(?:[+*×·^/]|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL})"
+)
+EXPRESSION_BEFORE = re.compile(
+    r"(?:(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?|\\[dt]?frac\{"
+    r"|(?:(?<![A-Za-z])[b-hj-zB-HJ-Z]|[\dπ)}])\^?\{?\d{0,3}\}?\s?(?:[+^×*·]|(?<=[a-zA-Z])/|\\(?:times|cdot))\s?[{(]?"
+    r"|(?<![A-Za-z])[xyzn]\s?[-−–]\s?|\b(?:log|ln|sin|cos|tan|sqrt)\s?\(?)\Z"
+)
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
-    """Return whether a number is a part of a LaTeX expression that is not a number itself."""
+    """Return whether a number is a part of an expression that is not a number itself."""
     before = text[max(0, start - 16) : start]
     return bool(EXPRESSION_BEHIND.match(text, end) or EXPRESSION_BEFORE.search(before))
 
@@ -331,8 +350,10 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
         return WrittenNumber(sign + _ratio(over, under, match["mixed"]), *match.span())
     if match["vulgar"]:
         return WrittenNumber(sign + VULGAR[match["vulgar"]], *match.span())
-    if spaced := SPACED.match(text, match.start(), stop):
-        return WrittenNumber(spaced.group().replace(" ", ""), *spaced.span())
+    spaced = SPACED.match(text, match.start("whole"), stop) if match["whole"] else None
+    if spaced is not None and not LABELLED_NUMBER.search(text[: match.start()][-24:]):
+        digits = spaced[0].replace(" ", "").replace(",", ".")
+        return WrittenNumber(canonical(sign + digits), match.start(), spaced.end())
     number = canonical(sign + _plain(match))
     after = AFTER.match(text, match.end(), stop)
     if after is None:
@@ -363,7 +384,7 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
         written_out = abs(int(places)) <= LONGEST
         return shifted(number, int(places)) if written_out else f"{number}e{places}"
     if after["power"]:
-        return number + after["power"]  # never compared as a number: no answer is a power
+        return _power(number, after["power"])
     if after["scale"]:
         return shifted(number, SCALES[after["scale"]])
     if after["myriad"]:
@@ -384,6 +405,15 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
         over, _, under = VULGAR[after["part"]].partition("/")
         return sign + _ratio(over, under, whole)
     return sign + _ratio(whole, after["divisor"], None)
+
+
+def _power(number: str, written: str) -> str:
+    """Return a small whole power ("10^3": "1000"), any other as text, which equals no number."""
+    digits = written.translate(SUPERSCRIPTS).strip("^{}*.")
+    exponent = int(digits) if digits.isdecimal() and len(digits) < 3 else -1
+    if not number.isdecimal() or exponent < 0 or len(number) * exponent > MOST_POWER_DIGITS:
+        return number + written
+    return str(int(number) ** exponent)
 
 
 def _ratio(over: str, under: str, whole: str | None) -> str:
@@ -427,7 +457,7 @@ WORD_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000
 WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
     word: 10 * index for index, word in enumerate(TENS, start=2)
 }
-_WORD = any_of(*SMALL[::-1], *TENS, "hundred", *WORD_SCALES)
+_WORD = rf"\b(?i:{'|'.join([*SMALL[::-1], *TENS, 'hundred', *WORD_SCALES])})"
 # Maximum of a few words: a longer row of them is not one number.
 NUMBER_IN_WORDS = (
     rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
@@ -532,5 +562,5 @@ FOREIGN_WORDS = _foreign_words()
 def _foreign_number() -> re.Pattern[str]:
     """Compile the words of FOREIGN_WORDS on first use, since that takes 10 ms."""
     longest_first = sorted(FOREIGN_WORDS, key=len)[::-1]
-    words = any_of(*(word.replace(" ", "\\x20") for word in longest_first))
-    return re.compile(rf"(?<![\w-]){words}(?![\w-])")
+    words = "|".join(word.replace(" ", "\\x20") for word in longest_first)
+    return re.compile(rf"(?i)(?<![\w-])\b(?:{words})(?![\w-])")

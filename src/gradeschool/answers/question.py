@@ -36,8 +36,8 @@ SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trilli
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 POINT_LANGUAGES = re.compile(
-    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
-    r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
+    r"(?i)\b(?:il|elle|en\stout|der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
+    r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|resposta|é|ele|ela|het|een|antwoord|zijn|les|des|est|donc|combien|[а-яё]{2,})\b"
 )
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
 # Words of a question without information on what it asks for.
@@ -121,7 +121,7 @@ class QuestionHints:
     @cached_property
     def share(self) -> bool:
         """True if it may ask for a fraction."""
-        return not self.question or SHARE.search(self.asking) is not None
+        return SHARE.search(self.asking) is not None
 
     @cached_property
     def compares(self) -> bool:

@@ -7,30 +7,113 @@ blanks out code.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.search import any_of
+Marks = Sequence[tuple[str, str]]
 
-# The delimiters of thinking in reasoning models, and marks that begin the actual reply.
-OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
-CLOSING = re.compile(
-    r"</(?:think|thinking|thought|reasoning|scratchpad)>|◁/think▷|\[/THINK\]"
-    r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
-    re.I,
+# The names that models give to the tags around their thinking: <think>, <seed:think>, <o_think> …
+_NAME = (
+    r"(?:\w{1,12}[:_-])?(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|internal"
+    r"|scratchpad|deliberation|monologue|cot)(?:[_-]\w{1,12})?"
 )
-# Most texts contain none of these, and so no mark of thinking or of a role.
+# The marks of thinking. An opening and a closing one belong together; what follows the mark of a
+# reply is no thinking, whatever is before it.
+MARKS: tuple[tuple[str, str], ...] = (
+    (rf"<\|?{_NAME}\|?>", rf"<(?:\|?/|/\|?){_NAME}\|?>"),
+    (r"◁think▷", r"◁/think▷"),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"<\|channel>thought", r"<channel\|>"),  # Gemma
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>(?:<\|START_RESPONSE\|>)?|<\|START_RESPONSE\|>"),
+    (r"<unused94>(?:thought\n)?", r"<unused95>"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>|<\|begin_of_solution\|>"),
+    (r"(?:\A|(?<=\n))Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:"),
+    (
+        r"<\|channel\|>(?:analysis|commentary)[^<\n]{0,40}<\|message\|>",
+        r"<\|channel\|>final[^<\n]{0,40}<\|message\|>",
+    ),
+    # Harmony's words without its marks, as they are decoded without special tokens.
+    (r"\A\s{0,9}analysis(?=[A-Z\d\s]).*?(?=assistantfinal)", r"assistantfinal"),
+)
+# One of these is in every mark.
 THOUGHT_SIGNS = (
-    "hink",
-    "HINK",
-    "hought",
-    "easoning",
-    "cratchpad",
-    "channel|>",
-    "_of_sol",
-    "im_start",
-)
+    "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",
+    "channel|>", "_of_", "eliberation", "onologue", "cot", "RESPONSE", "sponse:",
+)  # fmt: skip
 ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
+
+
+@cache
+def _mark_pattern(marks: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    pairs = [*((re.escape(opened), re.escape(closed)) for opened, closed in marks), *MARKS]
+    opening = "|".join(opened for opened, _ in pairs)
+    closing = "|".join(closed for _, closed in pairs)
+    return re.compile(rf"(?P<closing>{closing})|(?P<opening>{opening})", re.I | re.S)
+
+
+def parse_marks(option: str) -> tuple[str, str]:
+    """Return the pair of a command-line option "OPEN,CLOSE", for `split_thinking`.
+
+    Raises ValueError if it is not two texts with a comma between them.
+    """
+    opened, comma, closed = option.partition(",")
+    if not (comma and opened.strip() and closed.strip()):
+        raise ValueError(f"{option!r} is no pair of marks; write OPEN,CLOSE, as <plan>,</plan>")
+    return opened.strip(), closed.strip()
+
+
+def thinking_spans(text: str, marks: Marks = ()) -> tuple[list[tuple[int, int]], int | None]:
+    """Return the places of closed thinking, with its marks, and where unfinished thinking begins.
+
+    A closing mark without an opening one closes everything before it; nested thinking is one.
+    marks: further pairs of literal marks (`parse_marks`).
+    """
+    spans: list[tuple[int, int]] = []
+    opened = None
+    if not marks and not any(map(text.__contains__, THOUGHT_SIGNS)):
+        return spans, opened
+    for mark in _mark_pattern(tuple(marks)).finditer(text):
+        if mark["opening"]:
+            opened = mark.start() if opened is None else opened
+            continue
+        start = opened if opened is not None else spans[-1][0] if spans else 0
+        if opened is None and spans and not text[mark.end() :].strip():
+            spans.append(mark.span())  # a stray mark at the end
+            continue
+        if opened is None:
+            spans.clear()
+        spans.append((start, mark.end()))
+        opened = None
+    return spans, opened
+
+
+def unfinished_mark(text: str, marks: Marks = ()) -> str:
+    """Return the opening mark of thinking that a text begins with and never closes, else ""."""
+    spans, opened = thinking_spans(text, marks)
+    if opened is None or spans or text[:opened].strip():
+        return ""
+    mark = _mark_pattern(tuple(marks)).match(text, opened)
+    return mark[0] if mark else ""
+
+
+def split_thinking(text: str, marks: Marks = ()) -> tuple[str, str]:
+    """Return the thinking of a completion, and its reply: all that is outside of marks.
+
+    marks: further pairs of marks. Thinking without an end leaves no reply if nothing precedes it.
+    """
+    spans, opened = thinking_spans(text, marks)
+    if opened is not None:
+        spans.append((opened, len(text)))
+    thinking, reply, place = "", "", 0
+    for start, end in spans:
+        reply += text[place:start]
+        thinking += text[start:end]
+        place = end
+    return thinking, reply + text[place:]
+
+
 # A line that begins like this may begin another question; a number makes it one of several.
 LABEL = re.compile(
     # Most lines begin with none of these letters.
@@ -61,6 +144,11 @@ COMMON = frozenset(
 # After a line that states an answer, a paragraph that asks something is another problem.
 CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
 STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
+# Labels that also occur within a solution.
+SOFT = re.compile(
+    r"\n[ \t>*#]{0,8}(?:Problem|Exercise|Example|User|Human|Student|Input)\b(?!\s?#?\d)"
+)
+FINAL = re.compile(r"####|boxed\{|<answer>|[Ff]inal answer")
 ASKING = re.compile(
     r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
 )
@@ -76,23 +164,27 @@ TASK = re.compile(
 )
 COMMAND = re.compile(r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b")
 FEWEST_TOPICS = 3
+UNKNOWN = re.compile(r"(?<![A-Za-z])[xyzn](?![A-Za-z])")
 AMOUNT = re.compile(r"(?i)\bhow (?:many|much)\b")
 SECOND_LOOK = re.compile(
     r"(?i)[\s*#]{0,4}(?:\w+['’\s-]{1,2}){0,3}(?:check|verif|correct|sure|again|wait|recount|recalculat)"
 )
 PARAGRAPH = 700
-# A completion that begins with its own prompt.
+# A completion that begins with its own prompt; the last turn counts. Without special tokens, only
+# the names of the roles are left: "system\n\n…user\n\n…assistant\n\n…".
 PROMPT = re.compile(
     r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
-    r"|\s{0,9}(?:<s>)?\s?\[INST\]"
+    r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n"
 )
-REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n|\[/INST\]")
+REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
+# Another turn, of which only the name of its role is left.
+BARE_ROLE = re.compile(r"(?<=[.!?\d*})])(?:\n{1,2})?(?:user|human)\n")
 # A fenced block in one of these languages contains an answer, not a program.
-PROSE = re.compile(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
+PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
@@ -115,49 +207,51 @@ class Region(NamedTuple):
     coded: bool
 
 
-def committed_region(text: str, question: str = "") -> Region:
+def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region:
     """Return the part of a completion that may state its answer to this question.
 
-    It begins after the last closed thinking and ends at the first mark after which the model asks
-    itself another question or writes another speaker's turn. If the same question is repeated ("Q:
-    ..." and its first words), the part after it counts, like a later revision. Linear; never
-    raises.
+    Thinking is blanked out; the part ends at the first mark after which the model asks itself
+    another question or writes another speaker's turn. If the same question is repeated ("Q: ..."
+    and its first words), the part after it counts, like a later revision. marks: further pairs of
+    marks of thinking (`parse_marks`). Linear; never raises.
     """
-    marked = "<" in text or "[" in text or "◁" in text  # one of these is in every mark
-    thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
-    start, thinking = _first_reply(text) if thinks else (0, False)
-    if start == 0 and marked and PROMPT.match(text) and (reply := REPLY.search(text)):
-        start = reply.end()
-    end = len(text)
-    if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
+    start, end, thinking = 0, len(text), False
+    prompt = PROMPT.match(text)
+    if prompt is not None:
+        for turn in REPLY.finditer(text, prompt.end()):
+            start = turn.end()
+    spans, opened = thinking_spans(text, marks)
+    shown = text
+    if spans or opened is not None:
+        pieces, place = [], 0
+        for first, stop in [*spans, *([] if opened is None else [(opened, len(text))])]:
+            pieces += [text[place:first], " " * (stop - first)]
+            place = stop
+        shown = "".join([*pieces, text[place:]])
+        if opened is not None and not shown[start:].strip():  # no reply: thinking is all there is
+            shown, thinking = text, not spans
+            start = end if spans else opened + len(unfinished_mark(text, marks))
+        elif spans and not shown[start : spans[0][0]].strip():
+            start = max(start, spans[0][1])
+    marked = "<" in text or "[" in text
+    if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, shown, start)):
         end = role.start()
     if "\n" in text:
-        run_on = _run_on(text, start, end, question)
-        if run_on is not None:
-            end = run_on
-        asked_on = _asks_another(text, start, end, question)
-        if asked_on is not None:
-            end = asked_on
-        answered_on = _answers_another(text, start, end, question)
-        if answered_on is not None:
-            end = answered_on
-    if thinks:
-        for closed in CLOSING.finditer(text, start, end):  # more thinking after the first block
-            start = closed.end()
-    coded = "`" in text and FENCE in text[start:end]
-    shown = _without_code(text, start, end) if coded else text
+        for find in (_bare_role, _run_on, _asks_another, _answers_another):
+            cut = find(shown, start, end, question)
+            end = end if cut is None else cut
+    for _, stop in spans:  # the reply after the last thinking, unless there is none
+        if start < stop < end and shown[stop:end].strip():
+            start = stop
+    coded = "`" in text and FENCE in shown[start:end]
+    if coded:
+        shown = _without_code(shown, start, end)
     return Region(shown, start, end, thinking, end < len(text), coded)
 
 
-def _first_reply(text: str) -> tuple[int, bool]:
-    """Return where the first reply begins, and whether it is thinking that was never finished."""
-    closed = CLOSING.search(text)
-    if closed is not None:
-        return closed.end(), False
-    opened = OPENING.search(text)
-    if opened is None or text[: opened.start()].strip():  # thinking follows a reply
-        return 0, False
-    return opened.end(), True
+def _bare_role(text: str, start: int, end: int, question: str) -> int | None:
+    role = BARE_ROLE.search(text, start, end) if "user\n" in text or "human\n" in text else None
+    return None if role is None else role.start()
 
 
 def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
@@ -187,13 +281,17 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
             numbers.add((match["word"], int(match["number"])))
         if not spoken or _asks_again(text, label, question):
             continue
-        if match["extra"]:
-            return label
         if match["code"]:
             if STATED.search(text, max(start, label - PARAGRAPH), label):
                 return label
             continue
         answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
+        if match["extra"] or SOFT.match(text, label):  # "Extra cost: 3", "Student: 5"
+            is_final = not answered or FINAL.search(text, begin, end) is not None
+            if is_final and not _sets_task(text, begin, end):
+                continue
+            if match["extra"]:
+                return label
         if answered and not numbers and not _labelled(text, start):
             return label
         if familiar is None:
@@ -208,6 +306,14 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
             continue
         return label
     return None
+
+
+def _sets_task(text: str, start: int, end: int) -> bool:
+    """Return whether the paragraph after a label asks something or sets a task with numbers."""
+    stop = text.find("\n\n", start, end)
+    paragraph = text[start : min(end, start + PARAGRAPH) if stop < 0 else stop].lstrip(" \t*:.)#\n")
+    line = paragraph.partition("\n")[0]
+    return "?" in paragraph or (TASK.match(line) is not None and "=" not in line)
 
 
 def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) -> bool:
@@ -286,7 +392,9 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
             stop -= 1
         begin = text.rfind("\n\n", max(start, stop - PARAGRAPH), stop)
         asks = text[begin:stop].strip()
-        if begin < 0 or not (asks.endswith("?") or TASK.match(asks)):
+        if begin < 0 or not (
+            asks.endswith("?") or (TASK.match(asks) and ("=" not in asks or UNKNOWN.search(asks)))
+        ):
             continue
         if DIGIT.search(text, start, begin) is None or _asks_again(asks, 0, question):
             continue

@@ -1,4 +1,8 @@
-r"""Explicit statements of an answer: `####`, a box, a tag, "the answer is", "Answer:", "A:"."""
+r"""What a text says at its end, and where it states an answer explicitly.
+
+Explicit statements: `####`, a box, a tag, "the answer is", "Answer:", "A:". Sentences: the last
+ones of a text, from the last one back, and the role of each.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gradeschool.answers.candidates import (
+    SETTING,
+    UNRESOLVED,
     best_number,
-    has_equals,
+    has_unit,
+    is_ranged,
     sentence_numbers,
+    skip_lead,
     stated_number,
 )
-from gradeschool.answers.features import has_unit, skip_lead
 from gradeschool.answers.quantities import (
     CHINESE_NUMBER,
     TEXT_COMMAND,
@@ -23,18 +30,20 @@ from gradeschool.answers.quantities import (
     without_text_commands,
     word_quantities,
 )
-from gradeschool.answers.search import any_of, closing_brace
+from gradeschool.answers.question import restates_question
+from gradeschool.answers.search import closing_brace
 
+DIGIT = re.compile(r"\d")
 # Maximum number of occurrences of a marker that are tried, from the last one back.
 TRIES = 20
 # Maximum number of characters of a statement after its marker.
 REACH = 400
-HASHES, BOX, TAG, TAG_END = "####", "boxed", "<answer>", "</answer>"
+HASHES, BOX = "####", "boxed"
+TAG = re.compile(r"<(?:final_?)?(?:answer|ans)>|<final>|<\|begin_of_box\|>", re.I)
+TAG_END = re.compile(r"</(?:final_?)?(?:answer|ans)>|</final>|<\|end_of_box\|>", re.I)
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: not answers.
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z\d$\\(]")
-_VERB = any_of(
-    r"is are was equals would\sbe should\sbe must\sbe will\sbe comes?\s(?:out\s)?to becomes"
-)
+_VERB = r"\b(?:is|are|was|equals|(?:w|sh)ould\sbe|must\sbe|will\sbe|comes?\s(?:out\s)?to|becomes)"
 # Matched at the second letter of "answer".
 ANSWER = re.compile(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
@@ -43,12 +52,10 @@ ANSWER = re.compile(
     r"|(?=[*_\"'`\s:=→-])(?:[*_\"'`]{0,4}\s?(?::-(?=\s)|[:=→](?!=))|->|[*_]{0,3}[ \t]*\n))"
 )
 NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
-# "To answer this, ..." does not announce an answer.
-BEFORE_ANSWERING = frozenset("to can cannot not we will must should".split())  # noqa: SIM905
 ARTICLES = frozenset("the our your this my an".split())  # noqa: SIM905
 # "You might think the answer is 540", "the wrong answer is 540". Matched before "nswer".
 DISOWNED = re.compile(
-    r"(?i)\b(?:wrong|incorrect|(?:might|may|could|would|people|students|some|tempting\sto)\s(?:\w+\s){0,2}"
+    r"(?i)\b(?:wrong|incorrect|(?:suppose|assum(?:e|ing)|if|imagine|say|whether|pretend|guess)(?:\sthat)?(?:\s(?:the|my|our|this))?(?:\s(?:final|correct|right))?|(?:might|may|could|would|people|students|some|tempting\sto)\s(?:\w+\s){0,2}"
     r"(?:think|say|assume|believe|guess|expect)(?:\sthat)?(?:\sthe)?)\sa$"
 )
 TASKS = frozenset(
@@ -72,23 +79,20 @@ FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado",
 SCRIPT_SIGNS = (
     "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
 )  # fmt: skip
-STEP = re.compile(r"\d[^\n=]{0,40}=\s?\$?\s?\d")
-LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
-FIRST_LINE_A = re.compile(LINE_A.pattern.removeprefix("\\n"))
+LINE_A = re.compile(r"(?:\A|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_A_SIGNS = ("A:", "A**:", "A :")
-LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
 # Several numbers in a box; "1, 250" may be a slip for 1,250.
 LIST = re.compile(r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?")
+# "1, 800" alone is a slip for 1,800.
+COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
 
-# After a number in words, only its unit follows.
-COUNTED = re.compile(r"(?:[ -][A-Za-z]{1,14}){0,2} ?(?:[^\w\s$]|\n|\Z)")
-DIGIT = re.compile(r"\d")
 LINE_ENDS = re.compile(r"(?: ?[A-Za-z%]{1,14}){0,2}[.!*]{0,3}[ \t]*\n")
+BESIDE = re.compile(r"\sor[\s$\\(]{0,6}\Z")
 SAME_AMOUNT = re.compile(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
 
 
@@ -186,6 +190,9 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
         stop = min(end, inside + REACH)
         close = closing_brace(text, inside + 1, stop)
         close = stop if close < 0 else close
+        slip = COMMA_SLIP.fullmatch(text, inside + 1, close)
+        if slip is not None:
+            return WrittenNumber(slip[1] + slip[2], *slip.span())
         if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
             return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
         if text.find(TEXT_COMMAND, inside, close) >= 0:
@@ -209,35 +216,29 @@ def _box_beside(
 ) -> WrittenNumber | None:
     """Return the box before this one if both give one amount in two units, else None.
 
-    "4 minutes or 0.067 hours", both boxed: the requested unit decides, or a line after them that
-    repeats one of them; otherwise the first counts.
+    "4 minutes or 0.067 hours", both boxed: the requested unit decides, or a last line that repeats
+    one of them; otherwise the first counts.
     """
     before = text.rfind(BOX, max(start, place - 120), place)
-    if before < 0 or SENTENCE_END.search(text, before, place) or "or" not in text[before:place]:
-        return None
-    other = _boxed(text, before + len(BOX), place, question)
-    if other is None or not text[other.end : place].replace("\\)", "").rstrip("\\( $").endswith(
-        " or"
+    other = None if before < 0 else _boxed(text, before + len(BOX), place, question)
+    if (
+        other is None
+        or not BESIDE.search(text, other.end, place)
+        or SENTENCE_END.search(text, before, place)
     ):
         return None
-    tail = text[number.end : end].rstrip()
-    repeated = tail.rpartition("\n")[2].strip() if "\n" in tail else ""
+    repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
     for box in (number, other):
         if repeated == text[box.start : box.end]:
             return box
-    fits = has_unit(text, number, end, question)
-    return number if fits and not has_unit(text, other, place, question) else other
+    fits = has_unit(text, number, end, question) and not has_unit(text, other, place, question)
+    return number if fits else other
 
 
 def _asked_behind(
     text: str, number: WrittenNumber, end: int, question: str
 ) -> WrittenNumber | None:
     """Return the 180 of "[3 hours] = 180 minutes" if minutes are asked for; [] is a box."""
-    if (
-        text.find("=", number.end, min(end, number.end + 60)) < 0
-        and text.find(" or ", number.end, min(end, number.end + 60)) < 0
-    ):
-        return None
     equals = SAME_AMOUNT.match(text, number.end, end)
     if equals is None or has_unit(text, number, equals.end(), question):
         return None
@@ -248,18 +249,18 @@ def _asked_behind(
 def _in_tag(
     text: str, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
-    for place in _places(text, TAG, start, end):
-        begin = place + len(TAG)
-        close = text.find(TAG_END, begin, end)
-        stop = end if close < 0 else close
+    for tag in reversed([*TAG.finditer(text, start, end)][-TRIES:]) if "<" in text else ():
+        begin = tag.end()
+        close = TAG_END.search(text, begin, end)
+        stop = end if close is None else close.start()
         lines = text[begin:stop].strip()
-        if close < 0 and (number := _whole_line(text, begin, stop)) is not None:
-            return _stated(number, "after an open <answer> tag")
+        if close is None and (number := _whole_line(text, begin, stop)) is not None:
+            return _stated(number, "after an open answer tag")
         if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
-            return AnswerSection(begin, stop, "between <answer> tags")
+            return AnswerSection(begin, stop, "between answer tags")
         number = stated_number(text, begin, stop, question)
         if number is not None:
-            return _stated(number, "between <answer> tags")
+            return _stated(number, "between answer tags")
     return None
 
 
@@ -295,25 +296,13 @@ def _announced(
     number = _direct(text, begin, stop, question)
     if number is not None:
         item = ITEM.match(text, number.end, end)
-        if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS and _goes_on(text, begin, number, end):
-            return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
-        opens_list = item and ("\n" in text[place : number.start] or _lists(text, number, stop))
-        return None if opens_list else _stated(number, "after the last 'answer'")
+        is_list = item is not None and "\n" in text[place : number.start]
+        return None if is_list else _stated(number, "after the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
         return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
     close = SENTENCE_END.search(text, begin, stop)
-    if close is not None and close.group() == "?":
-        return None
     number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
-
-
-def _goes_on(text: str, begin: int, number: WrittenNumber, end: int) -> bool:
-    """Return whether the text after a marker is a first step, with others worked out after it."""
-    if not has_equals(text, begin, number.start):
-        return False
-    stop = SENTENCE_END.search(text, number.end, end)
-    return stop is not None and STEP.search(text, stop.end(), end) is not None
 
 
 def _is_task(text: str, start: int, place: int) -> bool:
@@ -323,15 +312,8 @@ def _is_task(text: str, start: int, place: int) -> bool:
         return False
     if DISOWNED.search(text[max(start, place - 48) : place]):
         return True
-    if words[-2] in BEFORE_ANSWERING:
-        return True
     article = -3 if words[-2] == "final" else -2
     return len(words) > -article and words[article] in ARTICLES and words[article - 1] in TASKS
-
-
-def _lists(text: str, number: WrittenNumber, end: int) -> bool:
-    """Return whether a number begins a list: "The answer is 1. Vehicle A", then a line of "2."."""
-    return number.value == "1" and text.find("\n2.", number.end, end) >= 0
 
 
 def _before_answer(text: str, place: int, start: int, question: str) -> ExtractedAnswer | None:
@@ -353,10 +335,6 @@ def _behind_pattern(
     cue = None
     if "A" in part and _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
-        if cue is None and start == 0:
-            cue = FIRST_LINE_A.match(text, 0, end)
-        if cue is not None and LINE_B.search(text, cue.end(), end):
-            return None
     if cue is None and _holds(part, SHORT_SIGNS):
         cue = _last(SHORT, text, start, end)
     if cue is None and (
@@ -369,8 +347,6 @@ def _behind_pattern(
     begin = cue.end() if option is None else option.end()
     stop = min(end, begin + REACH)
     number = _direct(text, begin, stop, question)
-    if number is not None and _goes_on(text, begin, number, end):
-        return AnswerSection(begin, end, f"in the closing sentence after {cue.group().strip()!r}")
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
         close = SENTENCE_END.search(text, begin, stop)
         number = stated_number(text, begin, stop if close is None else close.start(), question)
@@ -405,10 +381,9 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         if words is None or words[0] == "一":  # an article
             return None
-        if not COUNTED.match(text, words.end(), end):  # "Two trips take 40 minutes."
-            close = SENTENCE_END.search(text, words.end(), end)
-            if DIGIT.search(text, words.end(), end if close is None else close.start()):
-                return None
+        close = SENTENCE_END.search(text, words.end(), end)
+        if DIGIT.search(text, words.end(), end if close is None else close.start()):
+            return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
     close = SENTENCE_END.search(text, number.end, end)
     stop = end if close is None else close.start()
@@ -417,6 +392,199 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         return None
     if negative and not numbers[0].value.startswith("-"):
         numbers[0] = WrittenNumber(f"-{numbers[0].value}", begin, numbers[0].end)
-    if len(numbers) == 1:
-        return numbers[0]
-    return best_number(text, number.start, stop, numbers, question, direct=True)
+    slip = COMMA_SLIP.match(text, number.start, end)
+    if slip is not None:
+        return WrittenNumber(slip[1] + slip[2], *slip.span())
+    best = numbers[0]
+    if len(numbers) > 1:
+        best = best_number(text, number.start, stop, numbers, question, direct=True)
+    is_bound = is_ranged(text, start, end, best, direct=True)
+    return best._replace(value=UNRESOLVED) if is_bound else best
+
+
+# Number of characters at the end of a text in which the closing sentences are searched.
+WINDOW = 1_500
+MOST_SENTENCES = 16
+# A period after a title, an initial or the number of a list item does not end a sentence.
+BOUNDARY = re.compile(
+    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
+    r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
+)
+CONCLUSION = re.compile(
+    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
+    r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
+    r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
+    r"|au\stotal|ainsi|par\sconséquent|итак|итого|значит|следовательно|таким\sобразом|поэтому"
+    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b"
+    r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
+)
+REVISION = re.compile(
+    r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
+    r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
+)
+ASIDE = re.compile(
+    r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
+    r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
+    r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
+    r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
+    r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming"
+    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|contrast)\b|incidentally\b"
+    r"|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help|also)\b"
+    r"|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
+    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
+)
+QUESTION = re.compile(r"\?[\s\"'*)]*$")
+# Phrases that begin a check of the result.
+CHECK = re.compile(
+    r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
+    r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
+    r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
+    r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
+    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)"
+    r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
+)
+CHECK_SIGNS = (
+    "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
+    "robe", "ontroll", "роверка", "验算", "検算",
+)  # fmt: skip
+# A text with this end was cut off before its result.
+DANGLING = re.compile(
+    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
+    r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
+    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so"
+    r"|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+)
+UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
+# "Now, add the 5 to the 8" says what to do, but not the result.
+INSTRUCTION = re.compile(
+    r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:to\s[^,\n=]{4,120},\s)?"
+    r"(?:we\s(?:(?:need\sto|can|must|have\sto)\s)?)?"
+    r"(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
+)
+# ... unless it gives its figure: "Add 5 to 8 to get 13", "Find the total: 13".
+CARRIED_OUT = re.compile(
+    r"(?i):(?!\d)|[=≈→]|\\approx|\b(?:gets?|giving|gives\s(?:us|you)|equals?|which|obtain|yields?|so"
+    r"|leav(?:es?|ing)|(?:find|determine|calculate|compute)\s(?:that|\$?\d)|total(?:s|ing)?\sof)\b"
+)
+# Maximum number of words in a unit after the number of an unfinished sentence.
+LONGEST_UNIT = 4
+# A longer number is a model repeating digits.
+MOST_DIGITS = 50
+# Minimum length of text whose repetition counts as going round; the second for short sentences.
+SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
+STEP_LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
+
+
+class Sentence(NamedTuple):
+    """The place of a sentence, and whether the text breaks off in it."""
+
+    start: int
+    end: int
+    cut: bool
+
+
+def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield the sentences of a piece of text from the last one back, a few at most."""
+    begin = max(start, end - WINDOW)
+    tail = text[begin:end].rstrip()
+    cut = bool(tail) and tail[-1].isalnum()
+    edges = [begin, *(match.end() for match in BOUNDARY.finditer(text, begin, end))]
+    stop = end
+    for edge in edges[: -MOST_SENTENCES - 1 : -1]:
+        if edge < stop and not text[edge:stop].isspace():
+            yield Sentence(edge, stop, cut)
+            cut = False
+        stop = edge
+
+
+def first_sentence_end(text: str, start: int, end: int) -> int | None:
+    """Return where the first sentence of a piece of text ends, None if it extends to the end."""
+    while (boundary := BOUNDARY.search(text, start, end)) is not None:
+        if text[start : boundary.end()].strip():
+            return boundary.end()
+        start = boundary.end()
+    return None
+
+
+def is_aside(text: str, sentence: Sentence) -> bool:
+    """Return whether a sentence asks something, or adds a note to the text before."""
+    if ASIDE.match(text, sentence.start, sentence.end):
+        return text.find("=", sentence.start, sentence.end) < 0
+    asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+    return asks and text.find("=", sentence.start, sentence.end) < 0
+
+
+def before_check(text: str, start: int, end: int) -> int:
+    """Return where a check that confirms a result begins, else the end."""
+    tail = text[max(start, end - WINDOW) : end]
+    if not any(map(tail.__contains__, CHECK_SIGNS)):
+        return end
+    check = CHECK.search(text, max(start, end - WINDOW), end)
+    if check is None or REVISION.search(text, check.end(), end):
+        return end
+    return check.start() if DIGIT.search(text, start, check.start()) else end
+
+
+def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
+    """Return whether an unfinished last sentence leads to a figure that is missing."""
+    written = text[sentence.start : sentence.end].rstrip()
+    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
+        return True
+    if not sentence.cut:
+        return False
+    words = written.split()
+    before = text[max(0, sentence.start - 8) : sentence.start]
+    if number is None:
+        return len(words) > 2 or (written[:1].isupper() and "\n" not in before)
+    stop = sentence.start + len(written)
+    if number.end - number.start > MOST_DIGITS:  # 0.3333333333333...
+        return True
+    setting = SETTING.search(text[max(sentence.start, number.start - 40) : number.start])
+    if setting is not None and "=" not in written:
+        in_words = number.end >= stop and not DIGIT.search(text, number.start, stop)
+        if in_words or "," in text[number.end : stop]:
+            return True  # "Dana can travel in six", "Therefore, in 48 hours, the pool"
+    if announces_step(text, sentence) or written.rfind("(") > written.rfind(")"):
+        return True
+    display = text.rfind("\\[", max(0, sentence.start - LONGEST_PERIOD), stop)
+    if display >= 0 and text.find("\\]", display, stop) < 0:
+        return True
+    if number.end < stop and len(words) > 2 and not DIGIT.search(text, number.start, number.end):
+        return True
+    if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
+        return False  # a line may end without a period
+    if number.start == sentence.start and len(words) <= LONGEST_UNIT:
+        return False  # "Therefore, it takes 3 hours. 3"
+    if len(text[number.end : stop].split()) > LONGEST_UNIT:
+        return True
+    return not (
+        CONCLUSION.match(written)
+        or "=" in written
+        or restates_question(written, question)
+        or has_unit(text, number, stop, question)
+    )
+
+
+def announces_step(text: str, sentence: Sentence) -> bool:
+    """Return whether a sentence says what to do next, but not the result."""
+    written = text[sentence.start : sentence.end].strip()
+    return INSTRUCTION.match(written) is not None and CARRIED_OUT.search(written) is None
+
+
+def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
+    """Return whether a text breaks off after the number of a list's next item."""
+    written = text[sentence.start : sentence.end].strip().rstrip(".)")
+    if label := STEP_LABEL.fullmatch(written):
+        return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
+    if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
+        return False
+    return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
+
+
+def is_repetitive(text: str, sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a text repeats its last sentence, or its last words, over and over."""
+    written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
+    if len(written) < SHORTEST_PERIOD:
+        stop = sentence.start + len(text[sentence.start : sentence.end].rstrip())
+        written = text[max(start, stop - LONGEST_PERIOD) : stop]
+    return len(written) >= SHORTEST_PERIOD and text.count(written, start, end) >= 4

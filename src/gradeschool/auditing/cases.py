@@ -238,6 +238,12 @@ NEAR_MISSES: tuple[CaseKind, ...] = (
           _whole(lambda gold: [f"{plus(gold, -1)} or {gold}", f"{gold} or {plus(gold, 2)}"])),
     wrong("bound", "a bound is not the number",
           _whole(lambda gold: [f"more than {gold}", f"not {gold}"])),
+    wrong("tolerance", "a number with a tolerance is a range",
+          _whole(lambda gold: [f"{gold} ± 3", f"{gold} \\pm 3"])),
+    wrong("range", "the gold is only one end of a range",
+          _whole(lambda gold: [f"{gold} to {plus(gold, 3)}", f"{gold} or more"])),
+    wrong("term", "the gold is only a term of an expression",
+          _whole(lambda gold: [f"{gold} + x", f"x^2 + {gold}", f"{gold}\\pi"])),
     wrong("program", "the scorer runs what the model wrote, which may be anything",
           _whole(lambda gold: [f"len('{'a' * int(gold)}')"], longest=2)),
     wrong("no number", "no number is given",
@@ -438,6 +444,31 @@ def _remarks(form: AnswerFormat, gold: str) -> Iterator[str]:
         yield f"{form.write(gold)}\n{remark}"
 
 
+def _endless(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form not in (HASHES, BARE) and not gold.startswith("-"):
+        yield f"{form.write(gold)}\n#### {gold}2611010"
+
+
+def _later_conclusion(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form in (HASHES, BOX) and _plural(gold) and int(gold) > 10:
+        part = plus(gold, -3)
+        yield f"Step 1: the first box.\n{form.write(part)}\nThe total is {part} + 3 = {gold}."
+
+
+def _purposes(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is BARE and _plural(gold):
+        yield f"{gold} boxes are needed to pack 80 pens in one trip."
+        yield f"She fills {gold} boxes by month 12."
+
+
+HARMONY = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}"
+
+
+def _harmony(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if "<think>" not in form.shape:
+        yield HARMONY.format(form.write(_unlike(gold)), form.write(gold))
+
+
 AROUND_RIGHT = (
     CaseKind("white space", True, "white space is not part of an answer", _about(_spaced)),
     CaseKind("reasoning before", True, "the answer comes after the reasoning", _about(_steps)),
@@ -448,6 +479,14 @@ AROUND_RIGHT = (
     CaseKind("end marks", True, "marks of the chat format are not part of an answer",
              _about(lambda text: [f"{text}{end}" for end in ENDS])),
     CaseKind("thinking", True, "thoughts are not the answer, the text after them is", _thoughts),
+    CaseKind("harmony transcript", True, "the final channel is the answer", _harmony),
+    CaseKind("framed box", True, r"\fbox is a box",
+             lambda form, gold: [form.write(gold).replace("boxed", "fbox")] if form is BOX else []),
+    CaseKind("digits without end", True, "digits that a model did not stop writing are no answer",
+             _endless),
+    CaseKind("conclusion after a part", True, "a later conclusion replaces a partial result",
+             _later_conclusion),
+    CaseKind("number of a purpose", True, "a purpose or a deadline is not the result", _purposes),
     CaseKind("revision", True, "a revised answer replaces the first one", _revised),
     CaseKind("remark behind", True, "a remark after the answer does not change it", _remarks),
     CaseKind("long remark behind", True, "an answer may be far from the end",
@@ -495,6 +534,25 @@ def _refused(form: AnswerFormat, gold: str) -> Iterator[str]:
         yield f"The question gives the number {gold}, but not what is asked for."
 
 
+def _denied(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is BARE and _plural(gold):
+        yield f"{gold} is wrong."
+        yield f"It is false that there are {gold} boxes."
+        yield f"I do not think that it is {gold}."
+
+
+def _considered(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if form is BARE and _plural(gold):
+        yield f"It could be {_unlike(gold)}; it could be {gold}."
+        yield f"Suppose the answer is {gold}."
+        yield f"Options: {_unlike(gold)}, {plus(gold, 9)}, {gold}"
+
+
+def _harmony_analysis(form: AnswerFormat, gold: str) -> Iterator[str]:
+    if "<think>" not in form.shape:
+        yield HARMONY.format(form.write(gold), "Sorry, I cannot help with that.")
+
+
 AROUND_WRONG = (
     CaseKind("gold in the reasoning", False,
              "the gold is an intermediate result, the answer is another number", _gold_before),
@@ -506,6 +564,10 @@ AROUND_WRONG = (
              "the gold answers a question that was not asked", _gold_in_run_on),
     CaseKind("cut off", False,
              "the text ends before an answer; the gold is an intermediate result", _unfinished),
+    CaseKind("denied", False, "the text says that the gold is wrong", _denied),
+    CaseKind("considered", False, "the gold is considered or one of several options", _considered),
+    CaseKind("harmony analysis", False, "the gold is in the analysis, the final channel gives none",
+             _harmony_analysis),
     CaseKind("no answer given", False, "no answer is given; the gold is a number of the question",
              _refused),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Near, relation_to_gold, scale_of
 from gradeschool.answers.parse import answer_part
-from gradeschool.answers.regions import CLOSING, OPENING
+from gradeschool.answers.regions import unfinished_mark
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.library_scorer import call_at_once
@@ -147,10 +147,7 @@ def _end_of(text: str) -> str:
         return text
     end = text[-LONGEST:]
     cut = len(text) - LONGEST
-    opened = OPENING.match(text, len(text) - len(text.lstrip()), cut)
-    if opened is None or CLOSING.search(text, opened.end(), min(len(text), cut + LONGEST_TAG)):
-        return end
-    return opened.group() + end
+    return unfinished_mark(text[: cut + LONGEST_TAG]) + end
 
 
 def has_format(text: str, form: str) -> bool:
