@@ -67,12 +67,6 @@ def test_a_link_in_the_place_of_the_temporary_file_is_not_written_through(tmp_pa
     assert (target.read_text(), other.read_text()) == ("ours", "not ours")
 
 
-def test_a_name_as_long_as_the_file_system_allows_is_written(tmp_path: Path) -> None:
-    target = tmp_path / ("x" * 250 + ".json")
-    write_json(target, [1])
-    assert target.read_text() == "[\n  1\n]\n"
-
-
 def test_secrets_are_masked_in_what_is_written_and_appended(tmp_path: Path) -> None:
     masking.register_secret(KEY)
     write_json(tmp_path / "a.json", {"key": KEY})

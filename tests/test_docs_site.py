@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -120,12 +119,6 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     assert not [path for path in site.rglob("*.css") if "url(http" in path.read_text("utf-8")]
 
 
-def test_every_page_is_found_by_the_search_index(site: Path, texts: dict[str, str]) -> None:
-    index = json.loads((site / "search/search_index.json").read_text("utf-8"))
-    indexed = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert set(texts) - {"404.html"} <= indexed
-
-
 def opened(chromium: Any, page: Path, **options: Any) -> tuple[Any, list[str]]:
     """Open a page from the disk; return it with its console messages, errors and requests."""
     shown = chromium.new_context(**options).new_page()
@@ -163,21 +156,3 @@ def test_pages_open_from_the_disk_at_any_width_and_have_no_serious_fault_of_acce
                 ]
                 assert not grave, address
             page.context.close()
-
-
-def test_search_and_filter_work_from_the_disk(site: Path, chromium: Any) -> None:
-    page, events = opened(chromium, site / "protocols/index.html")
-    page.fill("input.filter", "chat olmes")
-    names = page.locator("article tbody tr:visible td:first-child").all_inner_texts()
-    assert names == ["olmes/gsm8k-tulu", "olmes/gsm8k-zs-cot", "olmes/gsm8k-zs-cot-r1"]
-    assert page.inner_text(".filter-count") == f"3 of {len(all_protocols())}"
-    page.click(".md-search__input")
-    page.keyboard.type("assert_accuracy", delay=50)
-    page.wait_for_selector(".md-search-result__link", timeout=30_000)
-    links = page.locator(".md-search-result__link").all()
-    assert any("integrations.html" in (link.get_attribute("href") or "") for link in links)
-    page.keyboard.press("Control+A")
-    page.keyboard.type("tulu olmes", delay=50)
-    page.wait_for_selector('a.md-search-result__link[href*="olmes-gsm8k-tulu.html"]')
-    assert not events
-    page.context.close()

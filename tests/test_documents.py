@@ -326,43 +326,28 @@ def test_format_chat_takes_shots_a_prefix_and_no_system_message() -> None:
 # Document 1: pitfalls
 
 
-def test_pitfall_the_last_number_counts_not_the_first() -> None:
-    assert parse_gsm8k_answer("16 - 3 = 13, 13 - 4 = 9, 9 * 2 = 18") == "18"
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("16 - 3 = 13, 13 - 4 = 9, 9 * 2 = 18", "18"),  # the last number counts, not the first
+        *((text, "42") for text in ("$42", "42 dollars", "The answer is $42.", "#### 42 dollars")),
+        ("The answer is 1,234.", "1234"),
+        ("The answer is 42.0", "42"),
+        ("Therefore $\\boxed{42}$.", "42"),
+        ("I write #### 5 when done.\n#### 42", "42"),  # of several markers the last counts
+    ],
+)
+def test_pitfalls_of_reading_are_avoided(text: str, read: str) -> None:
+    assert parse_gsm8k_answer(text) == read
 
 
-@pytest.mark.parametrize("text", ["$42", "42 dollars", "The answer is $42.", "#### 42 dollars"])
-def test_pitfall_units_and_currency_are_dropped(text: str) -> None:
-    assert parse_gsm8k_answer(text) == "42"
-
-
-def test_pitfall_commas_are_no_part_of_a_number() -> None:
-    assert parse_gsm8k_answer("The answer is 1,234.") == "1234"
+def test_pitfalls_of_comparing_are_avoided() -> None:
     assert judge("#### 1234", "#### 1,234", scorer="openai/2021").correct
-
-
-def test_pitfall_trailing_periods_are_dropped() -> None:
-    assert parse_gsm8k_answer("The answer is 42.") == "42"
     assert normalize("42.") == "42"
-
-
-def test_pitfall_rounding_artifacts_match_within_1e_6() -> None:
-    assert parse_gsm8k_answer("The answer is 42.0") == "42"
     assert answers_match("41.9999999", "42")
-
-
-def test_pitfall_boxed_answers_are_read() -> None:
-    assert parse_gsm8k_answer("Therefore $\\boxed{42}$.") == "42"
-
-
-def test_pitfall_strings_differ_where_numbers_are_the_same() -> None:
     assert not is_correct("#### 72.0", {"answer": "#### 72"})
     assert answers_match(extract_answer("#### 72.0"), "72")
-
-
-def test_pitfall_of_several_markers_the_last_counts() -> None:
-    text = "I write #### 5 when done.\n#### 42"
-    assert extract_answer(text) == "5"
-    assert parse_gsm8k_answer(text) == "42"
+    assert extract_answer("I write #### 5 when done.\n#### 42") == "5"
 
 
 def test_the_filters_of_lm_eval_are_the_documented_patterns_and_normalisation() -> None:

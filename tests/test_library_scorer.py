@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_scorers, get_scorer, judge, worker
+from gradeschool import Problem, get_scorer, judge
 from gradeschool.errors import MissingExtraError
-from gradeschool.library_scorer import LibraryAnswer, call_library
 from gradeschool.protocols import registry
-from gradeschool.scorer import ScorerFailure
 from gradeschool.scoring.table import choose_scorers
 from gradeschool.verdict import Outcome
-from gradeschool.worker import ProcessLost
 from tests.peers.views import missing_extra
 from tests.protocols.test_outcome_counts import FORMS
 from tests.support.command import Command
@@ -133,21 +129,6 @@ def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
     assert right[0].count(False) == 22
 
 
-def test_a_failure_that_passes_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = iter([ProcessLost("no answer within 60 s"), ["18", True]])
-    monkeypatch.setattr(worker, "answers", lambda function, rows: [next(results)])
-    row = ("#### 18", "the gold of this test alone")
-    with pytest.raises(ScorerFailure, match="no answer within 60 s"):
-        call_library("module:function", row)
-    assert call_library("module:function", row) == ["18", True]
-    assert call_library("module:function", row) == ["18", True]  # remembered
-
-
-def test_every_library_scorer_says_what_it_needs() -> None:
-    assert [scorer.name for scorer in all_scorers().values() if scorer.extra] == NAMES
-    assert {get_scorer(name).extra for name in NAMES} == {"math-verify"}
-
-
 @needs_library
 def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
     scorer, again = get_scorer("math-verify/default"), get_scorer("math-verify/boxed-gold")
@@ -155,40 +136,6 @@ def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
     single = [judge_against(scorer, *pair).outcome for pair in pairs]
     assert outcomes_of(scorer, pairs) == single
     assert outcomes_of(again, pairs[::-1]) == single[::-1]
-
-
-@needs_library
-def test_threads_share_the_children() -> None:
-    scorer = get_scorer("math-verify/default")
-    wrong: list[int] = []
-
-    def ask(number: int) -> None:
-        for other in range(number, number + 20):
-            right = (
-                judge_against(scorer, f"The answer is {other}.", str(number)).outcome
-                is Outcome.CORRECT
-            )
-            if right != (other == number):
-                wrong.append(other)
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
-@needs_library
-def test_a_value_can_be_compared_again() -> None:
-    """What a vote does: the values are strings, and `compare` takes any string."""
-    scorer = get_scorer("math-verify/default")
-    answer = scorer.extract("\\boxed{\\frac{36}{2}}", "18")
-    assert answer is not None
-    assert isinstance(answer.value, LibraryAnswer)
-    assert scorer.compare(answer.value, "18")
-    assert scorer.compare("36/2", "18")
-    assert not scorer.compare("17", "18")
 
 
 @needs_library
@@ -259,26 +206,3 @@ def test_score_says_what_is_left_out(
     result = gradeschool(*score, "--scorer", "evalscope/gsm8k")
     assert result.status == 2
     assert "'evalscope/gsm8k' needs an extra: pip install" in result.err
-
-
-def test_score_runs_library_scorers_only_when_asked(gradeschool: Command, file: Path) -> None:
-    scored = gradeschool("score", file, "-d", "sample", "--json").json()["runs"][0]["scorers"]
-    assert list(scored) == [
-        name for name, scorer in all_scorers().items() if name not in NAMES and not scorer.dataset
-    ]
-
-
-@needs_library
-def test_score_with_a_library_scorer(gradeschool: Command, file: Path) -> None:
-    score = ("score", file, "-d", "sample", "--json", "--scorer", "trl/accuracy-reward", "--scorer")
-    scored = gradeschool(*score, "evalscope/gsm8k").json()["runs"][0]["scorers"]
-    assert {name: scorer["correct"] for name, scorer in scored.items()} == {
-        "trl/accuracy-reward": 0,
-        "evalscope/gsm8k": 1,
-    }
-
-
-def test_the_list_names_the_extra(gradeschool: Command) -> None:
-    listed = gradeschool("protocols", "list", "--json").json()["scorers"]
-    assert [scorer["name"] for scorer in listed if scorer["extra"]] == NAMES
-    assert gradeschool("protocols", "list").out.count("[extra:") == len(NAMES)

@@ -95,33 +95,10 @@ def test_a_cluster_is_joined_without_the_options_of_a_local_ray(
     assert not {"num_cpus", "include_dashboard"} & set(ray.started[0])
 
 
-def test_an_address_where_nothing_answers_is_named(
-    ray: Ray, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    ray.failure = ConnectionError("no answer")
-    with (
-        pytest.raises(InputError, match=r"RAY_ADDRESS='10\.0\.0\.1:6379': no answer"),
-        ray_session(),
-    ):
-        pass
-
-
-def test_the_handler_of_sigterm_is_kept(ray: Ray) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with ray_session():
-        assert signal.getsignal(signal.SIGTERM) is before
-
-
 def test_our_own_error_in_a_task_is_raised_as_it_is(ray: Ray) -> None:
     with pytest.raises(InputError, match="no such file"), ray_session():
         raise RayTaskError(InputError("no such file"))
     assert not ray.running
-
-
-def test_another_error_in_a_task_is_told(ray: Ray) -> None:
-    with pytest.raises(GradeschoolError, match="a task on Ray failed: 'what'"), ray_session():
-        raise RayTaskError(KeyError("what"))
 
 
 def test_a_failure_of_ray_is_its_last_line_with_the_advice(ray: Ray) -> None:

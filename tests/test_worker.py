@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -158,14 +157,6 @@ def test_a_child_that_died_meanwhile_is_replaced(child: Child, module: str) -> N
     assert (calls, other != process) == (1, True)
 
 
-def test_a_missing_interpreter_is_named_in_the_failure(
-    child: Child, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    [why] = failures(child.answers("json:loads", [("1",)]))
-    assert "/no/such/python" in why
-
-
 def test_an_interrupt_leaves_no_stale_answer(
     child: Child, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,17 +198,6 @@ def test_many_threads_share_a_pool(module: str) -> None:
         thread.join()
     pool.stop()
     assert answers == {number: [[str(number)]] * 3 for number in range(12)}
-
-
-def test_a_pool_answers_inside_an_event_loop(module: str) -> None:
-    pool = Pool(1)
-
-    async def ask() -> list[object]:
-        direct = pool.answers(f"{module}:echo", [("a",)])
-        return direct + await asyncio.to_thread(pool.answers, f"{module}:echo", [("b",)])
-
-    assert asyncio.run(ask()) == [["a"], ["b"]]
-    pool.stop()
 
 
 def run_program(program: str, module: str, *, check: bool = True) -> str:
@@ -313,12 +293,6 @@ def test_an_exception_costs_one_row_and_no_process(child: Child, module: str) ->
     answers = child.answers(f"{module}:act", [("raise",), ("print",), ("tell",)])
     assert failures(answers) == ["KeyError: 'what'"]
     assert answers[1:] == ["print", ["0", False]]
-
-
-def test_an_exit_costs_one_row(child: Child, module: str) -> None:
-    answers = child.answers(f"{module}:act", [("exit",), ("a",)])
-    assert failures(answers) == ["the process died with exit status 1"]
-    assert answers[1] == "a"
 
 
 @POSIX

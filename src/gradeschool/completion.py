@@ -107,7 +107,8 @@ class Completion:
     never scored as a wrong answer. run: the name under which results are grouped. requests: the
     number of requests it took. logprob: the sum of the natural log-probabilities of its
     `usage.completion_tokens` tokens, including the end token and the tokens inserted by a
-    calculator, under the model itself (temperature 1, no top-p). None if it is not known.
+    calculator, under the model itself (temperature 1, no top-p). None if it is not known. latency:
+    seconds from the request to its answer, retries left out; None if it is not known.
     """
 
     key: str
@@ -123,6 +124,7 @@ class Completion:
     deviations: tuple[str, ...] = ()
     requests: int = 1
     logprob: float | None = None
+    latency: float | None = None
 
     @property
     def cause(self) -> str:

@@ -142,7 +142,9 @@ def masked_streams() -> Iterator[None]:
     """
     streams = sys.stdout, sys.stderr
     sys.stdout = cast("TextIO", _MaskedStream(streams[0]))
-    sys.stderr = cast("TextIO", _MaskedStream(streams[1], may_fail=True))
+    # None if it was closed before the start (2>&-).
+    stderr = streams[1] or open(os.devnull, "w")  # noqa: SIM115, PTH123  (used to the end)
+    sys.stderr = cast("TextIO", _MaskedStream(stderr, may_fail=True))
     try:
         yield
     finally:
@@ -154,8 +156,6 @@ class _MaskedStream:
 
     def __init__(self, stream: TextIO, may_fail: bool = False) -> None:
         self._stream, self._may_fail = stream, may_fail
-        if may_fail and stream is None:  # closed before the start: 2>&-
-            self._stream = open(os.devnull, "w")  # noqa: SIM115, PTH123  (used to the end)
 
     def write(self, text: str) -> int:
         """Write a text, masked."""

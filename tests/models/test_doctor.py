@@ -12,9 +12,15 @@ import pytest
 from aiohttp import web
 
 from gradeschool.errors import TransientError
-from gradeschool.models import probe
-from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine, obstacles
-from gradeschool.models.probe import QUESTION, FindingState, Probe, ServerFinding
+from gradeschool.models import doctor
+from gradeschool.models.doctor import (
+    PENALTIES,
+    FindingState,
+    Probe,
+    ServerFinding,
+    examine,
+    obstacles,
+)
 from gradeschool.protocols.registry import get_protocol
 
 WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
@@ -208,17 +214,6 @@ def test_a_long_prompt_that_is_cut_deviates() -> None:
     assert "cut silently" in finding.says
 
 
-def test_a_prefix_that_changes_the_answer_is_not_said_to_be_ignored() -> None:
-    class Elsewhere(ChatServer):
-        def choice(self, body: dict[str, Any], index: int) -> dict[str, Any]:
-            if body.get("continue_final_message"):
-                return super().choice(body | {"messages": [{"content": "no such words"}]}, index)
-            return super().choice(body, index)
-
-    finding = asyncio.run(findings_of(Elsewhere().answer))["prefix"]
-    assert finding.state is FindingState.UNKNOWN
-
-
 @pytest.mark.parametrize("llama_cpp", [False, True])
 @pytest.mark.parametrize(
     ("chat", "plain", "template", "begins"),
@@ -232,17 +227,6 @@ def test_the_template_and_the_first_token(
 ) -> None:
     by_name = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
     assert (by_name["chat template"].state, by_name["double BOS"].state) == (template, begins)
-
-
-def test_tokens_that_were_not_counted_are_not_believed() -> None:
-    class Other(Counting):
-        async def answer(self, request: web.Request) -> web.Response:
-            if request.path == "/tokenize":
-                return web.json_response({"tokens": [1, 1, 5]})
-            return await super().answer(request)
-
-    by_name = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
-    assert by_name["double BOS"].state is FindingState.UNKNOWN
 
 
 def obedient(body: dict[str, Any]) -> web.Response:
@@ -272,41 +256,6 @@ def test_a_penalty_that_cannot_be_turned_off_is_not_known(
     assert asyncio.run(findings_of(answer))["hidden penalty"].state is state
 
 
-@pytest.mark.parametrize("refusing", ["chat", "completions", "later"])
-def test_a_form_that_refuses_penalties_shows_none(refusing: str) -> None:
-    """ "later": both forms accept the fields, and then fail."""
-
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        is_chat = request.path.endswith("/chat/completions")
-        refuses = {
-            "chat": is_chat,
-            "completions": not is_chat,
-            "later": body.get("max_tokens") != 1,
-        }
-        if refuses[refusing] and set(PENALTIES) & set(body):
-            return web.json_response({"error": "unexpected field"}, status=400)
-        return obedient(body)
-
-    finding = asyncio.run(findings_of(answer))["hidden penalty"]
-    assert finding.state is FindingState.UNKNOWN, finding.says
-
-
-def test_each_form_has_its_own_fields_against_a_penalty() -> None:
-    """The penalty of completions shows, though the chat form has no field for it."""
-
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        if "messages" in body and set(PENALTIES) & set(body):
-            return web.json_response({"error": "unexpected field"}, status=400)
-        penalised = "" if "repeat_penalty" in body or "messages" in body else " penalised"
-        words = WORDS + penalised
-        inside = {"message": {"content": words}} if "messages" in body else {"text": words}
-        return web.json_response({"choices": [inside]})
-
-    assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.DEVIATES
-
-
 @pytest.mark.parametrize(
     ("written", "finish", "state", "says"),
     [
@@ -333,67 +282,6 @@ def test_the_finish_reason_of_a_limit(
     finding = asyncio.run(findings_of(answer))["max_tokens"]
     assert finding.state is state
     assert says in finding.says
-
-
-@pytest.mark.parametrize("name", ["greedy", "seed"])
-def test_a_second_request_that_fails_shows_no_second_text(name: str) -> None:
-    requests: list[str] = []
-
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        fields = {key for key in body if key not in ("model", "max_tokens")}
-        again = {"greedy": body.get("prompt") == QUESTION and fields == {"prompt", "temperature"},
-                 "seed": body.get("seed") == 11}  # fmt: skip
-        if again[name] and body.get("max_tokens") != 1:
-            requests.append(name)
-            if len(requests) == 2:
-                return web.json_response({"error": "internal"}, status=500)
-        return obedient(body)
-
-    finding = asyncio.run(findings_of(answer))[name]
-    assert finding.state is FindingState.UNKNOWN
-    assert "HTTP 500" in finding.says
-
-
-def test_texts_that_change_by_themselves_show_no_penalty() -> None:
-    calls = 0
-
-    async def answer(request: web.Request) -> web.Response:
-        nonlocal calls
-        calls += 1
-        return web.json_response({"choices": [{"text": f"{WORDS} {calls}"}]})
-
-    assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.UNKNOWN
-
-
-@pytest.mark.parametrize("reads", [True, False])
-def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads: bool) -> None:
-    monkeypatch.setattr("gradeschool.models.doctor.LONG_SECONDS", 0.5)
-
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        if len(json.dumps(body)) < LONG_WORDS:
-            return obedient(body)
-        if not reads:
-            await asyncio.sleep(1)
-        return web.json_response({"usage": {"prompt_tokens": LONG_WORDS + 2}})
-
-    finding = asyncio.run(findings_of(answer))["context limit"]
-    assert finding.state is FindingState.UNKNOWN
-    assert ("are read" if reads else "nor answered") in finding.says
-
-
-def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
-    longest = 0
-
-    async def answer(request: web.Request) -> web.Response:
-        nonlocal longest
-        longest = max(longest, len(await request.read()))
-        choice = {"text": WORDS, "message": {"content": WORDS}}
-        return web.json_response({"model": "bad@main", "choices": [choice]})
-
-    assert "not tested" in asyncio.run(findings_of(answer))["context limit"].says
-    assert 0 < longest < 1000
 
 
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
@@ -441,21 +329,8 @@ def test_an_overloaded_server_is_described_as_without_load(status: int) -> None:
 
 
 def test_a_lasting_overload_is_an_error_and_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "STARTING_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(doctor, "STARTING_WAITS", (0.0, 0.0))
     server = Overloaded(429, lasting=True)
     with pytest.raises(TransientError, match="HTTP 429"):
         asyncio.run(findings_of(server.answer))
     assert server.calls == 3
-
-
-def test_a_server_without_completions() -> None:
-    citizen = BadCitizen()
-
-    async def chat_only(request: web.Request) -> web.Response:
-        if not request.path.endswith("/chat/completions"):
-            return web.json_response({"error": {"message": "no such route"}}, status=404)
-        return await citizen.answer(request)
-
-    by_name = asyncio.run(findings_of(chat_only))
-    assert by_name["forms"].says == "chat answered; completions is refused (HTTP 404)"
-    assert obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))

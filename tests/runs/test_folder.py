@@ -107,8 +107,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "does not match gradeschool/reader: correct 44, not 43",
     ),
     "another count that was improved": (
-        damage_file("results.json", '"failures": {', '"failures": {"guess": 1, '),
-        "results.json does not match these rows: failures",
+        damage_file("results.json", '"errors": {', '"errors": {"timeout": 1'),
+        "results.json does not match these rows: errors",
     ),
     "a later schema": (
         damage_file("run.json", '"schema": 1', '"schema": 9'),

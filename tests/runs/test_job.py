@@ -98,3 +98,23 @@ def test_keys_differ_wherever_a_request_differs() -> None:
     keys = [request_key(*item) for item in (base, *others)]
     assert len(set(keys)) == len(keys)
     assert request_key(*base) == keys[0]
+
+
+def test_problems_are_chosen_at_random_or_by_id(tmp_path: Path) -> None:
+    def ids(**settings: object) -> list[str]:
+        return [problem.id for problem in prepare(job(**settings)).plan.problems]
+
+    whole = ids()
+    sample = ids(random=20)
+    assert sample == ids(random=20) and sample != whole[:20]
+    assert len(sample) == 20 and set(sample) < set(whole)
+    assert ids(random=10_000) == whole
+    assert ids(problems="7,3") == ["3", "7"]
+    (tmp_path / "ids").write_text("3\n7\n")
+    assert ids(problems=str(tmp_path / "ids")) == ["3", "7"]
+    for settings, message in (
+        ({"problems": "3,zz"}, "has no problem 'zz'"),
+        ({"limit": 3, "random": 3}, "give one of -n, --random and --problems"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ids(**settings)

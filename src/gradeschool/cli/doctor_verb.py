@@ -12,7 +12,7 @@ from gradeschool.cli.options import FiniteRange, Verb, json_option, print_json, 
 from gradeschool.reports.printable import printable, say
 
 if TYPE_CHECKING:
-    from gradeschool.models.probe import Probe, ServerFinding
+    from gradeschool.models.doctor import Probe, ServerFinding
 
 
 @click.command(cls=Verb)
@@ -32,8 +32,7 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """
     from gradeschool.models.choose import endpoint_of
-    from gradeschool.models.doctor import examine, obstacles
-    from gradeschool.models.probe import Probe
+    from gradeschool.models.doctor import Probe, examine, obstacles
     from gradeschool.protocols.registry import get_protocol
 
     chosen = None if protocol is None else get_protocol(protocol)

@@ -81,7 +81,16 @@ request_options = with_options(
               help="A name from `gradeschool protocols list`; by default zero-shot/chat, for tiny "
                    "openai/2021. Repeat it to use several protocols.")  # fmt: skip
 @dataset_option
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Use only the first N problems; of GSM8K, the first are easier than the rest.",
+)
+@click.option("--random", type=click.IntRange(min=1), metavar="N",
+              help="Use a random sample of N problems, the same each time.")  # fmt: skip
+@click.option("--problems", metavar="FILE|IDS",
+              help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
               help="Completions for each problem; several are voted on.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),

@@ -174,6 +174,7 @@ def to_line(completion: Completion, question: str) -> bytes:
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
         **({} if completion.requests == 1 else {"requests": completion.requests}),
+        **({} if completion.latency is None else {"latency": completion.latency}),
         **({} if completion.logprob is None else {"logprob": round(completion.logprob, 6)}),
         "error": error,
         "deviations": list(completion.deviations),
@@ -198,7 +199,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     """Return the completion of a parsed line, None if it is not a row of a run folder."""
     key, problem_id, sample = fields.get("key"), fields.get("problem_id"), fields.get("sample")
     text, requests = fields.get("completion"), fields.get("requests")
-    deviations = fields.get("deviations")
+    deviations, seconds = fields.get("deviations"), fields.get("latency")
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
         return None
     if isinstance(sample, bool) or not isinstance(sample, int):
@@ -217,6 +218,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         deviations=tuple(map(str, deviations)) if isinstance(deviations, list) else (),
         requests=requests if isinstance(requests, int) and requests > 0 else 1,
         logprob=_logprob(fields.get("logprob")),
+        latency=seconds if isinstance(seconds, float) and 0 <= seconds < 1e9 else None,
     )
 
 
@@ -327,7 +329,8 @@ def counting_rows(rows: Iterable[Row]) -> set[int]:
     beside rows of a run, what cannot be read is a torn row and is left out.
     """
     latest: dict[str, tuple[int, bool]] = {}
-    others, torn = set(), set()
+    others: set[int] = set()
+    torn: set[int] = set()
     for row in rows:
         if not is_own(row.fields):
             (torn if row.fault else others).add(row.number)

@@ -122,7 +122,7 @@ class Collector:
         self._waiting: list[Request] = []
         self._ends: dict[int, asyncio.Future[Reply]] = {}
         self._writing: asyncio.Task[None] | None = None
-        self._stopped = False
+        self._stopping = asyncio.Event()
         # One thread: an engine may be bound to the thread that loaded it.
         self._thread = ThreadPoolExecutor(1)
 
@@ -140,7 +140,7 @@ class Collector:
 
     def stop(self) -> None:
         """Give up all requests in flight: `complete` raises CancelledError."""
-        self._stopped = True
+        self._stopping.set()
         for end in list(self._ends.values()):
             end.cancel()
 
@@ -163,12 +163,12 @@ class Collector:
         try:
             if self._engine is None:
                 self._engine = await run(self._load)
-            while self._waiting and not self._stopped:
+            while self._waiting and not self._stopping.is_set():
                 results = self._engine.write(self._take)
                 while (ended := await run(next, results, None)) is not None:
                     for request, reply in ended:
                         self._finish(request, reply)
-                    if self._stopped:
+                    if self._stopping.is_set():
                         await run(results.close)
                         break
                     await asyncio.sleep(0)  # the next requests are sent

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import chain, cycle
-from math import ceil, floor
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,6 +92,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
 DASHES: tuple[Any, ...] = (
     "-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
 )  # fmt: skip
+BASELINES: tuple[Any, ...] = ((SOFT, "x", (0, (4, 2))), (SOFT, "+", (0, (1, 1))))
 RC: Mapping[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -177,106 +177,75 @@ def plain(text: str, limit: int = 60) -> str:
     return clip(printable(text, keep=""), limit).replace("$", r"\$")
 
 
-def percent_axis(axis: Any, low: float, high: float) -> None:
-    """Give an axis round percentages from below `low` to above `high` (shares, 0 to 1)."""
-    span = max(high - low, 0.01)
-    step = next(item for item in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / item <= 5.5)
-    first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
-    ticks = [index * step for index in range(int(first), int(last) + 1)]
-    axis.set_ticks(ticks, [f"{100 * tick:g}" for tick in ticks])
+def percent_axis(axis: Any) -> None:
+    """Give an axis of shares round percentages, inside of 0 to 100."""
+    ticker = import_module("matplotlib.ticker")
+    low, high = axis.get_view_interval()
+    limit = getattr(axis.axes, f"set_{axis.axis_name}lim")  # for axes that share it, too
+    limit(max(-0.02, low), min(1.02, high))  # a marker at the edge is not cut
+    axis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda share, _: f"{100 * share:.4g}"))
 
 
-HEIGHT = 2.25  # inches
-LEGEND_ROW = 0.16
+HEIGHT, LEGEND_ROW = 2.25, 0.16  # inches
 MOST_TICKS = 9
 MOST_NAMES = 6  # in the legend of a figure that is one column wide
 
 
 def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as `save_figure` does, and return its size in bytes."""
-    named = [_names(panel) for panel in figure.panels]
+    """Write a figure as `save_figure` does, and return its size in bytes.
+
+    Panels with the same series have one legend above the figure, others one each.
+    """
+    named = [[plain(series.name) for series in panel.series] for panel in figure.panels]
     wide = len(figure.panels) > 1 or len(named[0]) > MOST_NAMES
     alike = all(names == named[0] for names in named)
-    columns = _columns(named[0], wide)
+    room, longest = 96 if wide else 44, max(map(len, named[0]), default=1) + 7  # characters
+    columns = max(1, min(len(named[0]), room // longest))
     rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
-    width = PAGE if wide else COLUMN
+    spacing = {"columnspacing": 1.2, "handletextpad": 0.5, "borderpad": 0.1}
 
     def drawn(canvas: Any) -> None:
         axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
         handles: list[Any] = []
         for panel, ax in zip(figure.panels, axes, strict=True):
             handles = draw_panel(panel, ax)
-            _y_axis(figure.panels if figure.shared else (panel,), ax)
-            if not alike:
-                _legend_of_its_own(panel, ax)
+            if not alike:  # between the title of the panel and its axes
+                ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=len(panel.series),
+                          handlelength=1.6, **spacing)  # fmt: skip
+                ax.set_title(plain(panel.title), pad=16)
+        for ax in axes[: 1 if figure.shared else None]:
+            percent_axis(ax.yaxis)
         axes[0].set_ylabel(figure.panels[0].y)
         if rows and alike:
-            canvas.legend(
-                handles,
-                named[0],
-                loc="outside upper center",
-                ncols=columns,
-                columnspacing=1.4,
-                borderpad=0.1,
-                handletextpad=0.5,
-            )
+            where = "outside upper center"
+            canvas.legend(handles, named[0], loc=where, ncols=columns, **spacing)
 
-    return save_figure(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
-
-
-def _legend_of_its_own(panel: Panel, ax: Any) -> None:
-    """Put a panel's names in a row between its title and its axes."""
-    ax.legend(
-        loc="lower center",
-        bbox_to_anchor=(0.5, 0.99),
-        ncols=len(panel.series),
-        columnspacing=0.9,
-        handlelength=1.6,
-        handletextpad=0.4,
-        borderpad=0.1,
-    )
-    ax.set_title(plain(panel.title), pad=16)
-
-
-def _names(panel: Panel) -> list[str]:
-    return [plain(series.name) for series in panel.series]
-
-
-def _columns(names: Sequence[str], wide: bool) -> int:
-    """Return the number of columns of the legend above the axes."""
-    room = 96 if wide else 44  # characters
-    longest = max(map(len, names), default=1) + 7
-    return max(1, min(len(names), room // longest))
-
-
-BASELINES = tuple(
-    {"color": SOFT, "marker": marker, "linestyle": dash, "markeredgewidth": 1.0}
-    for marker, dash in (("x", (0, (4, 2))), ("+", (0, (1, 1))))
-)
-
-
-def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
-    """Yield each series with its colour, marker and dash."""
-    baselines = cycle(BASELINES)
-    others = cycle(zip(COLOURS, MARKERS, DASHES, strict=True))
-    for series in panel.series:
-        if series.baseline:
-            yield series, next(baselines)
-            continue
-        colour, marker, dash = next(others)
-        yield series, {"color": colour, "marker": marker, "linestyle": dash}
+    height = HEIGHT + (rows if alike else 1) * LEGEND_ROW
+    return save_figure(drawn, path, PAGE if wide else COLUMN, height)
 
 
 def draw_panel(panel: Panel, ax: Any) -> list[Any]:
-    """Draw a panel; return the lines of its series."""
+    """Draw a panel; return the lines of its series.
+
+    An interval is a band along the curve, or a bar at a single point.
+    """
     lines = []
     ax.grid(axis="y", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
-    for series, look in _looks(panel):
-        _band(series, ax, str(look["color"]))
+    baselines, others = cycle(BASELINES), cycle(zip(COLOURS, MARKERS, DASHES, strict=True))
+    for series in panel.series:
+        colour, marker, dash = next(baselines if series.baseline else others)
         points = sorted(series.points, key=lambda point: point.x)
+        bounds = [(point.x, *point.interval) for point in points if point.interval is not None]
+        if len(bounds) == 1:
+            ax.vlines(*bounds[0], color=colour, linewidth=1.0)
+        elif bounds:
+            ax.fill_between(*zip(*bounds, strict=True), color=colour, alpha=0.16, linewidth=0)
         xs, shares = [point.x for point in points], [point.share for point in points]
-        lines += ax.plot(xs, shares, label=plain(series.name), **look)
+        edge = 1.0 if series.baseline else 0.0
+        lines += ax.plot(xs, shares, label=plain(series.name), color=colour, marker=marker,
+                         linestyle=dash, markeredgewidth=edge)  # fmt: skip
     if panel.level is not None:
         share, words = panel.level
         ax.axhline(share, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
@@ -290,68 +259,33 @@ def draw_panel(panel: Panel, ax: Any) -> list[Any]:
     return lines
 
 
-def _band(series: Series, ax: Any, colour: str) -> None:
-    """Draw the intervals: a band along the curve, or a bar at a single point."""
-    points = sorted(series.points, key=lambda point: point.x)
-    bounds = [(point.x, *point.interval) for point in points if point.interval is not None]
-    if not bounds:
-        return
-    xs, lows, highs = zip(*bounds, strict=True)
-    if len(bounds) == 1:
-        ax.vlines(xs, lows, highs, color=colour, linewidth=1.0)
-    else:
-        ax.fill_between(xs, lows, highs, color=colour, alpha=0.16, linewidth=0)
-
-
 def _x_axis(panel: Panel, ax: Any) -> None:
+    """Put the ticks where points are, if they are not too many or at any distance."""
     ticker = import_module("matplotlib.ticker")
     xs = sorted({point.x for series in panel.series for point in series.points})
-    if panel.scale != LINEAR and xs and xs[0] > 0:
-        ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
-        ax.xaxis.set_minor_locator(ticker.NullLocator())
-        if panel.scale != DOUBLING and len(xs) > MOST_TICKS:  # at any distance from each other
-            between = (1.0, 2.0, 5.0) if xs[-1] < 100 * xs[0] else (1.0,)
-            ax.xaxis.set_major_locator(ticker.LogLocator(subs=between, numticks=MOST_TICKS))
-            formatter = ticker.LogFormatterSciNotation(minor_thresholds=(MOST_TICKS, MOST_TICKS))
-            ax.xaxis.set_major_formatter(formatter)
-            return
-        every = (len(xs) + MOST_TICKS - 1) // MOST_TICKS
-        shown = xs[::-1][::every]
-        ax.set_xticks(shown, [_short(x) for x in shown])
-    elif len(xs) <= MOST_TICKS and all(float(x).is_integer() for x in xs):
-        ax.set_xticks(xs, [_short(x) for x in xs])
-    else:
-        whole = all(float(x).is_integer() for x in xs)
-        ax.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
-
-
-def _y_axis(panels: Sequence[Panel], ax: Any) -> None:
-    low, high = _range(panels)
-    percent_axis(ax.yaxis, low, high)
-    ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    whole = all(float(x).is_integer() for x in xs)
+    if panel.scale == LINEAR or not xs or xs[0] <= 0:
+        if whole and len(xs) <= MOST_TICKS:
+            ax.set_xticks(xs, [_short(x) for x in xs])
+        else:
+            ax.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
+        return
+    ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
+    ax.xaxis.set_minor_locator(ticker.NullLocator())
+    if panel.scale != DOUBLING and len(xs) > MOST_TICKS:
+        between = (1.0, 2.0, 5.0) if xs[-1] < 100 * xs[0] else (1.0,)
+        ax.xaxis.set_major_locator(ticker.LogLocator(subs=between, numticks=MOST_TICKS))
+        formatter = ticker.LogFormatterSciNotation(minor_thresholds=(MOST_TICKS, MOST_TICKS))
+        ax.xaxis.set_major_formatter(formatter)
+        return
+    shown = xs[:: -(-len(xs) // MOST_TICKS)]
+    ax.set_xticks(shown, [_short(x) for x in shown])
 
 
 def _short(x: float) -> str:
     """Write a number for a tick: 8000 is 8k, 3000000 is 3M."""
-    for size, letter in ((1e9, "B"), (1e6, "M"), (1e4, "k")):
-        if abs(x) >= size:
-            size = 1e3 if letter == "k" else size
-            return f"{x / size:.3g}{letter}"
-    return f"{x:g}"
-
-
-def _range(panels: Sequence[Panel]) -> tuple[float, float]:
-    """Return the lowest and highest share of all points, intervals and levels."""
-    shares: list[float] = [panel.level[0] for panel in panels if panel.level is not None]
-    for panel in panels:
-        for series in panel.series:
-            shares += chain.from_iterable(map(_bounds, series.points))
-    low, high = min(shares, default=0.0), max(shares, default=1.0)
-    return (low, high) if high - low > 0.01 else (max(0.0, low - 0.02), min(1.0, high + 0.02))
-
-
-def _bounds(point: Point) -> tuple[float, ...]:
-    return (point.share, *(point.interval or ()))
+    sizes = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"), (0, 1, ""))
+    return next(f"{x / unit:.3g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
 
 
 ROW = 0.17  # inches
@@ -503,9 +437,7 @@ def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
     ax.set_yticks(list(places), names, fontsize=7)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.6, len(rows) - 0.4)
-    low = min(row.share.interval.low for row in rows)
-    high = max(row.share.interval.high for row in rows)
-    percent_axis(ax.xaxis, low, high)
+    percent_axis(ax.xaxis)
     ax.grid(axis="x", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     ax.spines["left"].set_visible(False)
@@ -572,9 +504,6 @@ def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
 def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     """Draw accuracy by steps, answer size and question length side by side."""
     axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
-    intervals = [share.interval for way in ways for _, share in way.classes if share.judged]
-    low = min(interval.low for interval in intervals)
-    high = max(interval.high for interval in intervals)
     for way, ax in zip(ways, axes, strict=True):
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
@@ -587,8 +516,7 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
-    percent_axis(axes[0].yaxis, low, high)
-    axes[0].set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    percent_axis(axes[0].yaxis)
     axes[0].set_ylabel("Accuracy (%)")
 
 
@@ -619,8 +547,8 @@ def draw_lengths(long: Lengths, canvas: Any) -> None:
                     label=f"{name} ({len(sizes):,})")  # fmt: skip
     ax.grid(axis="y", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
-    percent_axis(ax.yaxis, 0.0, 1.0)
     ax.set_ylim(0, 1.02)
+    percent_axis(ax.yaxis)
     everything = sorted((*long.correct, *long.others))
     ax.set_xlim(0, max(1, everything[int(0.995 * (len(everything) - 1))] * 1.05))
     ax.set_xlabel(f"Length of the completion ({long.unit})")

@@ -22,7 +22,7 @@ COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_token
 NAMES = ("run", "model", "protocol", "dataset")
 FIGURES = ("samples", "failed", "accuracy", "updated")
 SCORE_FIGURES = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")
-TALLIED = ("failures", "errors", "deviations", "answered_by")
+TALLIED = ("errors", "deviations", "answered_by")
 
 
 def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
@@ -87,6 +87,8 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("results", None if earlier is None else f"of an earlier session, {of_earlier}"),
         *((name.replace("_", " "), results[name]) for name in COUNTED if name in results),
         *((name.replace("_", " "), _pairs(results[name])) for name in TALLIED if results.get(name)),
+        ("seconds an answer", _pairs(results.get("latency")) or None),
+        ("tokens a second", _pairs(results.get("tokens_per_second")) or None),
         ("cost", _pairs(results.get("cost")) or None),
     ]  # fmt: skip
     for name, value in lines:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.atomic import write_json
 from gradeschool.completion import REMEDIES, Completion, Usage
-from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats.own_run import (
     BATCH_FILES,
@@ -25,13 +24,11 @@ from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.job import PreparedJob, shown_options
 from gradeschool.runs.plan import RunPlan, make_manifest
 from gradeschool.runs.send import ConcurrencyLimiter, Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
-from gradeschool.scoring.causes import count_headline_causes, label_changes
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
 from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet
@@ -235,7 +232,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
             name = model.name
             run = run_for_scoring(name, requests, rows)
-            score, curve, fields = summarise(run, scorers, requests, rows, plan.dataset.problems)
+            score, curve, fields = summarise(run, scorers, requests, rows)
             fields["seconds"] = round(monotonic() - started, 3)
             if budget is not None:
                 fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -293,6 +290,16 @@ def _budget(
     return Budget(work.price, cost, work.job.max_cost, expected, answers, samples)
 
 
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 90th and the 99th percentile, {} for no values."""
+    ranked = sorted(values)
+    return {
+        f"p{share}": round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
+        for share in (50, 90, 99)
+        if ranked
+    }
+
+
 def scorers_of(plan: RunPlan) -> ScorerSet:
     """Return the scorers of a protocol, ready for use; raises MissingExtraError."""
     return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
@@ -317,13 +324,11 @@ def summarise(
     scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
-    dataset: Sequence[Problem],
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
     scorers: of the protocol, the headline first; they cache verdicts. The curve is empty for one
-    sample per problem. `failures` counts the causes under the headline scorer, like `gradeschool
-    explain`; `answered_by` counts the model names in replies.
+    sample per problem. `answered_by` counts the model names in replies.
     """
     table = ScoredTable(run, scorers)
     score = score_table(table)
@@ -332,7 +337,6 @@ def summarise(
         from gradeschool.scoring.at_k import ballots_of, curve
 
         at_k = curve(ballots_of(table))
-    changes = label_changes(run, disputed(dataset, run.problems()))
     rows = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in rows if not completion.error]
     fields = {
@@ -343,11 +347,15 @@ def summarise(
         "missing": len(requests) - len(rows),
         "truncated": score.forms.truncated if score.forms else 0,
         "empty": score.forms.empty if score.forms else 0,
-        "failures": count_headline_causes(table, changes),
         "errors": dict(Counter(row.cause for row in rows if row.error).most_common()),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
         "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
         "completion_tokens": sum(answer.usage.completion_tokens or 0 for answer in answers),
-    }
+        "latency": quantiles([row.latency for row in answers if row.latency is not None]),
+        "tokens_per_second": quantiles([
+            row.usage.completion_tokens / row.latency
+            for row in answers if row.latency and row.usage.completion_tokens
+        ]),
+    }  # fmt: skip
     return score, at_k, fields

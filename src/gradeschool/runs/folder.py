@@ -264,7 +264,7 @@ def _results(
         return
     run = run_for_scoring(str(results.get("run") or ""), requests, rows)
     try:
-        *_, summary = summarise(run, scorers_of(plan), requests, rows, plan.dataset.problems)
+        *_, summary = summarise(run, scorers_of(plan), requests, rows)
     except (InputError, MissingExtraError) as error:
         yield RunFinding(False, f"scores cannot be recomputed: {error}")
         return

@@ -12,14 +12,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gradeschool.datasets.load import FILE_ENDINGS, is_here, load_dataset
+from gradeschool.datasets.load import FILE_ENDINGS, Dataset, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
 from gradeschool.models.local import LocalModel
+from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan, check_samples
@@ -41,7 +43,9 @@ MOST_PART = 60  # maximum number of characters in each part of a folder's name
 class Job:
     """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
-    protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset.
+    protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset. limit: the
+    first problems only. random: a sample of this size instead, the same for the same dataset.
+    problems: ids, or a file with one a line.
     temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
     it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
     choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
@@ -55,6 +59,8 @@ class Job:
     protocol: str = ""
     dataset: str = ""
     limit: int | None = None
+    random: int | None = None
+    problems: str | None = None
     samples: int = 1
     temperature: float | None = None
     top_p: float | None = None
@@ -161,7 +167,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         _price(job, model or choose_model(job.model, (), name, *settings))
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
-    problems = dataset.problems[: job.limit]
+    problems = choose_problems(dataset, job)
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
@@ -173,6 +179,40 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         answering.check_chat(protocol.name)
     folder = job.output or default_folder(job, plan)
     return PreparedJob(job, plan, answering, folder, _price(job, answering))
+
+
+def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
+    """Return the problems of a dataset that a job is about, in the dataset's order.
+
+    A random sample has its share of every number of steps in the solutions, where these are known.
+    Raises InputError for more than one choice, and for ids that the dataset does not have.
+    """
+    problems = dataset.problems
+    chosen = [name for name in ("limit", "random", "problems") if getattr(job, name) is not None]
+    if len(chosen) > 1:
+        raise InputError("give one of -n, --random and --problems")
+    if job.problems is not None:
+        path = Path(job.problems)
+        try:
+            text = path.read_text(encoding="utf-8") if path.is_file() else job.problems
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read {str(path)!r}: {error}; give ids") from error
+        ids = set(re.split(r"[\s,]+", text.strip()))
+        if unknown := sorted(ids - {problem.id for problem in problems}):
+            raise InputError(
+                f"{dataset.name!r} has no problem {unknown[0]!r} ({len(unknown)} of {len(ids)} ids "
+                "are unknown); give ids of the dataset, or a file with one a line"
+            )
+        return tuple(problem for problem in problems if problem.id in ids)
+    if job.random is None or job.random >= len(problems):
+        return problems[: job.limit]
+    # Sorted by steps, every n-th problem is taken, from a random order within each number of steps.
+    shuffled = list(range(len(problems)))
+    Random(0).shuffle(shuffled)  # noqa: S311  (a sample, the same each time)
+    ranked = sorted(shuffled, key=lambda place: problems[place].solution.strip().count("\n"))
+    step = len(problems) / job.random
+    places = sorted(ranked[int((number + 0.5) * step)] for number in range(job.random))
+    return tuple(problems[place] for place in places)
 
 
 def _price(job: Job, model: Model) -> Price | None:
@@ -221,6 +261,8 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
     ]
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
         changed.append("calculator" if job.calculator else "no-calculator")
+    if job.random is not None:
+        changed.append(f"random-{job.random}")
     for name, value in shown_options(job).items():
         words = json.dumps(value, sort_keys=True)
         if not isinstance(value, str | bool):

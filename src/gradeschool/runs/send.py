@@ -241,7 +241,7 @@ class Dispatcher:
             if self.stopping.is_set():
                 return []
             tries += 1
-            sent = self.limiter.clock()
+            sent, begun = self.limiter.clock(), time.monotonic()
             try:
                 self.in_flight.sent += 1
                 try:
@@ -262,8 +262,9 @@ class Dispatcher:
             else:
                 self._retries.succeeded()
                 self.limiter.succeeded()
+                seconds = time.monotonic() - begun
                 return [
-                    completed(request.part(place, place + 1), reply, self.run)
+                    completed(request.part(place, place + 1), reply, self.run, seconds)
                     for place, reply in enumerate(replies)
                 ]
 
@@ -311,8 +312,8 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def completed(request: Request, reply: Reply, run: str) -> Completion:
-    """Return the completion in a reply."""
+def completed(request: Request, reply: Reply, run: str, seconds: float | None = None) -> Completion:
+    """Return the completion in a reply, which took this long."""
     return Completion(
         key=request.key,
         problem_id=request.problem.id,
@@ -326,6 +327,7 @@ def completed(request: Request, reply: Reply, run: str) -> Completion:
         deviations=reply.deviations,
         requests=reply.requests,
         logprob=reply.logprob,
+        latency=None if seconds is None else round(seconds, 3),
     )
 
 

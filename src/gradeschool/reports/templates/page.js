@@ -1,106 +1,18 @@
 "use strict";
 const byId = (id) => document.getElementById(id);
-
-// The blocks of the page: compressed, unpacked on demand, never parsed as markup.
+const figure = (value) => value.toLocaleString("en");
+const plural = (count, noun) => `${figure(count)} ${noun}${count === 1 ? "" : "s"}`;
 const OUTCOMES = ["correct", "wrong", "no answer", "error"];
-const FINISHES = ["stop", "length", "content filter", "unknown"];
-const CORRECT = 0;
+const CORRECT = 0, ERROR = 3;
+const SHOWN = 10, MORE = 20; // completions of a problem: at first, and with each click
+const LONG = 20000; // characters of a completion before a click
+const MOST_PIPS = 12;
+const SLICE = 24; // milliseconds of searching before the page may breathe
+const EVERY = 1500; // milliseconds between two updates of `gradeschool view`
 
-function bytesOf(base64) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
-  const binary = atob(base64);
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
-}
-
-async function unpacked(id) {
-  const element = document.getElementById(id);
-  const packed = new Blob([bytesOf(element.textContent)]).stream();
-  element.remove(); // opened once; its text need not stay in memory
-  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-async function unpackedJson(id) {
-  return JSON.parse(new TextDecoder().decode(await unpacked(id)));
-}
-
-// Columns of all completions, in the order of problem, run and sample; `first[p]` is where the
-// completions of problem p begin.
-async function openStore() {
-  const facts = await unpackedJson("problems");
-  const buffer = await unpacked("columns");
-  const scorers = facts.scorers.length;
-  const count = buffer.byteLength / (4 * 4 + 3 + scorers);
-  const numbers = (at) => new Int32Array(buffer, 4 * at * count, count);
-  const bytes = (at) => new Uint8Array(buffer, 16 * count + at * count, count);
-  const store = {
-    ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
-    finish: bytes(0), cause: bytes(1), flag: bytes(2), codes: facts.scorers.map((_, at) => bytes(3 + at)),
-    first: new Int32Array(facts.problems.length + 1), chunks: new Map(), opened: new Map(), prompts: new Map(),
-  };
-  for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;
-  for (let at = 0; at < facts.problems.length; at++) store.first[at + 1] += store.first[at];
-  return store;
-}
-
-// A chunk of texts: rows of {text, readings, left, error, thinking, values}.
-function chunkOf(store, number) {
-  if (!store.chunks.has(number)) {
-    const opening = unpackedJson(`texts-${number}`).then((rows) => {
-      store.opened.set(number, rows);
-      return rows;
-    });
-    store.chunks.set(number, opening);
-  }
-  return store.chunks.get(number);
-}
-
-// The prompt of a problem in a run: null, a text, or pairs of role and content.
-async function promptOf(store, problem, run) {
-  const number = Math.floor(problem / store.promptChunk);
-  if (!store.prompts.has(number)) store.prompts.set(number, unpackedJson(`prompts-${number}`));
-  const rows = await store.prompts.get(number);
-  return rows[problem % store.promptChunk][run];
-}
-
-async function textOf(store, at) {
-  const rows = await chunkOf(store, Math.floor(at / store.chunk));
-  return rows[at % store.chunk];
-}
-
-// Values after tokens: a solution is one stop of the Tab key, arrows go through its tokens, and
-// the line below says what the token is worth, to people who see the colours and who do not.
-const STEPS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 10, ArrowUp: -10, Home: -Infinity, End: Infinity };
-
-function tellToken(block, token) {
-  for (const one of block.querySelectorAll(".at")) one.classList.remove("at");
-  token.classList.add("at");
-  const all = block.children, place = Array.prototype.indexOf.call(all, token) + 1;
-  const shown = token.textContent.replace(/\n/g, "↵") || "nothing";
-  block.nextElementSibling.textContent = `${token.dataset.value} after “${shown}”, token ${place} of ${all.length}`;
-}
-
-addEventListener("keydown", (event) => {
-  const block = event.target.closest(".tokens");
-  if (!block || !(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
-  const all = block.children;
-  let at = Array.prototype.indexOf.call(all, block.querySelector(".at"));
-  at = Math.min(Math.max((at < 0 && STEPS[event.key] > 0 ? -1 : at) + STEPS[event.key], 0), all.length - 1);
-  tellToken(block, all[at]);
-  all[at].scrollIntoView({ block: "nearest" });
-  event.preventDefault();
-});
-
-addEventListener("pointerover", (event) => {
-  const token = event.target.closest && event.target.closest(".tokens > .tok");
-  if (token) tellToken(token.parentElement, token);
-});
-
-// Show a problem and its completions. Everything that a model wrote is a text node.
+// Everything that a model wrote is a text node; invisible characters are shown by their number.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 const PLAIN = new Set(["\n", "\t", "\u200d"]);
-const SHOWN = 10, MORE = 20, LONG = 20000;
 
 function make(tag, properties, ...children) {
   const element = document.createElement(tag);
@@ -132,6 +44,78 @@ function textBlock(tag, properties, text) {
   return element;
 }
 
+// The blocks of the page: compressed, unpacked on demand, never parsed as markup.
+async function unpacked(id) {
+  const element = byId(id), binary = atob(element.textContent);
+  element.remove(); // opened once; its text need not stay in memory
+  const stream = new Blob([Uint8Array.from(binary, (char) => char.charCodeAt(0))]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+async function unpackedJson(id) {
+  return JSON.parse(new TextDecoder().decode(await unpacked(id)));
+}
+
+// All completions in the order of problem, run and sample, a column for each fact;
+// `first[p]` is where the completions of problem p begin.
+async function openStore() {
+  const facts = await unpackedJson("problems"), buffer = await unpacked("columns");
+  const count = buffer.byteLength / (4 * 4 + 3 + facts.scorers.length);
+  const numbers = (at) => new Int32Array(buffer, 4 * at * count, count);
+  const bytes = (at) => new Uint8Array(buffer, 16 * count + at * count, count);
+  const store = {
+    ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
+    finish: bytes(0), cause: bytes(1), flag: bytes(2), codes: facts.scorers.map((_, at) => bytes(3 + at)),
+    first: new Int32Array(facts.problems.length + 1), opened: new Map(),
+  };
+  for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;
+  for (let at = 0; at < facts.problems.length; at++) store.first[at + 1] += store.first[at];
+  return store;
+}
+
+function blockOf(store, id) {
+  if (!store.opened.has(id)) store.opened.set(id, unpackedJson(id));
+  return store.opened.get(id);
+}
+
+// A completion's row: {text, readings, left, error, thinking, values}.
+async function textOf(store, at) {
+  return (await blockOf(store, `texts-${Math.floor(at / store.chunk)}`))[at % store.chunk];
+}
+
+// The prompt of a problem in a run: null, a text, or pairs of role and content.
+async function promptOf(store, problem, run) {
+  return (await blockOf(store, `prompts-${Math.floor(problem / store.promptChunk)}`))[problem % store.promptChunk][run];
+}
+
+// Values after tokens: a solution is one stop of the Tab key, arrows go through its tokens, and
+// the line below says what the token is worth, to people who see the colours and who do not.
+const STEPS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 10, ArrowUp: -10, Home: -Infinity, End: Infinity };
+
+function tellToken(block, token) {
+  for (const one of block.querySelectorAll(".at")) one.classList.remove("at");
+  token.classList.add("at");
+  const all = block.children, place = Array.prototype.indexOf.call(all, token) + 1;
+  const shown = token.textContent.replace(/\n/g, "↵") || "nothing";
+  block.nextElementSibling.textContent = `${token.dataset.value} after “${shown}”, token ${place} of ${all.length}`;
+}
+
+addEventListener("keydown", (event) => {
+  const block = event.target.closest(".tokens");
+  if (!block || !(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
+  const all = block.children;
+  let at = Array.prototype.indexOf.call(all, block.querySelector(".at"));
+  at = Math.min(Math.max((at < 0 && STEPS[event.key] > 0 ? -1 : at) + STEPS[event.key], 0), all.length - 1);
+  tellToken(block, all[at]);
+  all[at].scrollIntoView({ block: "nearest" });
+  event.preventDefault();
+});
+
+addEventListener("pointerover", (event) => {
+  const token = event.target.closest && event.target.closest(".tokens > .tok");
+  if (token) tellToken(token.parentElement, token);
+});
+
 // The text with the extracted answers marked: of the chosen scorer, of the other scorer,
 // and those of all others.
 function markedText(store, state, row, limit) {
@@ -140,7 +124,7 @@ function markedText(store, state, row, limit) {
   const spans = row.readings.filter(([start, end]) => start >= 0 && end <= text.length && end > start);
   const edges = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])];
   edges.sort((a, b) => a - b);
-  const chosen = store.marked.indexOf(state.scorer), other = store.marked.indexOf(state.vs);
+  const chosen = store.marked.indexOf(store.scorers.indexOf(state.scorer)), other = store.marked.indexOf(store.scorers.indexOf(state.vs));
   for (let at = 0; at + 1 < edges.length; at++) {
     const [low, high] = [edges[at], edges[at + 1]];
     const scorers = spans.filter(([start, end]) => start <= low && high <= end).flatMap((s) => s[3]);
@@ -178,8 +162,9 @@ function readingsTable(store, state, at, row) {
   store.scorers.forEach((_, scorer) => {
     if (!seen.has(scorer)) add("", store.codes[scorer][at], scorer);
   });
+  const selected = store.scorers.indexOf(state.scorer);
   const ordered = [...groups.values()].sort((a, b) =>
-    b.scorers.includes(state.scorer) - a.scorers.includes(state.scorer) || b.scorers.length - a.scorers.length);
+    b.scorers.includes(selected) - a.scorers.includes(selected) || b.scorers.length - a.scorers.length);
   const rows = ordered.map(({ value, outcome, scorers }) => {
     const names = scorers.map((scorer) => store.scorers[scorer]);
     const read = value ? textBlock("code", {}, value)
@@ -211,7 +196,7 @@ function valuedText([score, pieces, values]) {
 }
 
 function completionBlock(store, state, at, row) {
-  const code = store.codes[state.scorer][at];
+  const code = store.codes[store.scorers.indexOf(state.scorer)][at];
   const facts = [OUTCOMES[code]];
   if (store.runs.length > 1) facts.unshift(store.runs[store.run[at]]);
   facts.push(`sample ${store.sample[at]}`);
@@ -270,141 +255,34 @@ function promptDetails(store, at) {
   return details;
 }
 
-// The page of one problem: question, gold, reference solution, and matching completions.
-async function showProblem(store, state, number, matches, into) {
+// The detail of one problem: question, gold, reference solution, and matching completions.
+async function showProblem(store, state, number, places, into) {
   const [id, question, gold, solution] = store.problems[number];
-  const nodes = [
+  const holder = make("div", {}), total = store.first[number + 1] - store.first[number];
+  into.append(
     textBlock("h3", {}, `Problem ${id}`),
     textBlock("p", { class: "question" }, question || "(the file does not contain the question)"),
     make("p", { class: "gold" }, "Gold ", textBlock("strong", {}, gold)),
-  ];
-  if (solution.includes("\n")) {
-    nodes.push(make("details", { class: "solution" }, make("summary", {}, "Reference solution"), textBlock("div", { class: "text" }, solution)));
-  }
-  const places = [];
-  for (let at = store.first[number]; at < store.first[number + 1]; at++) if (matches[at]) places.push(at);
-  const total = store.first[number + 1] - store.first[number];
-  nodes.push(make("p", { class: "faint" }, places.length === total
-    ? `${total} ${total === 1 ? "completion" : "completions"}`
-    : `${places.length} of ${total} completions match the filters`));
-  const holder = make("div", {});
-  nodes.push(holder);
-  const wanted = places.indexOf(state.completion);
-  let shown = 0;
+    solution.includes("\n") ? make("details", { class: "solution" }, make("summary", {}, "Reference solution"), textBlock("div", { class: "text" }, solution)) : "",
+    make("p", { class: "faint" }, places.length === total ? plural(total, "completion") : `${places.length} of ${total} completions match the filters`),
+    holder);
   const more = make("button", { type: "button", class: "more", on: ["click", () => show(MORE)] });
+  let shown = 0;
   async function show(count) {
     const next = places.slice(shown, shown + count);
     const rows = await Promise.all(next.map((at) => textOf(store, at)));
     holder.append(...next.map((at, place) => completionBlock(store, state, at, rows[place])));
     shown += next.length;
     more.textContent = `Show ${Math.min(MORE, places.length - shown)} more`;
-    if (shown >= places.length) more.remove();
-    else holder.after(more);
+    if (shown < places.length) holder.after(more);
+    else more.remove();
   }
-  await show(Math.max(SHOWN, wanted + 1));
-  into.replaceChildren(...nodes);
-  if (shown < places.length) into.append(more);
+  await show(Math.max(SHOWN, places.indexOf(state.completion) + 1));
 }
 
-// A list that creates only the visible rows.
-const OVERSCAN = 6, MOST_PIPS = 12;
-
-class ProblemList {
-  constructor(store, element, room, open) {
-    Object.assign(this, { store, element, room, open, problems: [], active: 0, matches: null });
-    this.rowHeight = 3.25 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-    element.addEventListener("scroll", () => this.render(), { passive: true });
-    element.addEventListener("keydown", (event) => this.key(event));
-    element.addEventListener("click", (event) => {
-      const row = event.target.closest("[data-at]");
-      if (row) this.choose(Number(row.dataset.at));
-    });
-    new ResizeObserver(() => this.render()).observe(element);
-  }
-
-  set(problems, matches, state) {
-    this.problems = problems;
-    this.matches = matches;
-    this.state = state;
-    this.room.style.height = `${problems.length * this.rowHeight}px`;
-    this.active = Math.max(0, problems.indexOf(state.problem));
-    this.rendered = "";
-    this.scrollToActive();
-    this.render();
-  }
-
-  choose(at) {
-    if (!this.problems.length) return;
-    this.active = Math.min(Math.max(at, 0), this.problems.length - 1);
-    this.rendered = "";
-    this.scrollToActive();
-    this.render();
-    this.open(this.problems[this.active]);
-  }
-
-  scrollToActive() {
-    const top = this.active * this.rowHeight, height = this.element.clientHeight;
-    if (top < this.element.scrollTop) this.element.scrollTop = top;
-    else if (top + this.rowHeight > this.element.scrollTop + height) {
-      this.element.scrollTop = top + this.rowHeight - height;
-    }
-  }
-
-  key(event) {
-    const page = Math.max(1, Math.floor(this.element.clientHeight / this.rowHeight) - 1);
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
-    if (event.key === "Enter") document.getElementById("detail").focus();
-    else if (event.key in steps) this.choose(Math.min(Math.max(this.active + steps[event.key], 0), this.problems.length - 1));
-    else return;
-    event.preventDefault();
-  }
-
-  render() {
-    const first = Math.max(0, Math.floor(this.element.scrollTop / this.rowHeight) - OVERSCAN);
-    const visible = Math.ceil(this.element.clientHeight / this.rowHeight) + 2 * OVERSCAN;
-    const last = Math.min(this.problems.length, first + visible);
-    const key = `${first}-${last}`;
-    if (key === this.rendered) return;
-    this.rendered = key;
-    const rows = [];
-    for (let at = first; at < last; at++) rows.push(this.row(at));
-    this.room.replaceChildren(...rows);
-    if (this.problems.length) this.element.setAttribute("aria-activedescendant", `row-${this.active}`);
-    else this.element.removeAttribute("aria-activedescendant");
-  }
-
-  row(at) {
-    const number = this.problems[at];
-    const [id, question, gold] = this.store.problems[number];
-    const element = make("div", {
-      role: "option", id: `row-${at}`, class: "row", "data-at": at, "aria-setsize": this.problems.length,
-      "aria-posinset": at + 1, "aria-selected": String(at === this.active),
-    }, textBlock("span", { class: "id" }, id), textBlock("span", { class: "ask" }, question.slice(0, 160)),
-    this.outcomes(number), textBlock("span", { class: "answer" }, gold));
-    element.style.top = `${at * this.rowHeight}px`;
-    return element;
-  }
-
-  // The matching completions of a problem: one pip each if they are few, else a count and a bar.
-  outcomes(number) {
-    const { store, state, matches } = this;
-    const codes = store.codes[state.scorer];
-    const found = [];
-    for (let at = store.first[number]; at < store.first[number + 1]; at++) if (matches[at]) found.push(codes[at]);
-    const right = found.filter((code) => code === CORRECT).length;
-    const label = found.length === 1 ? OUTCOMES[found[0]] : `${right} of ${found.length} correct`;
-    if (found.length <= MOST_PIPS) {
-      return make("span", { class: "pips", role: "img", "aria-label": label },
-        ...found.map((code) => make("span", { class: `pip o${code}` })));
-    }
-    const bar = make("span", { class: "share", "aria-hidden": "true" }, make("span", {}));
-    bar.firstChild.style.width = `${100 * right / found.length}%`;
-    return make("span", { class: "pips" }, `${right}/${found.length}`, bar);
-  }
-}
-
-// Filters, search, links: the state of the explorer is in the address, so that it can be shared.
-const SLICE = 24; // milliseconds of searching before the page may breathe
+// The state of the explorer is in the address, so that it can be shared: what the filters say by
+// their field names, and the problem and the completion that are open.
+const FILTERS = ["run", "scorer", "vs", "out", "cause", "flag", "q"];
 
 function placesOf(store, id) {
   return store.problems.flatMap((problem, place) => (problem[0] === id ? [place] : []));
@@ -420,215 +298,190 @@ function linkTo(state) {
     if (place > 0) fields.set("number", place + 1);
   }
   if (state.completion !== null) fields.set("completion", state.completion);
-  if (state.run !== null) fields.set("run", store.runs[state.run]);
-  if (state.scorer !== store.headline) fields.set("scorer", store.scorers[state.scorer]);
-  if (state.vs !== null) fields.set("vs", store.scorers[state.vs]);
-  if (state.out) fields.set("out", state.out);
-  if (state.cause !== null) fields.set("cause", store.causes[state.cause]);
-  if (state.flag) fields.set("flag", state.flag);
-  if (state.q) fields.set("q", state.q);
+  for (const name of FILTERS) if (state[name] && state[name] !== store.initial[name]) fields.set(name, state[name]);
   if (store.valued && !state.values) fields.set("values", "no");
   return `#${fields}`;
 }
 
 function stateOf(store, hash) {
   const fields = new URLSearchParams(hash.slice(1));
-  const place = (list, name) => {
-    const at = list.indexOf(fields.get(name));
-    return at < 0 ? null : at;
-  };
-  const id = fields.get("problem"), completion = Number(fields.get("completion") ?? NaN);
-  const places = id === null ? [] : placesOf(store, id);
-  return {
+  const places = fields.has("problem") ? placesOf(store, fields.get("problem")) : [];
+  const completion = Number(fields.get("completion") ?? NaN);
+  const state = {
     problem: places[Number(fields.get("number") ?? 1) - 1] ?? null,
-    completion: Number.isInteger(completion) ? completion : null,
-    run: place(store.runs, "run"), scorer: place(store.scorers, "scorer") ?? store.headline,
-    vs: place(store.scorers, "vs"), out: fields.get("out") || "",
-    cause: place(store.causes, "cause"), flag: fields.get("flag") || "", q: fields.get("q") || "", values: fields.get("values") !== "no",
+    completion: Number.isInteger(completion) ? completion : null, values: fields.get("values") !== "no",
   };
-}
-
-// Whether a completion's flag in its file (0: none) is the wanted one; the codes of errors never differ.
-function flagMatches(wanted, flag, code) {
-  if (wanted === "differs") return flag > 0 && code !== 3 && (flag === 1) !== (code === CORRECT);
-  return !wanted || flag === Number(wanted);
+  for (const name of FILTERS) {
+    const input = byId(`f-${name}`), value = fields.get(name) ?? "";
+    const known = input && (name === "q" || [...input.options].some((option) => option.value === value));
+    state[name] = known ? value : store.initial[name];
+  }
+  return state;
 }
 
 // Which completions match all filters except the search.
-function filtered(store, state, matches) {
-  const codes = store.codes[state.scorer], others = state.vs === null ? null : store.codes[state.vs];
-  const not = state.out === "not", out = /^[0-3]$/.test(state.out) ? Number(state.out) : -1;
-  for (let at = 0; at < store.count; at++) {
-    const code = codes[at];
-    matches[at] = (state.run === null || store.run[at] === state.run)
-      && (out < 0 || code === out) && (!not || code !== CORRECT)
-      && (others === null || code !== others[at])
-      && flagMatches(state.flag, store.flag[at], code)
-      && (state.cause === null || store.cause[at] === state.cause + 1) ? 1 : 0;
-  }
+function filtered(store, state) {
+  const codes = store.codes[store.scorers.indexOf(state.scorer)], others = store.codes[store.scorers.indexOf(state.vs)];
+  const run = store.runs.indexOf(state.run), cause = store.causes.indexOf(state.cause) + 1;
+  return Uint8Array.from(codes, (code, at) => {
+    const flag = store.flag[at];
+    return (!state.run || store.run[at] === run)
+      && (!/^[0-3]$/.test(state.out) || code === Number(state.out))
+      && (state.out !== "not" || code !== CORRECT)
+      && (!others || code !== others[at])
+      && (!state.cause || store.cause[at] === cause)
+      && (state.flag !== "differs" || (flag > 0 && code !== ERROR && (flag === 1) !== (code === CORRECT)))
+      && (!/^[12]$/.test(state.flag) || flag === Number(state.flag));
+  });
 }
 
 // Keep the matches whose problem or text contains the words; load texts as needed.
-async function searched(store, query, matches, isCurrent, tell) {
+async function search(store, query, matches, isCurrent, tell) {
   const words = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
   const asked = store.problems.map(([id, question, gold]) => id === query || gold === query || words.test(question));
   let started = performance.now();
   for (let start = 0; start < store.count; start += store.chunk) {
-    const number = start / store.chunk, end = Math.min(start + store.chunk, store.count);
-    const rows = store.opened.get(number) || await chunkOf(store, number);
-    for (let at = start; at < end; at++) {
-      if (matches[at] && !asked[store.problem[at]] && !words.test(rows[at - start].text)) matches[at] = 0;
-    }
+    const rows = await blockOf(store, `texts-${start / store.chunk}`);
+    rows.forEach((row, place) => {
+      const at = start + place;
+      if (matches[at] && !asked[store.problem[at]] && !words.test(row.text)) matches[at] = 0;
+    });
     if (performance.now() - started > SLICE) {
-      tell(end / store.count);
+      tell(Math.min(start + store.chunk, store.count) / store.count);
       await new Promise((resolve) => setTimeout(resolve));
-      if (!isCurrent()) return false;
+      if (!isCurrent()) return;
       started = performance.now();
     }
   }
-  return isCurrent();
-}
-
-// The number of matching completions of a problem; 0 if only mixed problems count and it is not.
-function counted(store, state, matches, problem) {
-  const start = store.first[problem], end = store.first[problem + 1], codes = store.codes[state.scorer];
-  let any = 0, right = 0;
-  for (let at = start; at < end; at++) {
-    any += matches[at];
-    right += matches[at] && codes[at] === CORRECT ? 1 : 0;
-  }
-  if (state.out !== "mixed" || (right > 0 && right < any)) return any;
-  matches.fill(0, start, end);
-  return 0;
 }
 
 class Explorer {
   constructor(store) {
     this.store = store;
     this.turn = 0;
-    this.matches = new Uint8Array(store.count);
-    this.list = new ProblemList(store, byId("list"), byId("room"), (problem) => this.open(problem));
-    this.fill();
-    byId("filters").addEventListener("input", (event) => this.changed(event));
-    byId("filters").addEventListener("submit", (event) => event.preventDefault());
-    byId("filters").addEventListener("reset", (event) => {
+    const options = (name, names) => byId(`f-${name}`).append(...names.map((each) => textBlock("option", { value: each }, each)));
+    options("run", store.runs);
+    options("scorer", store.scorers);
+    options("vs", store.scorers);
+    options("cause", store.causes);
+    const unused = { run: store.runs.length === 1, flag: !store.flagged, values: !store.valued };
+    for (const name in unused) if (unused[name]) byId(`f-${name}`).parentElement.remove();
+    store.initial = { problem: null, completion: null, values: true };
+    for (const name of FILTERS) store.initial[name] = name === "scorer" ? store.scorers[store.headline] : "";
+    const filters = byId("filters"), list = byId("list");
+    filters.addEventListener("input", (event) => this.changed(event));
+    filters.addEventListener("submit", (event) => event.preventDefault());
+    filters.addEventListener("reset", (event) => {
       event.preventDefault();
-      this.go(stateOf(store, "#"));
+      this.go({ ...store.initial });
     });
-    addEventListener("hashchange", () => this.followed());
-  }
-
-  fill() {
-    const { store } = this;
-    const options = (id, names, any) => byId(id).append(
-      ...(any === null ? [] : [make("option", { value: "" }, any)]),
-      ...names.map((name, at) => textBlock("option", { value: at }, name)));
-    options("f-run", store.runs, "all");
-    options("f-scorer", store.scorers, null);
-    options("f-vs", store.scorers, "any scorer or none");
-    options("f-cause", store.causes, "any");
-    if (store.runs.length === 1) byId("f-run").parentElement.remove();
-    if (!store.flagged) byId("f-flag").parentElement.remove();
-    if (!store.valued) byId("f-values").parentElement.remove();
-    byId("filters").hidden = byId("browser").hidden = false;
+    list.addEventListener("keydown", (event) => this.key(event));
+    list.addEventListener("click", (event) => {
+      const row = event.target.closest("[role=option]");
+      if (row) this.choose(Number(row.dataset.at));
+    });
+    addEventListener("hashchange", () => this.follow());
+    filters.hidden = byId("browser").hidden = false;
   }
 
   changed(event) {
-    const number = (id) => byId(id) && byId(id).value !== "" ? Number(byId(id).value) : null;
-    const state = {
-      ...this.state, completion: null, run: number("f-run"), scorer: number("f-scorer"), vs: number("f-vs"),
-      out: byId("f-out").value, cause: number("f-cause"), flag: byId("f-flag") ? byId("f-flag").value : "", q: byId("f-q").value.trim(),
-      values: !byId("f-values") || byId("f-values").checked,
-    };
+    const state = { ...this.state, completion: null, values: !byId("f-values") || byId("f-values").checked };
+    for (const name of FILTERS) if (byId(`f-${name}`)) state[name] = byId(`f-${name}`).value.trim();
     clearTimeout(this.typing);
     if (event.target.id === "f-q") this.typing = setTimeout(() => this.go(state), 120);
     else this.go(state);
   }
 
-  followed() {
+  async follow() {
     if (location.hash.includes("=")) {
-      this.go(stateOf(this.store, location.hash));
+      await this.go(stateOf(this.store, location.hash));
       byId("explorer").scrollIntoView();
     } else openDetails();
   }
 
-  show() {
-    const { state } = this;
-    const write = (id, value) => { if (byId(id)) byId(id).value = value === null ? "" : String(value); };
-    write("f-run", state.run);
-    write("f-scorer", state.scorer);
-    write("f-vs", state.vs);
-    write("f-out", state.out);
-    write("f-cause", state.cause);
-    write("f-flag", state.flag);
-    if (byId("f-values")) byId("f-values").checked = state.values;
-    if (byId("f-q").value.trim() !== state.q) byId("f-q").value = state.q;
-  }
-
   // Go to a state: filter, search, list, and open its problem or the first one.
   async go(state) {
-    const turn = ++this.turn;
-    const { store } = this;
-    this.state = state;
-    this.show();
-    const matches = new Uint8Array(store.count);
-    filtered(store, state, matches);
+    const turn = ++this.turn, { store } = this;
+    for (const name of FILTERS) if (byId(`f-${name}`) && byId(`f-${name}`).value.trim() !== state[name]) byId(`f-${name}`).value = state[name];
+    if (byId("f-values")) byId("f-values").checked = state.values;
+    const matches = filtered(store, state), codes = store.codes[store.scorers.indexOf(state.scorer)];
     if (state.q) {
-      const tell = (share) => { byId("tally").textContent = `Searching, ${Math.round(100 * share)} %`; };
-      const whole = await searched(store, state.q, matches, () => turn === this.turn, tell);
-      if (!whole) return;
+      await search(store, state.q, matches, () => turn === this.turn, (share) => { byId("tally").textContent = `Searching, ${Math.round(100 * share)} %`; });
+      if (turn !== this.turn) return;
     }
-    const problems = [];
-    let completions = 0;
+    this.found = []; // [problem, its matching completions]
     for (let problem = 0; problem < store.problems.length; problem++) {
-      const any = counted(store, state, matches, problem);
-      if (any) problems.push(problem);
-      completions += any;
+      const places = [];
+      for (let at = store.first[problem]; at < store.first[problem + 1]; at++) if (matches[at]) places.push(at);
+      const right = places.filter((at) => codes[at] === CORRECT).length;
+      if (places.length && (state.out !== "mixed" || (right > 0 && right < places.length))) this.found.push([problem, places]);
     }
-    this.matches = matches;
-    const named = state.problem !== null && problems.includes(state.problem);
-    this.state = { ...state, problem: named ? state.problem : problems.length ? problems[0] : null };
-    this.tally(problems.length, completions);
-    this.list.set(problems, matches, this.state);
-    await this.detail(turn);
-    if (named) this.address();
-    else if (location.hash.includes("=") || state !== this.initial) this.address({ ...this.state, problem: null });
-  }
-
-  tally(problems, completions) {
-    const { store } = this, figure = (value) => value.toLocaleString("en");
+    const completions = this.found.reduce((sum, [, places]) => sum + places.length, 0);
     byId("tally").textContent = completions === store.count
-      ? `${figure(problems)} problems, ${figure(completions)} completions`
-      : `${figure(problems)} of ${figure(store.problems.length)} problems, ${figure(completions)} of ${figure(store.count)} completions`;
+      ? `${plural(this.found.length, "problem")}, ${plural(completions, "completion")}`
+      : `${figure(this.found.length)} of ${plural(store.problems.length, "problem")}, ${figure(completions)} of ${plural(store.count, "completion")}`;
+    byId("room").replaceChildren(...this.found.map(([problem, places], at) => this.row(at, problem, places.map((place) => codes[place]))));
+    const named = this.found.findIndex(([problem]) => problem === state.problem);
+    this.state = { ...state, problem: this.found.length ? this.found[Math.max(named, 0)][0] : null };
+    await this.open(Math.max(named, 0), named >= 0);
   }
 
-  async detail(turn) {
-    const { state, store } = this;
-    const into = byId("detail");
-    if (state.problem === null) {
-      into.replaceChildren(make("p", { class: "faint" }, "Nothing matches these filters."));
-      return;
+  // A problem in the list: one pip for each completion if they are few, else a count and a bar.
+  row(at, number, codes) {
+    const [id, question, gold] = this.store.problems[number];
+    const right = codes.filter((code) => code === CORRECT).length;
+    let outcomes;
+    if (codes.length <= MOST_PIPS) {
+      const label = codes.length === 1 ? OUTCOMES[codes[0]] : `${right} of ${codes.length} correct`;
+      outcomes = make("span", { class: "pips", role: "img", "aria-label": label }, ...codes.map((code) => make("span", { class: `pip o${code}` })));
+    } else {
+      const bar = make("span", { class: "share", "aria-hidden": "true" }, make("span", {}));
+      bar.firstChild.style.width = `${100 * right / codes.length}%`;
+      outcomes = make("span", { class: "pips" }, `${right}/${codes.length}`, bar);
     }
+    return make("div", {
+      role: "option", id: `row-${at}`, class: "row", "data-at": at, "aria-setsize": this.found.length, "aria-posinset": at + 1,
+    }, textBlock("span", { class: "id" }, id), textBlock("span", { class: "ask" }, question.slice(0, 160)), outcomes, textBlock("span", { class: "answer" }, gold));
+  }
+
+  key(event) {
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+    if (event.key === "Enter") byId("detail").focus();
+    else if (event.key in steps) this.choose(this.active + steps[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  choose(at) {
+    if (!this.found.length) return;
+    const place = Math.min(Math.max(at, 0), this.found.length - 1);
+    this.state = { ...this.state, problem: this.found[place][0], completion: null };
+    this.open(place, true);
+  }
+
+  // Show the problem at a place of the list; named: the address names it.
+  async open(place, named) {
+    const turn = ++this.turn, { state, store } = this, into = byId("detail"), row = byId(`row-${place}`);
+    this.active = place;
+    for (const other of document.querySelectorAll("#room [aria-selected=true]")) other.setAttribute("aria-selected", "false");
+    if (row) {
+      row.setAttribute("aria-selected", "true");
+      byId("list").setAttribute("aria-activedescendant", row.id);
+      const above = row.offsetTop - byId("list").scrollTop, below = above + row.offsetHeight - byId("list").clientHeight;
+      if (above < 0 || below > 0) byId("list").scrollTop += above < 0 ? above : below;
+    } else byId("list").removeAttribute("aria-activedescendant");
+    const link = linkTo(named ? state : { ...state, problem: null, completion: null });
+    try {
+      if (link !== "#" || location.hash.includes("=")) history.replaceState(null, "", link === "#" ? location.pathname + location.search : link);
+    } catch { /* browsers limit the rate, and some pages have no address: the link is optional */ }
     const fresh = make("div", {});
-    await showProblem(store, state, state.problem, this.matches, fresh);
+    if (row) await showProblem(store, state, state.problem, this.found[place][1], fresh);
+    else fresh.append(make("p", { class: "faint" }, "Nothing matches these filters."));
     if (turn !== this.turn) return;
     into.replaceChildren(...fresh.childNodes);
     into.scrollTop = 0;
     const target = state.completion === null ? null : byId(`c-${state.completion}`);
     if (target) target.scrollIntoView({ block: "nearest" });
-  }
-
-  open(problem) {
-    this.state = { ...this.state, problem, completion: null };
-    this.address();
-    this.detail(++this.turn);
-  }
-
-  address(state = this.state) {
-    const link = linkTo(state);
-    try {
-      history.replaceState(null, "", link === "#" ? location.pathname + location.search : link);
-    } catch { /* browsers limit the rate, and some pages have no address: the link is optional */ }
   }
 }
 
@@ -648,8 +501,7 @@ addEventListener("beforeprint", () => {
 if (byId("problems")) openStore().then(async (store) => {
   linkTo.store = store;
   const explorer = new Explorer(store);
-  explorer.initial = stateOf(store, location.hash.includes("=") ? location.hash : "#");
-  await explorer.go(explorer.initial);
+  await explorer.go(stateOf(store, location.hash.includes("=") ? location.hash : "#"));
   if (location.hash.includes("=")) byId("explorer").scrollIntoView();
   else openDetails();
   document.documentElement.dataset.ready = "yes";
@@ -658,32 +510,17 @@ if (byId("problems")) openStore().then(async (store) => {
   throw error;
 });
 
-// The leaderboard of `gradeschool view`, and the line on a report with the progress of its runs.
+// `gradeschool view`: the leaderboard, and the line on a report with the progress of its runs.
 const BASE = `/${location.pathname.split("/")[1]}`;
-const EVERY = 1500; // milliseconds between two updates of the runs
-
-function runLink(names) {
-  return `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
-}
-
-function isGoing(run) {
-  return run.answered + run.failed < run.planned;
-}
-
-function percent(share) {
-  return (100 * share).toFixed(2);
-}
+const percent = (share) => (100 * share).toFixed(2);
+const isGoing = (run) => run.answered + run.failed < run.planned;
 
 class Board {
   constructor() {
     this.selected = new Set();
-    this.words = "";
-    const search = make("input", { type: "search", id: "runs-q", placeholder: "model, protocol, dataset", spellcheck: "false", on: ["input", () => {
-      this.words = search.value.trim().toLowerCase();
-      this.show(this.runs);
-    }] });
+    this.search = make("input", { type: "search", id: "runs-q", placeholder: "model, protocol, dataset", spellcheck: "false", on: ["input", () => this.show(this.runs)] });
     const filters = make("form", { class: "filters", role: "search", autocomplete: "off", on: ["submit", (event) => event.preventDefault()] },
-      make("label", { class: "search" }, "Filter ", search));
+      make("label", { class: "search" }, "Filter ", this.search));
     this.table = make("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: "0" });
     this.compare = make("p", { class: "note" });
     byId("board").append(filters, this.table, this.compare);
@@ -691,16 +528,14 @@ class Board {
 
   show(runs) {
     this.runs = runs;
-    const matches = runs.filter((run) => !this.words
-      || [run.name, run.model, run.protocol, run.dataset].join(" ").toLowerCase().includes(this.words));
+    const words = this.search.value.trim().toLowerCase();
+    const matches = runs.filter((run) => [run.name, run.model, run.protocol, run.dataset].join(" ").toLowerCase().includes(words));
     matches.sort((a, b) => (b.accuracy ?? -1) - (a.accuracy ?? -1) || a.name.localeCompare(b.name));
     const head = make("tr", {}, ...["", "Run", "%", "95 % interval", "Answered", "Protocol", "Dataset"].map((name, place) =>
-      make("th", { scope: "col", class: place > 1 && place < 5 ? "number" : undefined },
-        name || make("span", { class: "visually-hidden" }, "Select"))));
-    const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.run : undefined;
-    this.table.replaceChildren(make("table", { class: "rows board" }, make("thead", {}, head),
-      make("tbody", {}, ...matches.map((run) => this.row(run)))));
-    if (focused !== undefined) for (const box of this.table.querySelectorAll("input")) if (box.dataset.run === focused) box.focus();
+      make("th", { scope: "col", class: place > 1 && place < 5 ? "number" : undefined }, name || make("span", { class: "visually-hidden" }, "Select"))));
+    const focused = document.activeElement?.dataset.run;
+    this.table.replaceChildren(make("table", { class: "rows board" }, make("thead", {}, head), make("tbody", {}, ...matches.map((run) => this.row(run)))));
+    for (const box of this.table.querySelectorAll("input")) if (focused !== undefined && box.dataset.run === focused) box.focus();
     this.showComparison();
   }
 
@@ -712,17 +547,16 @@ class Board {
       this.showComparison();
     }] });
     box.checked = this.selected.has(run.name);
-    const name = make("th", { scope: "row" }, run.answered ? textBlock("a", { href: runLink([run.name]) }, run.name) : textBlock("span", {}, run.name),
-      textBlock("small", { class: "model" }, run.model));
+    const name = run.answered ? textBlock("a", { href: runLink([run.name]) }, run.name) : textBlock("span", {}, run.name);
     const number = (text) => make("td", { class: "number" }, text);
-    const settings = make("td", {});
-    appendText(settings, run.protocol);
-    if (run.changes.length) settings.append(textBlock("small", { class: "changed" }, run.changes.join(", ")));
-    return make("tr", { class: isGoing(run) ? "going" : undefined }, make("td", {}, box), name,
+    const failed = run.failed ? make("small", { class: "changed" }, `${figure(run.failed)} failed`) : "";
+    return make("tr", { class: isGoing(run) ? "going" : undefined }, make("td", {}, box),
+      make("th", { scope: "row" }, name, textBlock("small", { class: "model" }, run.model)),
       number(run.accuracy === undefined ? "–" : percent(run.accuracy)),
-      number(run.interval ? `${percent(run.interval[0])} – ${percent(run.interval[1])}` : ""),
-      number(`${run.answered.toLocaleString("en")} of ${run.planned.toLocaleString("en")}`),
-      settings, textBlock("td", {}, run.dataset));
+      number(run.interval ? run.interval.map(percent).join(" – ") : ""),
+      make("td", { class: "number" }, `${figure(run.answered)} of ${figure(run.planned)}`, failed),
+      make("td", {}, textBlock("span", {}, run.protocol), run.changes.length ? textBlock("small", { class: "changed" }, run.changes.join(", ")) : ""),
+      textBlock("td", {}, run.dataset));
   }
 
   showComparison() {
@@ -730,6 +564,10 @@ class Board {
     this.compare.replaceChildren(names.length > 1
       ? make("a", { href: runLink(names), id: "compare" }, `See the ${names.length} selected runs side by side`) : "");
   }
+}
+
+function runLink(names) {
+  return `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
 }
 
 // A line at the top of a report: a link to all runs, and the progress of the shown runs.
@@ -741,35 +579,28 @@ class Line {
   }
 
   show(runs) {
-    const own = runs.filter((run) => this.names.includes(run.name));
-    const answered = own.reduce((sum, run) => sum + (run.answered || 0), 0);
-    if (this.first === undefined) this.first = answered;
-    const fresh = answered - this.first;
-    const going = own.filter((run) => !run.error && isGoing(run)).map((run) => `${run.answered} of ${run.planned} answered`);
-    const parts = going.length ? [going.join(", ")] : [];
-    this.words.replaceChildren(parts.join(""), fresh > 0 ? " " : "",
-      fresh > 0 ? make("a", { href: location.href, id: "reload", on: ["click", (event) => {
-        event.preventDefault();
-        location.reload();
-      }] }, `Show ${fresh} new ${fresh === 1 ? "answer" : "answers"}`) : "");
+    const own = runs.filter((run) => this.names.includes(run.name) && !run.error);
+    const answered = own.reduce((sum, run) => sum + run.answered, 0);
+    this.first ??= answered;
+    const going = own.filter(isGoing).map((run) => `${run.answered} of ${run.planned} answered`);
+    this.words.replaceChildren(going.join(", "), answered > this.first ? " " : "", answered > this.first ? make("a", { href: location.href, id: "reload", on: ["click", (event) => {
+      event.preventDefault();
+      location.reload();
+    }] }, `Show ${plural(answered - this.first, "new answer")}`) : "");
   }
 }
 
 if ("live" in document.documentElement.dataset) (async () => {
-  const board = byId("board");
-  const view = board ? new Board() : new Line();
-  const status = byId("status");
-  let last = "";
-  for (;;) {
+  const board = byId("board"), view = board ? new Board() : new Line(), status = byId("status");
+  for (let last = ""; ; await new Promise((resolve) => setTimeout(resolve, EVERY))) {
     try {
       const text = await (await fetch(`${BASE}/state`)).text();
       if (text !== last) view.show(JSON.parse(text));
       last = text;
-      if (status) status.textContent = JSON.parse(text).length ? "" : "There are no runs in this folder yet.";
+      if (status) status.textContent = text === "[]" ? "There are no runs in this folder yet." : "";
       if (board) document.documentElement.dataset.ready = "yes";
     } catch {
       if (status) status.textContent = "The server has stopped; start gradeschool view again.";
     }
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
   }
 })();
