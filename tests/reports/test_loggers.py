@@ -17,10 +17,10 @@ from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.masking import MASK, masked, register_secret
 from gradeschool.reports import loggers
 from gradeschool.reports.loggers import (
+    EvaluationLog,
     LoggedRun,
     Logger,
     Row,
-    RunLog,
     flat,
     markdown,
     open_jsonl,
@@ -80,8 +80,6 @@ def test_an_evaluation_logs_settings_counts_and_score(gradeschool: Command) -> N
     assert {row["scorer"]: row["correct"] for row in results["table"]} == {
         scorer: values["correct"] for scorer, values in written["scorers"].items()
     }
-    causes = {key: value for key, value in results.items() if key.startswith("final/failures/")}
-    assert causes == {f"final/failures/{key}": n for key, n in written["failures"].items()}
 
 
 def test_failed_truncated_and_empty_samples_are_counted(gradeschool: Command) -> None:
@@ -192,14 +190,18 @@ def test_secrets_are_masked_before_a_logger_gets_them(
                       lambda *args: calls.append(args), refuse)  # fmt: skip
 
     monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_recorder})
+    monkeypatch.setattr(loggers, "manifest_of", lambda folder: {"model": f"m at {key}"})
+    monkeypatch.setattr(loggers, "results_of", lambda folder: results)
+    figures = dict.fromkeys(("correct", "wrong", "no_answer", "error", "accuracy"), 1)
+    names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
+             "completion_tokens", "seconds")  # fmt: skip
+    results = {"scorers": {key: {**figures, "ci95": None}}, "errors": {key: 1},
+               **dict.fromkeys(names, 1)}  # fmt: skip
     messages: list[str] = []
-    with RunLog(["jsonl"], messages.append, messages.append) as log:
-        settings = {"model": f"m at {key}", "inner": {"header": f"Bearer {key}"}}
-        log.open_run(folder / f"run-{key}", "samples", "now", settings)
-        log.metrics(1, {f"errors/{key}": 1.0})
-        log.results({f"final/{key}": 1.0}, [{"scorer": key}])
+    with EvaluationLog(["jsonl"], folder / f"run-{key}", messages.append, messages.append) as log:
+        log.finished(True)
     assert key not in repr(calls) and key not in repr(messages)
-    assert f"m at {MASK}" in repr(calls) and f"final/{MASK}" in repr(calls)
+    assert f"m at {MASK}" in repr(calls) and f"final/errors/{MASK}" in repr(calls)
     assert messages == [
         f"jsonl log: http://host/{MASK}",
         f"--log jsonl failed and is left out: refused: {MASK}",
@@ -210,20 +212,20 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     assert masked("pass-word-of-mine 0123456789abcdef0123456789abcdef01234567") == f"{MASK} {MASK}"
 
 
-def test_an_interrupted_run_is_logged_as_unfinished(folder: Path) -> None:
+def test_an_interrupted_run_is_logged_as_unfinished(gradeschool: Command, folder: Path) -> None:
     """After a line that a killed run left incomplete."""
-    (folder / "log.jsonl").write_text('{"event": "metr', "ascii")
+    assert gradeschool(*EVAL, "-n", 2, "--quiet").status == 0
+    (folder / "run/log.jsonl").write_text('{"event": "metr', "ascii")
     with (
         pytest.raises(KeyboardInterrupt),
-        RunLog(["jsonl"], lambda _: None, lambda _: None) as log,
+        EvaluationLog(["jsonl"], folder / "run", lambda _: None, lambda _: None) as log,
     ):
-        log.open_run(folder, "updates", "now", {"lr": 0.1, "empty": None, "list": [1, 2]})
+        log.ended(())
         raise KeyboardInterrupt
-    torn, *lines = (folder / "log.jsonl").read_text("ascii").splitlines()
+    torn, *lines = (folder / "run/log.jsonl").read_text("ascii").splitlines()
     first, end = map(json.loads, lines)
     assert torn == '{"event": "metr'
-    assert (first["lr"], first["list"], end["finished"]) == (0.1, "1, 2", False)
-    assert "empty" not in first
+    assert (first["event"], end["finished"]) == ("parameters", False)
 
 
 def test_tables_are_markdown_and_fields_are_flat() -> None:

@@ -63,7 +63,7 @@ Show = Callable[[str], None]
 class LoggedRun(NamedTuple):
     """The facts about a run that a logger gets.
 
-    id: the same when the run is resumed. unit: of the steps, "samples" or "updates".
+    id: the same when the run is resumed. unit: of the steps.
     """
 
     name: str
@@ -264,112 +264,24 @@ def _words(error: BaseException) -> str:
     return " ".join(masked(str(error)).split())[:200] or type(error).__name__
 
 
-class RunLog:
-    """The loggers of one run, in a thread of their own; a context manager.
+class EvaluationLog(RunProgress):
+    """The log of an evaluation: its settings, the counts during the run, the score.
 
-    names: keys of `LOGGERS`. show: called with where each run can be viewed. warn: called with each
-    logger failure.
+    A context manager; the loggers work in a thread of their own. names: keys of `LOGGERS`. folder:
+    the run folder, whose run.json has the settings. show: called with where each run can be viewed.
+    warn: called with each logger failure.
     """
 
-    def __init__(self, names: Sequence[str], show: Show, warn: Show) -> None:
-        self.names = tuple(dict.fromkeys(names))
-        self.is_open = False
+    def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
+        self._names, self._folder = tuple(dict.fromkeys(names)), folder
         self._show, self._warn = show, warn
         self._loggers: dict[str, Logger] = {}
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="loggers", daemon=True)
-        self._finished, self._step = False, 0
-
-    def open_run(
-        self, folder: Path, unit: str, created: str, parameters: Mapping[str, Any]
-    ) -> None:
-        """Open the loggers; created: the run's first start, which with its folder is its id."""
-        if self.is_open or not self.names:
-            return
-        self.is_open = True
-        place = folder.resolve()
-        id = hashlib.sha256(f"{created} {place}".encode()).hexdigest()[:16]
-        described = {key: value for key, value in parameters.items() if key not in UNLOGGED}
-        values = masked_values(flat(described))
-        run = LoggedRun(masked(place.name), id, folder, unit, values)
-        self._thread.start()
-        for name in self.names:
-            self._calls.put(partial(self._open_logger, name, run))
-
-    def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log values at a step."""
-        shown = masked_values(dict(values))
-        self._step = step
-        self._each(lambda logger: logger.metrics(step, shown))
-
-    def results(
-        self, values: Mapping[str, float], table: Sequence[Row] = (), whole: bool = True
-    ) -> None:
-        """Log the results so far; whole: the run is complete."""
-        shown, rows = masked_values(dict(values)), masked_values([dict(row) for row in table])
-        step, self._finished = self._step, whole
-        self._each(lambda logger: logger.results(step, shown, rows))
-
-    def __enter__(self) -> Self:
-        """Return the log; the loggers are opened by `open_run`."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
-        """Close the loggers, waiting CLOSE_SECONDS at most, or STOP_SECONDS after an error."""
-        if not self.is_open:
-            return
-        finished, stdout = self._finished, sys.stdout
-        seconds = CLOSE_SECONDS if kind is None else STOP_SECONDS
-        self._each(lambda logger: logger.close(finished))
-        self._calls.put(None)
-        self._thread.join(seconds)
-        if self._thread.is_alive():
-            sys.stdout = stdout
-            names = ", ".join(self._loggers)
-            self._warn(f"--log {names} did not finish within {seconds:g} s; the run is whole")
-
-    def _each(self, call: Callable[[Logger], None]) -> None:
-        def work() -> None:
-            for name in list(self._loggers):
-                self._guarded(name, partial(call, self._loggers[name]))
-
-        if self.is_open:
-            self._calls.put(work)
-
-    def _open_logger(self, name: str, run: LoggedRun) -> None:
-        def work() -> None:
-            self._loggers[name] = logger = LOGGERS[name](run)
-            self._show(f"{name} log: {masked(logger.place)}")
-
-        self._guarded(name, work)
-
-    def _guarded(self, name: str, work: Callable[[], None]) -> None:
-        """Call a logger; after a failure it is reported and left out."""
-        try:
-            work()
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (a logger never ends a run)
-            self._warn(f"--log {name} failed and is left out: {_words(error)}")
-            if name in self._loggers:
-                with suppress(Exception):
-                    self._loggers.pop(name).close(False)
-
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
-
-
-class EvaluationLog(RunProgress, RunLog):
-    """The log of an evaluation: the measured settings, the counts during the run, the score.
-
-    folder: the run folder; the settings are those in its run.json.
-    """
-
-    def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
-        super().__init__(names, show, warn)
-        self.folder = folder
+        self._is_open = self._whole = False
+        self._step = self._truncated = 0
         self._tally = EvaluationTally()
         self._errors: Counter[str] = Counter()
-        self._truncated = 0
 
     def begin(
         self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
@@ -383,18 +295,21 @@ class EvaluationLog(RunProgress, RunLog):
 
     def ended(self, samples: Sequence[EndedSample]) -> None:
         """Count samples; log the counts of this session at most MOST_STEPS times."""
-        self._begin()
+        self._open()
         tally = self._tally
         for sample in samples:
             tally.count(sample)
             completion = sample.completion
-            if not completion.error:
-                self._truncated += is_truncated(completion.text, completion.finish)
             if completion.error:
                 self._errors[completion.cause] += 1
-            step = tally.stored + tally.ended
-            if step % -(-tally.total // MOST_STEPS) == 0 or step == tally.total:
-                self.metrics(step, self._counts())
+            else:
+                self._truncated += is_truncated(completion.text, completion.finish)
+            self._step = tally.stored + tally.ended
+            if self._step % -(-tally.total // MOST_STEPS) == 0 or self._step == tally.total:
+                self._log_counts(self._step, masked_values(self._counts()))
+
+    def _log_counts(self, step: int, values: Mapping[str, float]) -> None:
+        self._each(lambda logger: logger.metrics(step, values))
 
     def _counts(self) -> dict[str, float]:
         tally = self._tally
@@ -413,16 +328,10 @@ class EvaluationLog(RunProgress, RunLog):
             values |= {"accuracy": share, "accuracy_low": low, "accuracy_high": high}
         return values
 
-    def _begin(self) -> None:
-        if not self.is_open:
-            fields = manifest_of(self.folder)
-            changed = {"changed": changes_of(fields)}
-            self.open_run(self.folder, "samples", str(fields.get("created")), {**fields, **changed})
-
     def finished(self, whole: bool) -> None:
         """Log results.json, one row per scorer; whole: every sample is answered."""
-        self._begin()
-        fields = results_of(self.folder)
+        self._open()
+        fields = results_of(self._folder)
         outcomes = ("correct", "wrong", "no_answer", "error")
         table = [
             {"scorer": name, "accuracy": score["accuracy"], "low": (score["ci95"] or [None])[0],
@@ -432,8 +341,7 @@ class EvaluationLog(RunProgress, RunLog):
         names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
                  "completion_tokens", "seconds")  # fmt: skip
         values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
-        for kind in ("failures", "errors"):
-            values |= {f"final/{kind}/{cause}": count for cause, count in fields[kind].items()}
+        values |= {f"final/errors/{cause}": count for cause, count in fields["errors"].items()}
         if "cost" in fields:
             values["final/cost"] = fields["cost"]["dollars"]
         for row in table:
@@ -442,7 +350,68 @@ class EvaluationLog(RunProgress, RunLog):
                 for name in ("accuracy", "low", "high")
                 if row[name] is not None
             }
-        self.results(values, table, whole)
+        step, shown, rows = self._step, masked_values(values), masked_values(table)
+        self._whole = whole
+        self._each(lambda logger: logger.results(step, shown, rows))
+
+    def __enter__(self) -> Self:
+        """Return the log; the loggers are opened by the first sample, when run.json is written."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
+        """Close the loggers, waiting CLOSE_SECONDS at most, or STOP_SECONDS after an error."""
+        if not self._is_open:
+            return
+        whole, stdout = self._whole, sys.stdout
+        seconds = CLOSE_SECONDS if kind is None else STOP_SECONDS
+        self._each(lambda logger: logger.close(whole))
+        self._calls.put(None)
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            sys.stdout = stdout
+            names = ", ".join(self._loggers)
+            self._warn(f"--log {names} did not finish within {seconds:g} s; the run is whole")
+
+    def _open(self) -> None:
+        """Open the loggers; the id of the run is of its first start and its folder."""
+        if self._is_open or not self._names:
+            return
+        self._is_open = True
+        fields, place = manifest_of(self._folder), self._folder.resolve()
+        id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
+        described = {key: value for key, value in fields.items() if key not in UNLOGGED}
+        parameters = masked_values(flat(described | {"changed": changes_of(fields)}))
+        run = LoggedRun(masked(place.name), id, self._folder, "samples", parameters)
+
+        def open_one(name: str) -> None:
+            self._loggers[name] = logger = LOGGERS[name](run)
+            self._show(f"{name} log: {masked(logger.place)}")
+
+        self._thread.start()
+        for name in self._names:
+            self._calls.put(partial(self._guarded, name, partial(open_one, name)))
+
+    def _each(self, call: Callable[[Logger], None]) -> None:
+        def work() -> None:
+            for name in list(self._loggers):
+                self._guarded(name, partial(call, self._loggers[name]))
+
+        if self._is_open:
+            self._calls.put(work)
+
+    def _guarded(self, name: str, work: Callable[[], None]) -> None:
+        """Call a logger; after a failure it is reported and left out."""
+        try:
+            work()
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a logger never ends a run)
+            self._warn(f"--log {name} failed and is left out: {_words(error)}")
+            if name in self._loggers:
+                with suppress(Exception):
+                    self._loggers.pop(name).close(False)
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
 
 
 def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
