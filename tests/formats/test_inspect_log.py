@@ -68,7 +68,7 @@ def check_inspect(file_samples: Sequence[Sample]) -> None:
         ("It is\n\nANSWER: 3", 0, Finish.LENGTH),
     ]
     # Numbers that inspect gave by itself, from 1, name no problem of ours.
-    assert file_samples[2].reference == Reference(question="Question 3?", answer="3")
+    assert file_samples[2].reference == Reference(question="Question 3?", gold="3")
     assert (file_samples[3].error, file_samples[3].fault) == ("RateLimitError('429')", "")
     assert (file_samples[4].text, file_samples[4].error, file_samples[4].fault) == ("", "", "")
     assert file_samples[5].fault == "has no output text"
@@ -165,4 +165,4 @@ def test_an_inspect_input_may_begin_the_answer(tmp_path: Path) -> None:
     """The question is the last message that is not the assistant's."""
     turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Answer:"}]
     reference = inspect_log._reference({"input": turns, "target": "18"})
-    assert (reference.question, reference.answer) == ("Q?", "18")
+    assert (reference.question, reference.gold) == ("Q?", "18")

@@ -52,7 +52,7 @@ def test_lm_eval_samples(tmp_path: Path) -> None:
         ("c", 0, 2),
         ("d", 1, 2),
     ]
-    assert file_samples[2].reference == Reference(1, None, "Question 1?", "so\n#### 1")
+    assert file_samples[2].reference == Reference("1", "Question 1?", "so\n#### 1")
     assert {item.run for item in file_samples} == {path.stem}
     (tmp_path / f"results_{stamp}.json").write_text('{"model_name": "org/model"}')
     assert {item.run for item in read_samples(path)} == {"org/model"}
@@ -78,7 +78,7 @@ def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
     rows = lm_eval_rows([["a"]], filters=["none"])
     rows[0]["doc"] = {"problem": "AIME?", "answer": 70}
     rows[0]["target"] = "70"
-    assert read(tmp_path, *rows)[0].reference == Reference(0, None, "AIME?", "70")
+    assert read(tmp_path, *rows)[0].reference == Reference("0", "AIME?", "70")
 
 
 @pytest.mark.parametrize(

@@ -40,51 +40,11 @@ def test_every_name_of_a_text(tmp_path: Path, name: str) -> None:
     assert (sample.text, sample.fault, sample.row) == ("it is 4", "", 1)
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"index": 3}, Reference(position=3)),
-        ({"index": "3"}, Reference(position=3)),
-        ({"index": 3.0}, Reference(position=3)),
-        ({"index": " -1 "}, Reference(position=-1)),
-        ({"id": "gsm8k-12"}, Reference(id="gsm8k-12")),
-        ({"id": 12}, Reference(id="12")),
-        ({"question_id": "0012"}, Reference(id="0012")),
-        ({"problem_id": "a"}, Reference(id="a")),
-        ({"question": "How?"}, Reference(question="How?")),
-        ({"index": 3, "id": "x", "question": "How?"}, Reference(3, "x", "How?")),
-    ],
-)
-def test_every_name_of_a_problem(tmp_path: Path, fields: Row, expected: Reference) -> None:
-    """The problem is named by index, id, question_id, problem_id or question."""
-    [sample] = read(tmp_path, {**fields, "completion": "x"})
-    assert sample.reference == expected
-
-
 def test_an_answer_beside_a_response_is_the_datas_own(tmp_path: Path) -> None:
     """A row of a dataset with a model's response added is never scored on its gold answer."""
     for name in ("completion", "output", "response"):
         [sample] = read(tmp_path, {"question": "How?", "answer": "#### 18", name: "17"})
         assert sample.text == "17"
-
-
-def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
-    """`run` names the run, else `model`, else the file; the sample and the finish are kept."""
-    rows = [
-        {"index": 0, "completion": "a", "run": "r", "model": "m", "sample": 2, "finish": "length"},
-        {"index": 0, "completion": "a", "model": "m", "sample": "3", "finish_reason": "stop"},
-        {"index": 0, "completion": "a", "run": {"deep": 1}},
-        {"index": 0, "completion": "a"},
-    ]
-    file_samples = [
-        (item.run, item.sample, item.finish, item.model) for item in read(tmp_path, *rows)
-    ]
-    assert file_samples == [
-        ("r", 2, Finish.LENGTH, "m"),
-        ("m", 3, Finish.STOP, "m"),
-        ("{'deep': 1}", -1, Finish.UNKNOWN, ""),
-        ("answers", -1, Finish.UNKNOWN, ""),
-    ]
 
 
 @pytest.mark.parametrize("name", ["completions", "responses", "completion", "output"])
@@ -104,46 +64,6 @@ def test_content_parts_are_one_text(tmp_path: Path) -> None:
     """A list of parts, as chat APIs give it, is one completion."""
     parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
     assert texts(read(tmp_path, {"index": 0, "output": parts})) == ["ab"]
-
-
-@pytest.mark.parametrize("error", ["timeout", {"code": 500}, True])
-def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object) -> None:
-    """A row with an error needs no text."""
-    [sample] = read(tmp_path, {"index": 0, "completion": None, "error": error})
-    assert (sample.text, sample.fault) == ("", "")
-    assert sample.error == (error if isinstance(error, str) else repr(error))
-
-
-@pytest.mark.parametrize(
-    ("row", "fault"),
-    [
-        ({"index": 0}, "has no text; its columns are 'index'"),
-        ({"index": 0, "completion": None}, "has no text: its 'completion' is null; give a string"),
-        ({"index": 0, "completion": 18}, "has no text: its 'completion' is 18; give a string"),
-        ({"index": 0, "completions": []}, "has no text: its 'completions' is []"),
-        ({"index": 0, "completion": [1, "a"]}, "has no text: its 'completion' is [1, 'a']"),
-        ({"completion": "a"}, "names no problem; its columns are 'completion'"),
-        ({"completion": "a", "question": 3}, "names no problem"),
-        ({"index": "--5", "completion": "a"}, "has the index '--5', which is not a whole number"),
-        ({"index": 1.5, "completion": "a"}, "has the index 1.5, which is not a whole number"),
-        ({"index": True, "completion": "a"}, "has the index True, which is not a whole number"),
-        ({"index": float("nan"), "completion": "a"}, "has the index nan"),
-        ({"index": "9" * 10**6, "completion": "a"}, "has the index '9999"),
-        ({"a": 1}, "names no problem; its columns are 'a'"),
-        ({}, "names no problem; its columns are none"),
-        ([1], "is a JSON list, not an object"),
-        ("text", "is a JSON str, not an object"),
-        (None, "is a JSON NoneType, not an object"),
-    ],
-)
-def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -> None:
-    """The row's number and a short message; the rows around it are read."""
-    good = {"index": 1, "completion": "good"}
-    file_samples = read(tmp_path, good, row, good)
-    assert texts(file_samples) == ["good", "", "good"]
-    assert file_samples[1].row == 2
-    assert file_samples[1].fault.startswith(fault)
-    assert len(file_samples[1].fault) < 400
 
 
 def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
@@ -190,18 +110,6 @@ def test_rows_that_are_no_json(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("depth", range(900, 1000, 7))
-def test_values_of_any_depth_can_be_shown(tmp_path: Path, depth: int) -> None:
-    """A value just shallow enough to be parsed may be too deep to be written again."""
-    value = "[" * depth + "]" * depth
-    path = tmp_path / "deep.jsonl"
-    for name in ("index", "completion", "error", "model", "id"):
-        fields = {"index": "0", "completion": '"a"', name: value}
-        path.write_text("{" + ", ".join(f'"{key}": {text}' for key, text in fields.items()) + "}")
-        [sample] = read_samples(path)
-        assert len(sample.fault + sample.error + sample.run) < 300
-
-
 # JSON arrays
 
 
@@ -228,7 +136,7 @@ def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"a": 1}', "has neither 'samples'"),
+        (b'{"a": 1}', "is JSON without a list of rows"),
         (b"[1, 2", "is not valid JSON (Expecting ',' delimiter, line 1, column 6)"),
         (b"\xff\xff{", "is not valid UTF-8"),
         (b"[" * 10**5, "is nested too deeply"),
@@ -265,7 +173,7 @@ def test_csv(tmp_path: Path) -> None:
     path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
     file_samples = read_samples(path)
     assert texts(file_samples) == ["a,\nb", ""]
-    assert file_samples[0].reference == Reference(position=0)
+    assert file_samples[0].reference == Reference(str(0))
     assert (file_samples[1].row, file_samples[1].fault[:11]) == (3, "has no text")
 
 
@@ -284,7 +192,7 @@ def test_parquet(tmp_path: Path) -> None:
     file_samples = read_samples(path)
     assert texts(file_samples) == ["a", "b", "c"]
     assert {sample.error + sample.fault for sample in file_samples} == {""}
-    assert file_samples[2].reference == Reference(position=1)
+    assert file_samples[2].reference == Reference(str(1))
 
 
 # Runs of ours
@@ -354,3 +262,70 @@ def test_a_run_tells_its_dataset(tmp_path: Path, manifest: str | None, expected:
     if manifest is not None:
         (tmp_path / "run.json").write_text(manifest)
     assert dataset_of(tmp_path) == dataset_of(tmp_path / "completions.jsonl") == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"index": 3}, Reference("3")),
+        ({"index": 3.0}, Reference("3")),
+        ({"id": "gsm8k-12"}, Reference("gsm8k-12")),
+        ({"question_id": "0012"}, Reference("0012")),
+        ({"question": "How?"}, Reference(question="How?")),
+        ({"id": "x", "question": "How?", "gold": "3"}, Reference("x", "How?", "3")),
+    ],
+)
+def test_a_problem_is_named_by_id_or_question(
+    tmp_path: Path, fields: dict[str, object], expected: Reference
+) -> None:
+    [sample] = read(tmp_path, {**fields, "completion": "x"})
+    assert sample.reference == expected
+
+
+def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
+    rows = [
+        {"index": 0, "completion": "a", "run": "r", "model": "m", "sample": 2, "finish": "length"},
+        {"index": 0, "completion": "a", "run": "s", "sample": "3", "finish": "stop"},
+        {"index": 0, "completion": "a", "run": {"name": "deep"}},
+        {"index": 0, "completion": "a"},
+    ]
+    found = [(each.run, each.sample, each.finish, each.model) for each in read(tmp_path, *rows)]
+    assert found == [
+        ("r", 2, Finish.LENGTH, "m"),
+        ("s", 3, Finish.STOP, "s"),
+        ("deep", -1, Finish.UNKNOWN, "deep"),
+        ("answers", -1, Finish.UNKNOWN, ""),
+    ]
+
+
+@pytest.mark.parametrize("error", ["timeout", {"code": 5}, True])
+def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object) -> None:
+    rows = [{"index": 0, "completion": "a"}, {"index": 1, "completion": None, "error": error}]
+    assert [bool(sample.error) for sample in read(tmp_path, *rows)] == [False, True]
+    assert [sample.fault for sample in read(tmp_path, *rows)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ({"index": 1}, "has no text: its 'completion' is null"),
+        ({"index": 1, "completion": []}, "has no text: its 'completion' is []"),
+        ({"index": 1, "completion": [True]}, "has no text"),
+        ([1], "is a JSON list"),
+        ("torn", "is a JSON str"),
+    ],
+)
+def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -> None:
+    good = {"index": 0, "completion": "good"}
+    samples = read(tmp_path, good, row, good)
+    assert texts(samples) == ["good", "", "good"]
+    assert samples[1].fault.startswith(fault)
+
+
+@pytest.mark.parametrize("depth", range(900, 1000, 7))
+def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> None:
+    good = '{"index": 0, "completion": "a"}\n'
+    deep = f'{{"index": 0, "completion": {"[" * depth}{"]" * depth}}}\n'
+    path = tmp_path / "deep.jsonl"
+    path.write_text(good + deep)
+    assert [bool(sample.fault) for sample in read_samples(path)] == [False, True]

@@ -12,7 +12,7 @@ MATCHER = Matcher(PROBLEMS, "numbers")
 
 
 def recorded(row: int, index: int, text: str, sample: int = UNNUMBERED, run: str = "r") -> Sample:
-    return Sample(row, run, text, Reference(position=index), sample)
+    return Sample(row, run, text, Reference(str(index)), sample)
 
 
 def collected(*rows: Sample) -> tuple[list[Run], list[str]]:
@@ -26,7 +26,7 @@ def test_unusable_rows_are_counted_and_told() -> None:
     assert run.faults == 2
     assert [(s.problem is None, s.row) for s in run.samples] == [(False, 1), (True, 2), (True, 3)]
     assert notes[0] == "row 2 of 'f.jsonl' is bad"
-    assert notes[1].startswith("row 3 of 'f.jsonl' has the index 99")
+    assert notes[1].startswith("row 3 of 'f.jsonl' has the id '99'")
 
 
 def test_no_usable_row_is_an_error() -> None:

@@ -90,6 +90,18 @@ def read_gold(gold: object, expressions: bool = False) -> str:
     raise _refused(gold, "has several numbers: it is not certain which one is meant")
 
 
+def read_solution(gold: object, expressions: bool = False) -> tuple[str, str]:
+    """Return the number of a gold, and a reference solution that ends in "#### number".
+
+    The solution is the gold itself if it has the mark. Raises what `read_gold` raises.
+    """
+    number = read_gold(gold, expressions)
+    if not isinstance(gold, str) or MARKER not in gold:
+        return number, f"{MARKER} {number}"
+    start, _, end = gold.rpartition(MARKER)
+    return number, gold if end.strip() == number else f"{start}{MARKER} {number}"
+
+
 def _marked(gold: str) -> str:
     """Return the part of a solution that it marks as its answer, else the whole text."""
     if MARKER in gold:

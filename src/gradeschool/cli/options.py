@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 LONGEST_NAME = 32  # columns for the names of a list, at least
+SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in a context
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -52,9 +53,11 @@ class FileVerb(Verb):
         super().__init__(*args, **kwargs)
         self.params += [
             click.Option(
-                ["--columns"], multiple=True, metavar="ROLE=COLUMN,...",
-                help="Columns of question, response, gold, id, run, sample, finish, error; by "
-                "default guessed.",
+                ["--columns"], multiple=True, metavar="ROLE=COLUMN,...", is_flag=False,
+                flag_value=SHOW,
+                help="Columns of response, question, gold, id, run, sample, finish, error, flag; "
+                "without a value, print all columns with examples. Once for all files, or for "
+                "each.",
             ),
             click.Option(
                 ["--in-order"], is_flag=True,
@@ -62,14 +65,23 @@ class FileVerb(Verb):
             ),
             click.Option(
                 ["--id-base"], type=int, metavar="N",
-                help="Number of the first problem in ids and indexes; by default detected.",
+                help="Number of the first problem in ids; by default found out.",
             ),
         ]  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; `reading` gives it these options."""
-        ctx.meta[READING] = {key: ctx.params.pop(key) for key in ("columns", "in_order", "id_base")}
-        return super().invoke(ctx)
+        given = {key: ctx.params.pop(key) for key in ("columns", "in_order", "id_base")}
+        ctx.meta[READING] = given
+        if SHOW not in given["columns"]:
+            return super().invoke(ctx)
+        from gradeschool.formats.read import show_columns
+
+        arguments = (param.name or "" for param in self.params if isinstance(param, click.Argument))
+        for value in (ctx.params[name] for name in arguments):
+            for file in value if isinstance(value, tuple) else (value,):
+                say(show_columns(Path(file)))
+        return None
 
 
 def reading(dataset: str | None) -> ReadOptions:
@@ -77,7 +89,7 @@ def reading(dataset: str | None) -> ReadOptions:
 
     Raises InputError for a role that is none.
     """
-    from gradeschool.formats.layout import parse_columns
+    from gradeschool.formats.columns import parse_columns
     from gradeschool.formats.samples import ReadOptions
 
     given = click.get_current_context().meta.get(READING, {})

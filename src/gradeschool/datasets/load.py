@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -13,13 +13,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import find_file, locate, sha256_of
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, FRESH, ROW, SOURCES, DatasetSource
 from gradeschool.datasets.step_labels import critic_problem
 from gradeschool.errors import DataError, InputError, UnknownNameError
-from gradeschool.formats.tables import Row, array_rows, read_rows, read_whole
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -124,7 +125,7 @@ def _load_source(name: str) -> Dataset:
 
 
 def _load_file(path: Path) -> Dataset:
-    with closing(_rows(path)) as rows:
+    with closing(read_rows(path)) as rows:
         problems = tuple(_row(str(path), str(index), row) for index, row in enumerate(rows))
     if not problems:
         raise InputError(f"{str(path)!r} contains no problems; give one row for each problem")
@@ -136,29 +137,18 @@ def _load_file(path: Path) -> Dataset:
     return Dataset(str(path), problems, sha256_of(path))
 
 
-def _rows(path: Path) -> Generator[Row, None, None]:
-    """Yield the rows of a table, or of a file that is one JSON array."""
-    value = read_whole(path)
-    if isinstance(value, list):
-        yield from array_rows(value, path)
-        return
-    with closing(read_rows(path)) as rows:
-        yield from rows
-
-
 def _row(dataset: str, default_id: str, row: Row) -> Problem:
     where = _place(dataset, row)
     question = _field(row.fields, QUESTION_COLUMNS, "question", where)
     answer = _field(row.fields, ANSWER_COLUMNS, "answer", where)
-    if MARKER not in answer:
-        answer = f"{MARKER} {answer.strip()}"
     id = row.fields.get("id")
     id = default_id if id is None or id == "" else str(id)
     meta = {name: value for name in META_COLUMNS if isinstance(value := row.fields.get(name), str)}
     try:
-        return Problem.from_row(id, question, answer, meta)
+        gold, solution = read_solution(answer, expressions=True)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
+    return Problem(id, question, gold, solution, meta)
 
 
 def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: str) -> str:
@@ -328,17 +318,17 @@ def _gsm8k_row(source: DatasetSource, default_id: str, row: Row) -> Problem:
 
 
 def _column_rows(source: DatasetSource, path: Path) -> Iterator[Row]:
-    return _tab_rows(path) if path.suffix == ".tsv" else _rows(path)
+    return _tab_rows(path) if path.suffix == ".tsv" else read_rows(path)
 
 
 LAYOUTS: dict[str, tuple[Reader, Builder]] = {
-    "gsm8k": (lambda _, path: _rows(path), _gsm8k_row),
-    "platinum": (lambda _, path: _rows(path), _gsm8k_row),
+    "gsm8k": (lambda _, path: read_rows(path), _gsm8k_row),
+    "platinum": (lambda _, path: read_rows(path), _gsm8k_row),
     "columns": (_column_rows, _column_problem),
-    "exemplars": (lambda _, path: _rows(path), _exemplar),
+    "exemplars": (lambda _, path: read_rows(path), _exemplar),
     "lm-eval-yaml": (lambda _, path: _yaml_samples(path), _exemplar),
     "lm-eval-samples": (lambda _, path: _listed_samples(path), _exemplar),
     "opencompass-config": (lambda _, path: config_shots(path), _exemplar),
     "mgsm-exemplars": (lambda source, path: _mgsm_exemplars(path, source.language), _exemplar),
-    "step-labels": (lambda _, path: _rows(path), lambda _, __, row: critic_problem(row.fields)),
+    "step-labels": (lambda _, path: read_rows(path), lambda _, __, row: critic_problem(row.fields)),
 }

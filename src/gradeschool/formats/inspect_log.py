@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from gradeschool.completion import Prompt, finish_of
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
-from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty, text_of
+from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty, flag_of, text_of
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -32,7 +32,7 @@ from gradeschool.scorer import clip
 
 ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called; `inspect score` opens the log's model
-LARGEST_MEMBER = 32 * 2**20
+LARGEST_MEMBER = 8 * 2**20  # bytes of a sample
 LARGEST_LOG = 512 * 2**20  # bytes of samples in memory at a time
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # Raised for a damaged archive or damaged JSON in it. RuntimeError: a password, an unknown method,
@@ -148,7 +148,9 @@ def _file_sample(number: int, sample: Any, run: str) -> Sample:
     text, finish = _output_text(sample.get("output"))
     if text is None:
         return faulty(number, run, "has no output text")
-    return Sample(number, run, text, reference, position, finish_of(finish), model=run)
+    scores = list(mapping(sample.get("scores")).values())
+    flag = flag_of(mapping(scores[0]).get("value")) if len(scores) == 1 else None
+    return Sample(number, run, text, reference, position, finish_of(finish), model=run, flag=flag)
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:
@@ -160,18 +162,18 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     facts = mapping(sample.get("metadata"))
     question, solution = facts.get("question"), facts.get("solution")
     if isinstance(question, str) and isinstance(solution, str):
-        return Reference(question=question, answer=solution)
+        return Reference(question=question, gold=solution)
     question = sample.get("input")
     if isinstance(question, list):  # of messages; the last may begin the model's answer
         turns = [mapping(turn) for turn in question]
         prompts = [turn for turn in turns if turn.get("role") != "assistant"] or turns
         question = text_of(prompts[-1].get("content")) if prompts else None
+    if not isinstance(question, str):
+        return Reference(str(sample.get("id")))
     target = sample.get("target")
     if isinstance(target, list) and len(target) == 1:
         target = target[0]
-    if not isinstance(question, str):
-        return Reference(id=str(sample.get("id")))
-    return Reference(question=question, answer=target if isinstance(target, str) else None)
+    return Reference(question=question, gold=target if target != "" else None)
 
 
 def _output_text(output: Any) -> tuple[str | None, object]:

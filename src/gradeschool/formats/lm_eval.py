@@ -7,20 +7,21 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats import settings
+from gradeschool.formats.columns import id_of
 from gradeschool.formats.samples import (
     Reference,
     Sample,
     faulty,
     first_of,
+    flag_of,
     shown,
-    whole_number,
 )
 from gradeschool.formats.settings import (
     RecordedRequest,
@@ -44,70 +45,61 @@ def is_lm_eval(fields: Mapping[str, object]) -> bool:
     return {"doc_id", "doc", "resps"} <= fields.keys()
 
 
+def is_lm_eval_results(value: Mapping[str, object]) -> bool:
+    """Return whether a JSON object has the results of lm-eval, which are without texts."""
+    marks = {"configs", "n-samples", "n-shot", "versions"}
+    return "results" in value and bool(marks & value.keys())
+
+
 class LmEvalSamples:
-    """Reads rows in order; the rows of further filters repeat the responses and are skipped."""
+    """Reads rows; those of other filters than the first repeat the responses and are skipped."""
 
-    def __init__(self, path: Path, default_run: str) -> None:
+    def __init__(self, path: Path, default_run: str, first: object) -> None:
         self.run = _model_beside(path) or default_run
-        self.filter: object = None
+        self.filter = first
+        self._read: set[int] = set()  # hashes of responses, since texts may be many
+        self._others: dict[int, tuple[int, object]] = {}
 
-    def read(self, row: Row) -> Iterator[Sample]:
-        """Yield the responses of a row that belongs to the file's first filter."""
+    def read(self, row: Row) -> list[Sample]:
+        """Return the responses of a row that belongs to the file's first filter."""
         fields = row.fields
-        self.filter = self.filter or fields.get("filter")
-        if fields.get("filter") != self.filter:
-            return
+        if not is_lm_eval(fields):
+            return [faulty(row.number, self.run, "is not a sample of lm-eval")]
+        key = hash((repr(fields["doc_id"]), repr(fields["resps"])))
+        if (name := fields.get("filter")) != self.filter:
+            self._others.setdefault(key, (row.number, name))
+            return []
+        self._read.add(key)
         doc, responses = fields.get("doc"), fields.get("resps")
         texts = responses[0] if isinstance(responses, list) and responses else None
         if not isinstance(doc, Mapping) or not isinstance(texts, list) or not texts:
-            yield faulty(row.number, self.run, "has no 'doc' object or no list of 'resps'")
-            return
-        reference = _reference(fields, doc)
-        for sample, text in enumerate(texts):
-            if isinstance(text, str):
-                yield Sample(row.number, self.run, text, reference, sample)
-            else:
-                yield faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
-
-
-def check_filters(rows: Iterable[Row], file: str) -> None:
-    """Raise InputError if rows of further filters have other responses than those of the first.
-
-    lm-eval writes the same responses once for each filter, and only the rows of the first are read.
-    """
-    first: object = None
-    read: set[int] = set()  # hashes, since texts may be many
-    others: dict[int, tuple[int, object]] = {}
-    for row in rows:
-        if row.fault or not is_lm_eval(row.fields):
-            continue
-        name = row.fields.get("filter")
-        first = first or name
-        key = hash((repr(row.fields["doc_id"]), repr(row.fields["resps"])))
-        if name == first:
-            read.add(key)
-        else:
-            others.setdefault(key, (row.number, name))
-    for key in read:
-        others.pop(key, None)
-    if others:
-        number, name = next(iter(others.values()))
-        raise InputError(
-            f"{len(others)} rows of {file!r} have other filters than {first!r} and other responses "
-            f"(row {number}: {name!r}); they are of another task or run: give each its own file"
+            return [faulty(row.number, self.run, "has no 'doc' object or no list of 'resps'")]
+        question, gold = first_of(doc, QUESTION_FIELDS), first_of(doc, ("answer",))
+        reference = Reference(
+            id_of(fields.get("doc_id")),
+            question if isinstance(question, str) else None,
+            gold if isinstance(gold, str) else fields.get("target"),
         )
+        flag = flag_of(fields.get("exact_match")) if len(texts) == 1 else None
+        return [
+            Sample(row.number, self.run, text, reference, sample, flag=flag)
+            if isinstance(text, str)
+            else faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
+            for sample, text in enumerate(texts)
+        ]
 
+    def check(self, file: str) -> None:
+        """Raise InputError if rows of other filters have other responses than the first's.
 
-def _reference(fields: Mapping[str, Any], doc: Mapping[str, Any]) -> Reference:
-    """Identify the problem by its question, or without one by its row of the split."""
-    question, answer = first_of(doc, QUESTION_FIELDS), first_of(doc, ("answer",))
-    if not isinstance(answer, str):
-        answer = fields.get("target")
-    return Reference(
-        position=whole_number(fields.get("doc_id")),
-        question=question if isinstance(question, str) else None,
-        answer=answer if isinstance(answer, str) else None,
-    )
+        lm-eval writes the same responses once for each filter.
+        """
+        if others := {key: row for key, row in self._others.items() if key not in self._read}:
+            number, name = next(iter(others.values()))
+            raise InputError(
+                f"{len(others)} rows of {file!r} have other filters than {self.filter!r} and other "
+                f"responses (row {number}: {name!r}); they are of another task or run: give each "
+                "its own file"
+            )
 
 
 def _model_beside(path: Path) -> str | None:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradeschool.completion import finish_of
-from gradeschool.formats.layout import finishes_of, is_response, texts_of
+from gradeschool.formats.columns import finishes_of, is_response, texts_of
 from gradeschool.formats.samples import (
     UNNAMED,
     UNNUMBERED,
     Reference,
     Sample,
     faulty,
+    flag_of,
     shown,
 )
 from gradeschool.formats.settings import mapping
@@ -85,7 +86,8 @@ def openai_solutions(row: Row) -> Iterator[Sample]:
     question = row.fields.get("question")
     reference = Reference(question=question if isinstance(question, str) else "")
     for system, text in _solutions(row.fields):
-        yield Sample(row.number, system, text, reference, sample=0)
+        flag = flag_of(mapping(row.fields[system]).get("is_correct"))
+        yield Sample(row.number, system, text, reference, sample=0, flag=flag)
 
 
 def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -1,32 +1,22 @@
-"""Reading a file of completions, whatever its format."""
+"""Read a file of completions: its format, by a signature, and its samples.
+
+A file of another tool is recognised by fields that only that tool writes, and read in one way. Any
+other table is read by its columns (`columns.py`).
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.formats.columns import Columns, choose_columns, describe_columns
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
-from gradeschool.formats.layout import (
-    HEAD,
-    Layout,
-    has_several_texts,
-    is_plain,
-    layout_of,
-    rows_in,
-)
-from gradeschool.formats.lm_eval import LmEvalSamples, check_filters, is_lm_eval
-from gradeschool.formats.openai import (
-    batch,
-    is_batch,
-    is_openai_solutions,
-    openai_solutions,
-)
+from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval, is_lm_eval_results
+from gradeschool.formats.openai import batch, is_batch, is_openai_solutions, openai_solutions
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     completions_file,
@@ -34,310 +24,207 @@ from gradeschool.formats.own_run import (
     is_own,
     stored_sample,
 )
-from gradeschool.formats.plain import TEXT_FIELDS, plain
-from gradeschool.formats.samples import (
-    DEFAULTS,
-    UNNAMED,
-    ReadOptions,
-    Reference,
-    Sample,
-    faulty,
-)
+from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample, faulty
 from gradeschool.formats.tables import (
-    BATCH_ROWS,
-    ParsedBatch,
+    FORMATS,
     Row,
-    RowSelection,
-    TableBatch,
-    array_rows,
-    every_row,
-    read_batches,
     read_rows,
     read_whole,
-    spread_rows,
+    require_file,
+    rows_of_json,
 )
 
-LOG_BATCH = 256  # samples of a log per batch; they may be long
-TELLING_SAMPLES = 64  # samples examined to find out how a file names problems
-SHOWN_ROWS = 3  # of a file whose columns were guessed
-
-
-class Naming(NamedTuple):
-    """How a file's rows name their problems.
-
-    base: the number of the first problem in ids. by_order: rows are in the order of the dataset.
-    by_gold: each row is its own problem, with its own gold. by_question: ids are those of the rows,
-    not of the problems. notes: messages for the user.
-    """
-
-    base: int = 0
-    by_order: bool = False
-    by_gold: bool = False
-    by_question: bool = False
-    notes: tuple[str, ...] = ()
-
-    def of(self, sample: Sample, first: int) -> Sample:
-        """Return a sample with its reference changed to the dataset's naming.
-
-        first: the number of the file's first row.
-        """
-        reference = sample.reference
-        if self.base:
-            reference = reference.counted_from(self.base)
-        if self.by_question and reference.question is not None:
-            reference = reference._replace(position=None, id=None)
-        if self.by_order and reference.order is not None:
-            reference = Reference(position=reference.order - first)
-        if self.by_gold and reference.gold is not None:
-            question, id = reference.question or "", reference.id
-            if id is None and reference.position is not None:
-                id = str(reference.position)
-            reference = reference._replace(
-                position=None, id=id, question=question, answer=reference.gold
-            )
-        return sample._replace(reference=reference)
-
-
-class ColumnNotes(NamedTuple):
-    """How a file's columns were read.
-
-    guessed: by their names. answers: the text may be the dataset's. prompted: the samples with
-    their problems named by the prompts too; () without prompts.
-    """
-
-    guessed: bool = False
-    answers: bool = False
-    prompted: Sequence[Sample] = ()
-
-
-# Called with some samples of a file.
-Examine = Callable[[Sequence[Sample], ColumnNotes], Naming]
-Note = Callable[[str], None]
-AS_NAMED = Naming()
-
-
-def ignore(note: str) -> None:
-    """Ignore a message."""
+BATCH_ROWS = 1024
+BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches this
+HEAD = 64  # rows that show how a file is read
+SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
+INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
+SOLUTIONS, BATCH_OUTPUT = "OpenAI's example solutions", "OpenAI batch output"
 
 
 class SampleReader:
-    """Reads the rows of one file; small, so that a copy of it can go to another process."""
+    """How the rows of one file become samples; small, so that a copy can go to another process.
 
-    def __init__(self, path: Path, default_run: str, options: ReadOptions = DEFAULTS) -> None:
+    kind: the format. columns: of a table.
+    """
+
+    def __init__(
+        self, path: Path, rows: list[Row], default_run: str, options: ReadOptions = DEFAULTS
+    ) -> None:
+        """Detect the format from the first rows. Raises InputError if they are uncertain."""
         self.path = path
-        self.options = options
         self.default_run = default_run
-        self.samples = LmEvalSamples(path, default_run)
-        self.layout: Layout | None = None
-        self.naming = AS_NAMED
-        self.is_as_named = True
-        self.first = 1
-        self.prompts = False
-        self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
-
-    def begin(
-        self,
-        rows: Iterator[Row],
-        examine: Examine | None = None,
-        is_table: bool = False,
-        note: Note = ignore,
-    ) -> Row | None:
-        """Detect from a file's rows how to read them; return the first readable row.
-
-        examine: finds out how the rows name their problems. is_table: the rows are those of the
-        whole file `path`, which may have blank ones.
-        """
-        head = list(islice((row for row in rows if not row.fault), HEAD))
-        if not head:
-            return None
-        first, columns_named = head[0], self.options.named
-        self.first = first.number
-        if is_lm_eval(first.fields):
-            list(self.samples.read(first))  # which of lm-eval's filters is the first
-        elif columns_named or not any(is_plain(row.fields) or self._is_known(row) for row in head):
-            more = list(islice(rows, BATCH_ROWS))
-            layout = layout_of([row.fields for row in (*head, *more)], columns_named)
-            rows = chain(more, rows)
-            if is_table and not layout.names_problems:
-                layout = replace(layout, blank=_blank_rows(self.path))
-                self.first = layout.place(first.number)
-            self.layout = layout if "response" in layout.columns or columns_named else None
-        if self.options.id_base is not None:
-            self.naming = Naming(self.options.id_base)
-        elif examine is not None and not is_own(first.fields):
-            telling = self._telling_rows(chain(head, rows))
-            columns = ColumnNotes(
-                self.layout is not None and not self.layout.named,
-                _has_answers(head, self.options),
+        self.columns: Columns | None = None
+        self.lm_eval: LmEvalSamples | None = None
+        readable = [row for row in rows if not row.fault]
+        first = readable[0].fields if readable else {}
+        if rows and not readable and path.suffix not in (".csv", ".parquet"):
+            raise InputError(
+                f"no row of {str(path)!r} can be used: row {rows[0].number} {rows[0].fault}; "
+                f"a file has one of these formats: {FORMATS}"
             )
-            samples = self._telling(telling)
-            if self.layout is None and any("prompt" in row.fields for row in head):
-                self.prompts = True
-                columns = columns._replace(prompted=self._telling(telling))
-            self.naming = examine(samples, columns)
-            self.prompts = self.prompts and self.naming.by_question
-            self._tell(note)
-        self.is_as_named = self.naming == Naming(notes=self.naming.notes)
-        return first
-
-    def _is_known(self, row: Row) -> bool:
-        return is_own(row.fields) or is_openai_solutions(row.fields) or is_batch(row.fields)
-
-    def _tell(self, note: Callable[[str], None]) -> None:
-        if self.layout is not None and self.naming.notes:
-            note(f"read {str(self.path)!r} as {self.layout} (change it with --columns ROLE=NAME)")
-        for line in self.naming.notes:
-            note(line)
-
-    def _telling_rows(self, rows: Iterator[Row]) -> list[Row]:
-        """Return rows from all over a file, in the order in which they are examined."""
-        first = list(islice(rows, BATCH_ROWS))
-        spread = first[:: max(1, len(first) // TELLING_SAMPLES)]
-        return [*spread_rows(self.path), *first[:SHOWN_ROWS], *spread, *first]
-
-    def _telling(self, rows: Iterable[Row]) -> list[Sample]:
-        """Return samples of these rows whose problems are named in different ways."""
-        samples: dict[Reference, Sample] = {}
-        for row in rows:
-            for sample in self.read(row):
-                samples.setdefault(sample.reference, sample)
-            if len(samples) >= TELLING_SAMPLES:
-                break
-        return sorted(samples.values(), key=lambda sample: sample.row or math.inf)
-
-    def read(self, row: Row) -> Iterable[Sample]:
-        """Return the completions of a row: one, several, or none."""
-        names = tuple(row.fields)
-        if names in self._plain_names:
-            samples: Iterable[Sample] = plain(row, self.default_run, self.prompts)
+        if options.named and readable:
+            self.kind = TABLE
+        elif is_own(first):
+            self.kind = OWN
+        elif is_lm_eval(first):
+            self.kind = LM_EVAL
+            self.lm_eval = LmEvalSamples(path, default_run, first.get("filter"))
+        elif is_openai_solutions(first):
+            self.kind = SOLUTIONS
+        elif is_batch(first):
+            self.kind = BATCH_OUTPUT
         else:
-            samples = self._read(row, names)
-        if self.is_as_named:
-            return samples
-        return [self.naming.of(sample, self.first) for sample in samples]
+            self.kind = TABLE
+        if self.kind == TABLE and readable:
+            fields = [row.fields for row in readable]
+            self.columns = choose_columns(fields, options.named, str(path), options.in_order)
 
-    def _read(self, row: Row, names: tuple[str, ...]) -> Iterable[Sample]:
-        fields = row.fields
+    def read(self, row: Row) -> list[Sample]:
+        """Return the samples of a row: one, several, or none."""
         if row.fault:
             return [faulty(row.number, UNNAMED, row.fault)]
-        if self.layout is not None:
-            return self.layout.samples(row, self.default_run)
-        if (stored := stored_sample(row, self.default_run)) is not None:
-            return [stored]
-        if is_lm_eval(fields):
-            return self.samples.read(row)
-        if is_openai_solutions(fields):
-            return openai_solutions(row)
-        if is_batch(fields):
-            return batch(row, self.default_run)
-        if fields and "ground_truth" not in fields and not is_own(fields):
-            self._plain_names.add(names)  # else the next row's values have to be seen
-        return plain(row, self.default_run, self.prompts)
+        if self.kind == OWN:
+            stored = stored_sample(row, self.default_run)
+            return [stored or faulty(row.number, UNNAMED, "is not a row of a run folder")]
+        if self.lm_eval is not None:
+            return self.lm_eval.read(row)
+        if self.kind == SOLUTIONS:
+            return list(openai_solutions(row))
+        if self.kind == BATCH_OUTPUT:
+            if not is_batch(row.fields):
+                return [faulty(row.number, UNNAMED, "is not a line of batch output")]
+            return list(batch(row, self.default_run))
+        if self.columns is None:
+            return [faulty(row.number, UNNAMED, "cannot be read: the rows before it are damaged")]
+        return self.columns.read(row, self.default_run)
+
+    def __str__(self) -> str:
+        """Return how the file is read, for a message."""
+        return self.kind if self.columns is None else str(self.columns)
 
 
-def _blank_rows(path: Path) -> tuple[int, ...]:
-    """Return the numbers of the blank rows between the first and the last row of a file."""
-    with closing(read_rows(path)) as rows:
-        numbers = [row.number for row in rows]
-    return tuple(sorted({*range(1, max(numbers, default=0))} - set(numbers)))
+class SampleFile:
+    """A file or run folder, opened: its format is known, its samples can be read in batches.
 
+    rows: the first rows of a table that is no local file. head: the samples of its first rows.
+    Raises InputError if the file cannot be read or is empty,
+    or if it is not certain how to read it.
+    """
 
-def _has_answers(head: Sequence[Row], options: ReadOptions) -> bool:
-    """Return whether the texts may be the dataset's: in "answer", or beside other texts."""
-    if "response" in options.named:
-        return False
-    return all(
-        ("answer" in row.fields and row.fields.keys().isdisjoint(TEXT_FIELDS[:-1]))
-        or has_several_texts(row.fields)
-        for row in head
-    )
+    def __init__(
+        self,
+        path: Path,
+        default_run: str | None = None,
+        options: ReadOptions = DEFAULTS,
+        rows: Sequence[Row] = (),
+    ) -> None:
+        self.options = options
+        self.reader: SampleReader | None = None
+        self._whole: Any = None
+        if rows:
+            self.path, self.default_run = path, default_run or path.stem
+            self._begin(list(rows[:HEAD]))
+            return
+        require(path)
+        self.path = _completions_of(path) if path.is_dir() else path
+        self.default_run = default_run or name_of(path)
+        require_file(self.path)
+        self._whole = read_whole(self.path)
+        if isinstance(self._whole, dict) and is_lm_eval_results(self._whole):
+            beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
+            which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
+            raise InputError(
+                f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
+                f"samples_*.jsonl beside it; {which}"
+            )
+        if self.path.suffix == ".eval" or is_inspect(self._whole):
+            self.kind = INSPECT
+            with closing(self._logged()) as samples:
+                self.head = list(islice(samples, HEAD))
+        else:
+            with closing(self._rows()) as read:
+                self._begin(list(islice(read, HEAD)))
+        if not self.head and self.kind != LM_EVAL:
+            raise nothing_in(path)
 
+    def _begin(self, first: list[Row]) -> None:
+        self.reader = SampleReader(self.path, first, self.default_run, self.options)
+        self.kind = self.reader.kind
+        self.head = [sample for row in first for sample in self.reader.read(row)]
+        if self.reader.columns is not None:
+            self.reader.columns.rows = 0
 
-class RowBatch(NamedTuple):
-    """Rows of a file that are not parsed yet, with their reader."""
+    def __str__(self) -> str:
+        """Return how the file is read, for a message."""
+        return self.kind if self.reader is None else str(self.reader)
 
-    reader: SampleReader
-    rows: TableBatch
+    def batches(self) -> Iterator[list[Sample]]:
+        """Yield the samples in the order of the file, in batches that are bounded by bytes."""
+        batch: list[Sample] = []
+        size = 0
+        for sample in self._samples():
+            batch.append(sample)
+            size += len(sample.text)
+            if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
 
-    def samples(self) -> Iterator[Sample]:
-        """Yield the completions."""
-        for row in self.rows.rows():
-            yield from self.reader.read(row)
+    def _samples(self) -> Iterator[Sample]:
+        if self.reader is None:
+            yield from self._logged()
+            return
+        counting = None
+        if self.kind == OWN:  # a sample that failed and was asked again has several rows
+            with closing(self._rows()) as rows:
+                counting = counting_rows(rows)
+        if self.reader.columns is not None:
+            self.reader.columns.rows = 0
+        with closing(self._rows()) as rows:
+            for row in rows:
+                if counting is None or row.number in counting:
+                    yield from self.reader.read(row)
+        if self.reader.lm_eval is not None:
+            self.reader.lm_eval.check(str(self.path))
 
+    def _rows(self) -> Generator[Row, None, None]:
+        if self._whole is not None:
+            yield from rows_of_json(self._whole, self.path)
+        else:
+            yield from read_rows(self.path)
 
-class LogBatch(NamedTuple):
-    """Completions of a log that does not consist of rows."""
-
-    completions: Sequence[Sample]
-
-    def samples(self) -> Iterator[Sample]:
-        """Yield the completions."""
-        return iter(self.completions)
-
-
-SampleBatch = RowBatch | LogBatch
+    def _logged(self) -> Generator[Sample, None, None]:
+        if self.path.suffix == ".eval":
+            yield from inspect_archive(self.path)
+        else:
+            yield from inspect_json(self._whole, self.path)
 
 
 def read_samples(
-    path: Path,
-    default_run: str | None = None,
-    examine: Examine | None = None,
-    options: ReadOptions = DEFAULTS,
-    note: Note = ignore,
+    path: Path, default_run: str | None = None, options: ReadOptions = DEFAULTS
 ) -> list[Sample]:
-    """Return the completions of a file or run folder, in order.
+    """Return the samples of a file or run folder, in order, without their problems.
 
-    default_run: the run of rows that name no run; by default the name of the file. examine: see
-    `sample_batches`.
-
-    Formats: a run folder, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
-    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), OpenAI batch
-    output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
-    Raises InputError if the file as a whole cannot be read or is empty.
+    default_run: the run of rows that name no run; by default the name of the file. Rows that cannot
+    be used come with their `fault`. Raises InputError if the file as a whole cannot be read.
     """
-    batches = sample_batches(
-        path, default_run=default_run, examine=examine, options=options, note=note
-    )
-    samples = [sample for batch in batches for sample in batch.samples()]
+    file = SampleFile(path, default_run, options)
+    samples = list(chain.from_iterable(file.batches()))
     if not samples:
         raise nothing_in(path)
-    run = name_of_unnamed({sample.run for sample in samples}, default_run or name_of(path))
+    run = name_of_unnamed((sample.run for sample in samples), file.default_run)
     return [row._replace(run=run) if row.run == UNNAMED else row for row in samples]
 
 
-def sample_batches(
-    path: Path,
-    selected: RowSelection = every_row,
-    default_run: str | None = None,
-    examine: Examine | None = None,
-    options: ReadOptions = DEFAULTS,
-    note: Note = ignore,
-) -> Generator[SampleBatch, None, None]:
-    """Yield the completions of a file or run folder in batches; see `read_samples`.
-
-    selected: the rows to read, by number. examine: called with some samples of a file made of rows.
-    Unreadable rows belong to the run UNNAMED.
-    """
+def show_columns(path: Path) -> str:
+    """Return the columns of a table with examples and the roles that fit."""
     require(path)
     path = _completions_of(path) if path.is_dir() else path
-    run = default_run or name_of(path)
-    if path.suffix == ".eval" and path.is_file():
-        yield from _logged(inspect_archive(path), selected)
-        return
-    value = read_whole(path)
-    if value is None:
-        yield from _tabular(SampleReader(path, run, options), selected, examine, note)
-    elif is_inspect(value):
-        yield from _logged(inspect_json(value, path), selected)
-    else:
-        reader = SampleReader(path, run, options)
-        rows = tuple(array_rows(rows_in(value), path))
-        first = reader.begin(iter(rows), examine, note=note)
-        if first is not None and is_lm_eval(first.fields):
-            check_filters(rows, str(path))
-        for start in range(0, len(rows), BATCH_ROWS):
-            part = rows[start : start + BATCH_ROWS]
-            yield RowBatch(reader, ParsedBatch([row for row in part if selected(row.number)]))
+    with closing(read_rows(path)) as rows:
+        head = [row.fields for row in islice(rows, HEAD) if not row.fault]
+    return describe_columns(head, str(path))
 
 
 def nothing_in(path: Path) -> InputError:
@@ -367,10 +254,6 @@ def require(path: Path) -> None:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
-# Patterns of files in result folders of other tools.
-SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
-
-
 def _completions_of(folder: Path) -> Path:
     file = folder / COMPLETIONS_FILE
     if not file.is_file():
@@ -384,31 +267,3 @@ def _completions_of(folder: Path) -> Path:
             hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
         raise InputError(f"the folder {str(folder)!r} has no {COMPLETIONS_FILE}; {hint}")
     return file
-
-
-def _tabular(
-    reader: SampleReader, selected: RowSelection, examine: Examine | None, note: Note
-) -> Iterator[RowBatch]:
-    path = reader.path
-    with closing(read_rows(path)) as rows:
-        first = reader.begin(rows, examine, is_table=True, note=note)
-    if first is not None and is_lm_eval(first.fields):
-        with closing(read_rows(path)) as rows:
-            check_filters(rows, str(path))
-    if first is not None and is_own(first.fields):
-        selected = _counting(path, selected)
-    for part in read_batches(path, selected):
-        yield RowBatch(reader, part)
-
-
-def _counting(path: Path, selected: RowSelection) -> RowSelection:
-    """Select the rows of a run folder that count, which needs a pass over the whole file."""
-    with closing(read_rows(path)) as rows:
-        counting = counting_rows(rows)
-    return lambda number: number in counting and selected(number)
-
-
-def _logged(samples: Iterator[Sample], selected: RowSelection) -> Iterator[LogBatch]:
-    chosen = (sample for sample in samples if selected(sample.row))
-    while part := tuple(islice(chosen, LOG_BATCH)):
-        yield LogBatch(part)

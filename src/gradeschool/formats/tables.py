@@ -1,7 +1,7 @@
-"""Read rows of JSONL and CSV (gzipped or not), JSON, Parquet, Arrow and Excel.
+"""Read the rows of tables: JSON lines and CSV (gzipped or not), JSON, Parquet, Arrow and Excel.
 
-Every size is limited, because a file may be hostile or not a table at all. The limits are far above
-what completions need.
+Every size is limited, because a file may be hostile or no table at all. The limits are far above
+what completions need; together they keep a process below a gigabyte.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import io
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -31,106 +31,65 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-class LineBatch(NamedTuple):
-    """Lines of JSONL that are not parsed yet, each with its row number."""
-
-    numbered: Sequence[tuple[int, bytes]]
-
-    def rows(self) -> Iterator[Row]:
-        """Parse the lines into rows."""
-        return (Row(number, *parse_line(line)) for number, line in self.numbered)
-
-
-class CellBatch(NamedTuple):
-    """A record batch of Parquet, with the number of each row."""
-
-    numbers: Sequence[int]
-    batch: Any
-
-    def rows(self) -> Iterator[Row]:
-        """Convert the cells to Python values. Raises InputError for text that is not UTF-8."""
-        names = self.batch.schema.names
-        columns = [_values(column) for column in self.batch.columns]
-        for number, *values in zip(self.numbers, *columns, strict=True):
-            yield Row(number, dict(zip(names, values, strict=True)))
-
-
-class ParsedBatch(NamedTuple):
-    """Parsed rows."""
-
-    parsed: Sequence[Row]
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows."""
-        return iter(self.parsed)
-
-
-# Rows of a file, few enough to send to another process, which parses them.
-TableBatch = LineBatch | CellBatch | ParsedBatch
-BATCH_ROWS = 1024
+NO_FIELDS: Mapping[str, Any] = {}
 DECODER, JSON_SPACE = json.JSONDecoder(), " \t\n\r"
 SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
 ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
-# The columns that name the run of a row, in lower case.
+CSV = (".csv", ".tsv", ".tab")
+ARROW = (".arrow", ".feather")
+EXCEL = ".xlsx"
+FORMATS = "JSON lines, JSON, CSV, Excel, Parquet, Arrow, or a log of inspect, lm-eval or OpenAI"
 RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
-BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
-CSV = (".csv", ".tsv", ".tab")
-ARROW = (".arrow", ".feather")
-EXCEL = ".xlsx"
-NO_JSON = (*CSV, *ARROW, ".parquet", EXCEL)  # endings of files that are not JSON
-LARGEST_ROW = 32 * 2**20  # bytes of a line of JSONL or CSV
-LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
+LARGEST_ROW = 32 * 2**20  # bytes of a line of JSON or CSV, or of a cell of Parquet or Arrow
+LONGEST_LINE = 256 * 2**20  # bytes; a file with a longer one is refused as a whole
+LARGEST_WHOLE = 128 * 2**20  # bytes of a file that is one JSON value
+MOST_VALUES = 1_000_000  # objects and lists in one line, or (times 4) in one file of JSON
+LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a list
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
+MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
-SPREAD_ROWS = 32  # read from all over a large file, to find out how it names problems
+ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
+LARGEST_SLICE = 16 * 2**20  # bytes of such rows
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
-RowSelection = Callable[[int], bool]
-
-
-def every_row(number: int) -> bool:
-    """Select every row."""
-    return True
 
 
 def read_rows(path: Path) -> Generator[Row, None, None]:
-    """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
+    """Yield the rows of a table in any format (any unknown ending is read as JSON lines).
 
-    JSONL and CSV may be gzipped, with .gz after their ending. An unreadable row is yielded with its
-    `fault` and no fields, and reading continues. Closing the generator closes the file. Raises
-    InputError if the file itself cannot be read, MissingExtraError for Parquet without pyarrow.
+    JSON lines and CSV may be gzipped, with .gz after their ending. An unreadable row is yielded
+    with its `fault` and no fields, and reading continues. Closing the generator closes the file.
+    Raises InputError if the file itself cannot be read, MissingExtraError for a missing library.
     """
-    for batch in read_batches(path):
-        yield from batch.rows()
+    require_file(path)
+    if (value := read_whole(path)) is not None:
+        yield from rows_of_json(value, path)
+    elif path.suffix in (".parquet", *ARROW):
+        yield from _arrow_rows(path)
+    elif path.suffix == EXCEL:
+        yield from _excel_rows(path)
+    else:
+        with _opened(path) as file:
+            if _unpacked_suffix(path) in CSV:
+                yield from _csv_rows(file, path.name)
+            else:
+                _require_text(path, file)
+                for number, line in _lines(file, path):
+                    yield Row(number, *parse_line(line))
 
 
-def read_batches(
-    path: Path, selected: RowSelection = every_row
-) -> Generator[TableBatch, None, None]:
-    """Yield the selected rows of a file in batches; see `read_rows`.
-
-    Only one batch at a time is in memory, however long the file is.
-    """
-    if not path.is_file():
+def require_file(path: Path) -> None:
+    """Raise InputError unless the path is a file."""
+    try:
+        if path.is_file():
+            return
         kind = "is a folder" if path.is_dir() else "does not exist"
-        raise InputError(f"{str(path)!r} {kind}; give the path of a file")
-    if path.suffix in (".parquet", *ARROW):
-        yield from _arrow_batches(path, selected)
-        return
-    if path.suffix == EXCEL:
-        yield from _in_batches(row for row in _excel_rows(path) if selected(row.number))
-        return
-    with _opened(path) as file:
-        if _unpacked_suffix(path) in CSV:
-            yield from _in_batches(
-                row for row in _csv_rows(file, path.name) if selected(row.number)
-            )
-        else:
-            _require_text(path, file)
-            yield from _line_batches(file, selected)
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL
+        kind = f"cannot be read: {error}"
+    raise InputError(f"{str(path)!r} {kind}; give the path of a file")
 
 
 PACKED = {
@@ -172,61 +131,38 @@ def _unpacked_suffix(path: Path) -> str:
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
 
 
-def spread_rows(path: Path) -> list[Row]:
-    """Return some rows from all over a large JSONL file; for other files, no rows.
-
-    Their numbers are unknown, so each has the number 0.
-    """
-    if path.suffix in (*NO_JSON, ".gz") or path.stat().st_size < BATCH_BYTES:
-        return []
-    rows = []
-    with path.open("rb") as file:
-        for index in range(SPREAD_ROWS):
-            file.seek(path.stat().st_size * index // SPREAD_ROWS)
-            file.readline()
-            rows.append(Row(0, *parse_line(file.readline())))
-    return [row for row in rows if not row.fault]
+# JSON
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the non-empty lines with their numbers; b"" for a line that is too long."""
     number = 0
     while line := file.readline(LARGEST_ROW):
         number += 1
+        if line == b"\n":
+            continue
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) == LARGEST_ROW and not line.endswith(b"\n"):
+            length = LARGEST_ROW
             while (rest := file.readline(LARGEST_ROW)) and not rest.endswith(b"\n"):
-                pass
+                length += LARGEST_ROW
+                if length >= LONGEST_LINE:
+                    raise InputError(
+                        f"line {number} of {str(path)!r} is longer than {LONGEST_LINE >> 20} MiB; "
+                        "remove it, or write its texts on several lines"
+                    )
             yield number, b""
         elif not line.isspace() and line:
             yield number, line
-
-
-def _line_batches(file: BinaryIO, selected: RowSelection) -> Iterator[LineBatch]:
-    batch: list[tuple[int, bytes]] = []
-    size = 0
-    for number, line in _lines(file):
-        if selected is not every_row and not selected(number):
-            continue
-        batch.append((number, line))
-        size += len(line)
-        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield LineBatch(batch)
-            batch, size = [], 0
-    if batch:
-        yield LineBatch(batch)
-
-
-def _in_batches(rows: Iterator[Row]) -> Iterator[ParsedBatch]:
-    while batch := tuple(islice(rows, BATCH_ROWS)):
-        yield ParsedBatch(batch)
 
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     """Return the fields of one line of JSON, and what is wrong with it ("" for nothing)."""
     if not line:
         return {}, f"is longer than {LARGEST_ROW >> 20} MiB; split its texts into several rows"
+    if len(line) > MOST_VALUES and line.count(b"[") + line.count(b"{") > MOST_VALUES:
+        return {}, f"has more than {MOST_VALUES:,} lists and objects; split it"
     try:
         text = line.decode("utf-8")
         # `json.loads` takes a fifth more time: it looks for space with a pattern. Files that begin
@@ -247,9 +183,116 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     return fields, ""
 
 
+def read_whole(path: Path) -> Any:
+    """Return the value of a `.json` file, or of any other text file that begins with "[".
+
+    Returns None if the file must be read row by row: it is neither of these, or has further values
+    after the first, as JSON lines do. Raises InputError if it is one value that cannot be read.
+    """
+    suffix = _unpacked_suffix(path)
+    if suffix in (*CSV, *ARROW, ".parquet", EXCEL, ".eval") or not path.is_file():
+        return None
+    with _opened(path) as file:
+        start = file.read(4096).removeprefix(codecs.BOM_UTF8).lstrip()
+        if suffix != ".json" and not start.startswith(b"["):
+            return None
+        file.seek(0)
+        content = file.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE or (
+        len(content) > MOST_VALUES and content.count(b"[") + content.count(b"{") > 4 * MOST_VALUES
+    ):
+        if suffix == ".json" and start.startswith(b"{") and b"}\n{" in content:
+            return None  # JSON lines
+        raise InputError(
+            f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB or "
+            f"{4 * MOST_VALUES:,} lists and objects; write one object a line (JSONL)"
+        )
+    try:
+        return json.loads(content)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            return None
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{str(path)!r} is not valid JSON ({error.msg}, {where})") from error
+    except ValueError as error:
+        raise InputError(
+            f"{str(path)!r} contains an integer with too many digits to read; write it as a string"
+        ) from error
+    except RecursionError:
+        raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
+
+
+def rows_of_json(value: Any, path: Path) -> Iterator[Row]:
+    """Yield the rows in a JSON value; raises InputError if it has none.
+
+    Understands an array of rows; an object with such an array (the longest), with an array of rows
+    for each of several runs, of objects by number (OpenCompass), or of columns (pandas); `columns`
+    and `data` (pandas "split", tables of Weights & Biases); and `results` that are any of these.
+    """
+    rows = _rows_in(value)
+    if rows is None:
+        names = ", ".join(map(repr, value)) if isinstance(value, Mapping) else type(value).__name__
+        raise InputError(
+            f"{str(path)!r} is JSON without a list of rows (it has {clip(names, 200)}); give one "
+            "object a line, or an inspect log that was saved with its samples"
+        )
+    for number, fields in enumerate(rows, start=1):
+        if isinstance(fields, Mapping):
+            yield Row(number, fields)
+        else:
+            yield Row(number, {}, f"is a JSON {type(fields).__name__}, not an object")
+
+
+def _rows_in(value: Any) -> list[Any] | None:
+    if isinstance(value, list):
+        return [_unpacked(item) for item in value]
+    if not isinstance(value, Mapping) or not value:
+        return None
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list):
+        return [dict(zip(map(str, names), row, strict=False)) if isinstance(row, list) else row
+                for row in data]  # fmt: skip
+    if all(isinstance(item, Mapping) for item in value.values()):
+        if all(name.strip().isdecimal() for name in value):  # the key is the id of a row
+            return [{"index": name, **item} for name, item in value.items()]
+        places = dict.fromkeys(name for cells in value.values() for name in cells)
+        if all(str(place).isdecimal() for place in places):  # {column: {row: cell}}
+            return [{name: cells.get(place) for name, cells in value.items()} for place in places]
+    lists = [item for item in value.values() if isinstance(item, list) and item]
+    if len(lists) == len(value) > 1:
+        first = [table[0] for table in lists]
+        if all(isinstance(row, Mapping) and row.keys() == first[0].keys() for row in first):
+            return [{"run": run, **_unpacked(row)} for run, table in value.items() for row in table]
+        if len({len(item) for item in lists}) == 1:
+            return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
+    longest = max(tables, key=len, default=None)
+    if longest is None and isinstance(value.get("results"), Mapping):
+        return _rows_in(value["results"])
+    if longest is None and any(isinstance(item, str) for item in value.values()):
+        return [value]  # one row
+    return None if longest is None else [_unpacked(item) for item in longest]
+
+
+def _unpacked(item: Any) -> Any:
+    """Return a row, taken out of a list of one; a conversation gets a name."""
+    if isinstance(item, list) and item and all(isinstance(turn, Mapping) for turn in item):
+        is_chat = all("role" in turn or "from" in turn for turn in item)
+        return {"messages": item} if is_chat else item[0] if len(item) == 1 else item
+    return item
+
+
+# CSV
+
+
 def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     """Yield the rows of CSV; the separator is detected in the header."""
-    text = io.TextIOWrapper(file, encoding=_encoding(file), newline="")
+    start = file.read(2)
+    file.seek(0)
+    utf_16 = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Excel's "Unicode text"
+    text = io.TextIOWrapper(file, encoding="utf-16" if utf_16 else "utf-8-sig", newline="")
     csv.field_size_limit(LARGEST_ROW)
     number = 1
     try:
@@ -262,10 +305,13 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
                 continue
-            if len(cells) > len(columns):
+            if len(cells) > len(columns) and any(cells[len(columns) :]):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
-            else:
-                yield Row(number, dict(zip(columns, map(_csv_cell, cells), strict=False)))
+                continue
+            fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
+            if "" in fields and not fields[""] and columns[0]:
+                del fields[""]  # commas at the end of each line
+            yield Row(number, fields)
     except UnicodeError:
         raise InputError(
             f"the CSV file {name!r} is not valid UTF-8 near row {number + 1}; save it as UTF-8"
@@ -280,7 +326,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
 
 def _csv_cell(cell: str) -> Any:
     """Return the texts or messages that a cell lists in JSON or as Python prints them, else it."""
-    if cell[:2] not in ('["', "['", "[{") or cell[-1] != "]":
+    if cell[:2] not in ('["', "['", "[{") or cell[-1] != "]" or len(cell) > LARGEST_LITERAL:
         return cell
     import ast  # 2 ms that few files need
 
@@ -292,13 +338,6 @@ def _csv_cell(cell: str) -> Any:
         if set(map(type, items)) in ({str}, {dict}):
             return items
     return cell
-
-
-def _encoding(file: BinaryIO) -> str:
-    """Return the encoding of a text file: Excel saves "Unicode text" as UTF-16."""
-    start = file.read(2)
-    file.seek(0)
-    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
 
 def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
@@ -315,12 +354,22 @@ def check_columns(columns: Sequence[str], file: str) -> None:
     """Raise InputError for a header with a duplicate name or too many columns."""
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
-    if twice := [name for name, count in Counter(columns).items() if count > 1]:
+    counts = Counter(name for name in columns if name)
+    if twice := [name for name, count in counts.items() if count > 1]:
         raise InputError(f"{file} has two columns named {clip(twice[0])!r}; rename one")
 
 
+# Excel
+
+
 def _excel_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of an Excel file (`_sheet_rows`); formulas give their stored results."""
+    """Yield the rows of a workbook's first sheet that has a table, below its header.
+
+    The header is the first row with several texts; rows above it, such as a title, are left out. If
+    no sheet has such a row, the first row of the first sheet is the header. Further sheets with the
+    same header follow, each a run with the sheet's name if no column names the run. Formulas give
+    their stored results.
+    """
     from zipfile import BadZipFile, ZipFile  # 3 ms that no other format needs
 
     require_packages("reading Excel files", "excel", "openpyxl")
@@ -332,38 +381,41 @@ def _excel_rows(path: Path) -> Iterator[Row]:
                 size = sum(member.file_size for member in archive.infolist())
             if size > LARGEST_SHEET:
                 raise InputError(f"{str(path)!r} has {size} bytes once unpacked; save it as CSV")
-            yield from _sheet_rows(
-                openpyxl.load_workbook(file, read_only=True, data_only=True), path
-            )
+            with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
+                yield from _sheets_rows(book, path)
     except InputError:
         raise
     except (BadZipFile, *EXCEL_DAMAGE) as error:
         raise InputError(f"{str(path)!r} cannot be read as Excel: {clip(str(error))}") from error
 
 
-def _sheet_rows(book: Any, path: Path) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet that has a table, below its header.
-
-    The header is the first row with several texts; rows above it, such as a title, are left out. If
-    no sheet has such a row, the first row of the first sheet is the header. Further sheets with the
-    same header follow, each a run with the sheet's name if no column names the run.
-    """
-    with closing(book):
-        tables = [(sheet, header) for sheet in book.worksheets if (header := _header_row(sheet))]
-        tables = tables or [(book.worksheets[0], 1)]
-        columns = _header(*tables[0])
-        check_columns(columns, f"the Excel file {str(path)!r}")
-        alike = [table for table in tables if _header(*table) == columns]
-        names_runs = len(alike) > 1 and not {*RUN_FIELDS} & {*map(str.lower, columns)}
-        last = 0
-        for sheet, header in alike:
-            first = last + header + 1
-            run = {"run": sheet.title} if names_runs else {}
-            rows = sheet.iter_rows(min_row=header + 1, values_only=True)
-            for last, cells in enumerate(rows, start=first):
-                if any(cell is not None for cell in cells):
-                    fields = dict(zip(columns, map(_excel_cell, cells), strict=False))
-                    yield Row(last, fields | run)
+def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
+    tables = [(sheet, header) for sheet in book.worksheets if (header := _header_row(sheet))]
+    tables = tables or [(book.worksheets[0], 1)]
+    columns = _header(*tables[0])
+    check_columns(columns, f"the Excel file {str(path)!r}")
+    alike = [table for table in tables if _header(*table) == columns]
+    names_runs = len(alike) > 1 and not {*RUN_FIELDS} & {*map(str.lower, columns)}
+    last = 0
+    for sheet, header in alike:
+        first, empty = last + header + 1, 0
+        run = {"run": sheet.title} if names_runs else {}
+        rows = sheet.iter_rows(min_row=header + 1, max_col=len(columns) or 1, values_only=True)
+        for last, cells in enumerate(rows, start=first):
+            if any(cell is not None for cell in cells):
+                empty = 0
+                values = (
+                    cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+                    for cell in cells
+                )
+                yield Row(last, dict(zip(columns, values, strict=False)) | run)
+                continue
+            empty += 1  # openpyxl fills the gap before a row of a high number
+            if empty > MOST_EMPTY_ROWS:
+                raise InputError(
+                    f"{str(path)!r} has {MOST_EMPTY_ROWS:,} empty rows before row {last}; save "
+                    "the table as CSV"
+                )
 
 
 def _header(sheet: Any, number: int) -> list[str]:
@@ -384,28 +436,48 @@ def _header_row(sheet: Any) -> int:
     return 0
 
 
-def _excel_cell(cell: Any) -> Any:
-    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+# Parquet and Arrow
 
 
-def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
+def _arrow_rows(path: Path) -> Iterator[Row]:
     require_packages("reading Parquet and Arrow", "parquet", "pyarrow")
     import pyarrow as arrow
 
-    last = 0
+    first = 1
     try:
         for batch in _record_batches(path):
-            batch.validate(full=True)  # otherwise a damaged file may crash the process
-            numbers = range(last + 1, last + 1 + batch.num_rows)
-            last += batch.num_rows
-            if selected is every_row:
-                yield CellBatch(numbers, batch)
-            elif chosen := [number for number in numbers if selected(number)]:
-                yield CellBatch(chosen, batch.take([number - numbers.start for number in chosen]))
+            yield from rows_of_batch(batch, first)
+            first += batch.num_rows
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # Unicode: column names
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
+
+
+def rows_of_batch(batch: Any, first: int) -> Iterator[Row]:
+    """Yield the rows of a record batch; first: the number of its first row.
+
+    Raises InputError for text that is not UTF-8.
+    """
+    batch.validate(full=True)  # otherwise a damaged file may crash the process
+    names = batch.schema.names
+    step = ARROW_ROWS
+    if batch.nbytes > LARGEST_SLICE:
+        step = max(1, ARROW_ROWS * LARGEST_SLICE // batch.nbytes // 4)
+    for start in range(0, batch.num_rows, step):
+        part = batch.slice(start, step)
+        columns = [_values(column) for column in part.columns] if part.nbytes < LARGEST_ROW else []
+        for place in range(part.num_rows):
+            number = first + start + place
+            if columns:
+                yield Row(
+                    number, dict(zip(names, [column[place] for column in columns], strict=True))
+                )
+            elif (row := part.slice(place, 1)).nbytes < LARGEST_ROW:
+                cells = [_values(column)[0] for column in row.columns]
+                yield Row(number, dict(zip(names, cells, strict=True)))
+            else:
+                yield Row(number, {}, f"has {row.nbytes >> 20} MiB; split its texts")
 
 
 def _record_batches(path: Path) -> Iterator[Any]:
@@ -415,27 +487,25 @@ def _record_batches(path: Path) -> Iterator[Any]:
     if path.suffix == ".parquet":
         # No read-ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
-            repeated = _repeated_texts(file)
+            repeated = _repeated_texts(file, path)
         with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=repeated) as file:
-            yield from file.iter_batches(batch_size=BATCH_ROWS)
+            yield from file.iter_batches(batch_size=ARROW_ROWS)
         return
     with OSFile(str(path)) as source:  # not mapped: a file that shrinks would crash the process
         if source.read(len(ARROW_FILE)) == ARROW_FILE:
             reader = ipc.open_file(source)
-            batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+            batches: Iterable[Any] = map(reader.get_batch, range(reader.num_record_batches))
         else:
             source.seek(0)
-            batches = iter(ipc.open_stream(source))
-        for batch in batches:
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.slice(start, BATCH_ROWS)
+            batches = ipc.open_stream(source)
+        yield from batches
 
 
-def _repeated_texts(file: Any) -> list[str]:
+def _repeated_texts(file: Any, path: Path) -> list[str]:
     """Return the columns of a Parquet file that name a few long texts many times.
 
     They are read as dictionaries, which store each text once. Raises InputError for such a column
-    inside another column.
+    inside another column, and for cells that are too large.
     """
     names, metadata = {}, file.metadata
     paths = [file.schema.column(index).path for index in range(metadata.num_columns)]
@@ -443,18 +513,24 @@ def _repeated_texts(file: Any) -> list[str]:
         row_group = metadata.row_group(group)
         if row_group.total_byte_size < LONG_TEXTS:
             continue
+        if row_group.total_byte_size > LARGEST_ROW * max(1, row_group.num_rows):
+            size = row_group.total_byte_size // max(1, row_group.num_rows)
+            raise InputError(
+                f"{str(path)!r} has rows of about {size >> 20} MiB; split its texts, at most "
+                f"{LARGEST_ROW >> 20} MiB a row are read"
+            )
         # pyarrow crashes the process on damaged metadata of a column; reading a row of the column
         # raises an error instead.
-        plain = [path for path in paths if "." not in path]
+        plain = [each for each in paths if "." not in each]
         next(file.iter_batches(batch_size=1, row_groups=[group], columns=plain), None)
-        for index, path in enumerate(paths):
+        for index, column in enumerate(paths):
             chunk = row_group.column(index)
             size, packed = chunk.total_uncompressed_size, chunk.total_compressed_size
             if not chunk.has_dictionary_page or size < LONG_TEXTS:
                 continue
             dictionary = chunk.data_page_offset - (chunk.dictionary_page_offset or 0)
             if dictionary > 2 * LONG_TEXTS or size > 50 * packed:
-                names[path] = size
+                names[column] = size
     if nested := next((name for name in names if "." in name), ""):
         raise InputError(
             f"the column {clip(nested)!r} repeats texts of {names[nested]} bytes; write it plainly"
@@ -470,6 +546,10 @@ def _values(column: Any) -> list[Any]:
         if arrow.types.is_temporal(column.type):  # Arrow has a year 10,000, Python does not
             column = column.cast(arrow.string())
         if arrow.types.is_dictionary(column.type):  # each value is converted once: 50 times as fast
+            if column.dictionary.nbytes > 4 * LARGEST_ROW:
+                raise InputError(
+                    f"a column repeats texts of {column.dictionary.nbytes >> 20} MiB; split them"
+                )
             words, places = _values(column.dictionary), column.indices.to_pylist()
             return [None if place is None else words[place] for place in places]
         plain: list[Any] = column.to_pylist()
@@ -477,59 +557,3 @@ def _values(column: Any) -> list[Any]:
         reason = clip(str(error), 200)
         raise InputError(f"a column of the Parquet file cannot be read: {reason}") from error
     return plain
-
-
-# Files that are one JSON value: a log, or an array of rows
-
-
-def read_whole(path: Path) -> Any:
-    """Return the value of a `.json` file, or of any other text file that begins with "[".
-
-    Returns None if the file must be read row by row: it is neither of these, or has further values
-    after the first, as JSONL does. Raises InputError if it is one value that cannot be read.
-    """
-    if _unpacked_suffix(path) in NO_JSON or not path.is_file():
-        return None
-    with _opened(path) as file:
-        if _unpacked_suffix(path) != ".json" and not _begins_array(file.read(256)):
-            return None
-        file.seek(0)
-        content = file.read(LARGEST_WHOLE + 1)
-    if len(content) > LARGEST_WHOLE:
-        raise InputError(
-            f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB; write "
-            "one object a line (JSONL)"
-        )
-    try:
-        return json.loads(content)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            return None
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{str(path)!r} is not valid JSON ({error.msg}, {where})") from error
-    except ValueError as error:
-        raise InputError(
-            f"{str(path)!r} contains an integer with too many digits to read; write it as a string"
-        ) from error
-    except RecursionError:
-        raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
-
-
-def _begins_array(head: bytes) -> bool:
-    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
-
-
-def array_rows(value: Any, path: Path) -> Iterator[Row]:
-    """Yield the objects of a JSON array as rows; raises InputError for any other value."""
-    if not isinstance(value, list):
-        raise InputError(
-            f"{str(path)!r} has neither 'samples' nor another list of rows; give an inspect log "
-            "that was saved with its samples, or one JSON object a line"
-        )
-    for number, fields in enumerate(value, start=1):
-        if isinstance(fields, dict):
-            yield Row(number, fields)
-        else:
-            yield Row(number, {}, f"is a JSON {type(fields).__name__}, not an object")

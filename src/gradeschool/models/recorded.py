@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from gradeschool.datasets.load import Dataset
 from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
-from gradeschool.scoring.matching import Matcher, examined
+from gradeschool.scoring.matching import Matcher
 
 SAMPLE = "sample"
 SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.jsonl"
@@ -27,8 +26,7 @@ class RecordedModel:
     def __init__(self, spec: str, problems: tuple[Problem, ...], dataset: str) -> None:
         path_text, _, run = spec.partition("#")
         path = SAMPLE_FILE if path_text == SAMPLE else Path(path_text)
-        examine = examined(Dataset(dataset, problems, ""), path_text)
-        recordings = [sample for sample in read_samples(path, examine=examine) if not sample.fault]
+        recordings = [sample for sample in read_samples(path) if not sample.fault]
         self.run = _choose(Counter(recorded.run for recorded in recordings), run, path_text)
         self.name = f"recorded-{self.run}"
         self.identity = f"recorded/{path_text}#{self.run}"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from numbers import Number
 from typing import Any
 
-from gradeschool.answers.golds import read_gold
+from gradeschool.answers.golds import read_solution
 from gradeschool.errors import InputError
-from gradeschool.problem import MARKER, Problem
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.verdict import Verdict
@@ -49,9 +49,5 @@ def problem_of(gold: object, expressions: bool = False) -> Problem:
         if "answer" not in gold:
             raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
         question, gold = gold.get("question"), gold["answer"]
-    number = read_gold(gold, expressions)
-    text = gold if isinstance(gold, str) and MARKER in gold else f"{MARKER} {number}"
-    start, marker, end = text.rpartition(MARKER)
-    if end.strip() != number:
-        text = f"{start}{marker} {number}"
-    return Problem("?", question if isinstance(question, str) else "", number, text)
+    number, solution = read_solution(gold, expressions)
+    return Problem("?", question if isinstance(question, str) else "", number, solution)

@@ -6,9 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,17 +22,18 @@ from gradeschool.formats.own_run import (
     missing_samples,
 )
 from gradeschool.formats.read import (
-    SampleBatch,
+    OWN,
+    SampleFile,
     name_of,
     name_of_unnamed,
     nothing_in,
     require,
-    sample_batches,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
-from gradeschool.formats.tables import RowSelection, every_row
+from gradeschool.formats.tables import Row
 from gradeschool.problem import Problem
-from gradeschool.scoring.matching import Matcher, examined
+from gradeschool.scoring.checks import Checks, id_base
+from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import Run, collect
 
 DEFAULT_DATASET = "gsm8k"
@@ -45,22 +44,83 @@ MOST_NAMES = 5  # runs named in a message
 TEST_SPLIT = "test"
 
 
-@dataclass(frozen=True, slots=True)
 class Source:
-    """One table of completions.
+    """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
     name: as the user gave it. parts: its files in order; one, except for tables in several files.
     run: the run of rows that name none. only: the one selected run, "" for all. options: for this
-    file. warn: called with sentences on how it is read, while it is read.
+    file. warn: called with sentences on how it is read.
     """
 
-    name: str
-    parts: tuple[Path, ...]
-    run: str
-    dataset: Dataset
-    only: str
-    options: ReadOptions
-    warn: Callable[[str], None]
+    def __init__(
+        self,
+        name: str,
+        parts: tuple[Path, ...],
+        run: str,
+        only: str,
+        options: ReadOptions,
+        warn: Callable[[str], None],
+    ) -> None:
+        """Open the first file. Raises InputError if it is not certain how to read it."""
+        self.name = name
+        self.parts = parts
+        self.run = run
+        self.only = only
+        self.options = options
+        self.warn = warn
+        if parts:
+            self.file = SampleFile(parts[0], run, options)
+        self.dataset = OWN_GOLDS
+        self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
+        self.checks: Checks | None = None
+
+    def begin(self, rows: Sequence[Row]) -> None:
+        """Open a table without a local file by its first rows."""
+        self.file = SampleFile(Path(self.name), self.run, self.options, rows)
+        self.match_with(self.dataset)
+
+    @property
+    def brings_problems(self) -> bool:
+        """Whether the first rows all have golds of their own, so that no dataset is needed."""
+        usable = [sample.reference for sample in self.file.head if not sample.fault]
+        return bool(usable) and all(reference.gold is not None for reference in usable)
+
+    def match_with(self, dataset: Dataset) -> None:
+        """Find out from the first rows how they name the problems of a dataset, and say it."""
+        file, options = self.file, self.options
+        self.dataset = dataset
+        columns = None if file.reader is None else file.reader.columns
+        own_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
+        matcher = Matcher(dataset.problems, dataset.name)
+        if file.kind == OWN:
+            self.matcher = matcher
+            return
+        has_questions = any(sample.reference.question is not None for sample in file.head)
+        has_golds = any(sample.reference.gold is not None for sample in file.head)
+        base = options.id_base
+        by_id = (
+            options.dataset is not None
+            or base is not None
+            or (manifest_of(file.path).get("dataset") is not None)
+        )
+        if base is None and not has_questions and not options.in_order:
+            found = id_base(file.head, matcher)
+            base, by_id = found or 0, by_id or found is not None
+        if has_questions:
+            by_id = not has_golds
+        self.matcher = Matcher(dataset.problems, dataset.name, by_id, base or 0, own_golds)
+        self.checks = Checks(self.name, self.matcher, columns, options)
+        problems = (
+            f"problems of {dataset.name!r}" if dataset.problems else "the file's own problems"
+        )
+        if dataset.problems and has_golds and not by_id:
+            problems = (
+                f"{problems} by their questions, else the file's own"
+                if has_questions
+                else ("the file's own problems")
+            )
+        counted = f" (ids from {base})" if base else ""
+        self.warn(f"read {self.name!r}: {file}; {problems}{counted}")
 
     def batches(self) -> Iterator[list[Sample]]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.
@@ -68,13 +128,14 @@ class Source:
         Rows that cannot be used come with their fault; those among them that name no run have the
         run UNNAMED. Raises InputError if a file cannot be read, or contains nothing.
         """
-        matcher = Matcher(self.dataset.problems, self.dataset.name)
         runs: dict[str, None] = {}
         for path in self.parts:
+            file = self.file if path == self.parts[0] else SampleFile(path, self.run, self.options)
             is_empty = True
-            for batch in self.read(path):
-                matched = list(map(matcher.match, batch.samples()))
-                is_empty = is_empty and not matched
+            for batch in file.batches():
+                matched = [self.matcher.match(sample) for sample in batch]
+                self.check(matched)
+                is_empty = False
                 runs.update(dict.fromkeys(sample.run for sample in matched))
                 if self.only:
                     matched = [each for each in matched if each.run in (self.only, UNNAMED)]
@@ -84,17 +145,17 @@ class Source:
         if self.only and self.only not in runs:
             raise no_such_run(parted(self.name)[0], self.only, runs)
 
-    def read(self, path: Path, selected: RowSelection = every_row) -> Iterator[SampleBatch]:
-        """Yield the batches of one of the files, not parsed yet and without problems."""
-        examine = examined(self.dataset, self.name, self.options.dataset is not None)
-        return sample_batches(path, selected, self.run, examine, self.options, self.warn)
+    def check(self, samples: Iterable[Sample]) -> None:
+        """Count the facts of matched samples for `conclude`; `batches` does so itself."""
+        if self.checks is not None:
+            self.checks.add(samples)
 
     def conclude(self) -> list[str]:
         """Return the warnings of the checks over all samples, after the last batch.
 
         Raises InputError if the samples show that the file was not read as it was meant.
         """
-        return []
+        return [] if self.checks is None else self.checks.conclude()
 
 
 def open_sources(
@@ -106,34 +167,32 @@ def open_sources(
     form one table; "#RUN" after it selects one run. Without a dataset in the options, it is the
     run folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
-    dataset = options.dataset
-    tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
-    each = [options.for_file(number, len(names)) for number in range(len(names))]
-    own = {
+    opened = _opened(names, options, warn)
+    wanted = {
         name
-        for (name, _, parts, used), chosen in zip(tables, each, strict=True)
-        if dataset is None and _brings(parts, used, chosen)
+        for source, name in opened
+        if options.dataset or is_here(name) or not source.brings_problems
     }
-    check_sources([name for name in names if name not in own], options)
-    loaded = load_datasets(used for name, *_, used in tables if name not in own)
-    return [
-        Source(name, parts, unnamed_run(name), OWN_GOLDS if name in own else loaded[used], only,
-               chosen, warn)
-        for (name, only, parts, used), chosen in zip(tables, each, strict=True)
-    ]  # fmt: skip
+    loaded = load_datasets(wanted)
+    for source, name in opened:
+        source.match_with(loaded.get(name, OWN_GOLDS))
+    return [source for source, _ in opened]
+
+
+def _opened(
+    names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
+) -> list[tuple[Source, str]]:
+    """Return the tables with the names of their datasets, before any of these is fetched."""
+    opened = []
+    for number, name in enumerate(names):
+        parts, used = files_of(name, options.dataset)
+        chosen = options.for_file(number, len(names))
+        source = Source(name, parts, unnamed_run(name), parted(name)[1], chosen, warn)
+        opened.append((source, used))
+    return opened
 
 
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
-
-
-def _brings(parts: Sequence[Path], dataset: str, options: ReadOptions) -> bool:
-    """Return whether files contain a gold for every row, so that no dataset is needed."""
-    if is_here(dataset):
-        return False
-    with closing(sample_batches(parts[0], options=options)) as batches:
-        samples = [sample for batch in islice(batches, 1) for sample in batch.samples()]
-    usable = [sample.reference for sample in samples if not sample.fault]
-    return bool(usable) and all(reference.gold is not None for reference in usable)
 
 
 def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
@@ -145,48 +204,9 @@ def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
 CheckRuns = Callable[[Sequence[str]], None]
 
 
-def check_sources(
-    names: Sequence[str], options: ReadOptions, check_runs: CheckRuns | None = None
-) -> None:
-    """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
-
-    Files are inspected only if their dataset has to be fetched; otherwise reading them gives the
-    same error immediately after. check_runs raises InputError for unsuitable run names; it is
-    called if every file was inspected.
-    """
-    tables = [(name, *files_of(name, options.dataset)) for name in names]
-    chosen: list[str] = []
-    for name, parts, used in tables:
-        if is_here(used):
-            check_runs = None
-            continue
-        file, only = parted(name)
-        runs = _runs_in(file, parts, unnamed_run(name), options)
-        if only and only not in runs:
-            raise no_such_run(file, only, runs)
-        chosen += [only] if only else runs
-    if check_runs:
-        check_runs(chosen)
-
-
-def _runs_in(file: str, parts: Iterable[Path], default_run: str, options: ReadOptions) -> list[str]:
-    """Return the names of a table's runs; raises InputError if no row of it can be used."""
-    runs: dict[str, None] = {}
-    first: Sample | None = None
-    is_usable = False
-    for part in parts:
-        is_empty = True
-        for batch in sample_batches(part, default_run=default_run, options=options):
-            for sample in batch.samples():
-                first, is_empty = first or sample, False
-                is_usable = is_usable or not sample.fault
-                runs[sample.run] = None
-        if is_empty:
-            raise nothing_in(part)
-    if first is not None and not is_usable:
-        raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
-    unnamed = name_of_unnamed(runs, default_run)
-    return list(dict.fromkeys(unnamed if run == UNNAMED else run for run in runs))
+def check_sources(names: Sequence[str], options: ReadOptions) -> None:
+    """Raise InputError for a table that cannot be read, before slower preparations."""
+    _opened(names, options, lambda message: None)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -285,9 +305,9 @@ def load_runs(path: Path, options: ReadOptions, warn: Callable[[str], None]) -> 
     samples = [sample for batch in source.batches() for sample in batch]
     name = name_of_unnamed({sample.run for sample in samples}, source.run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
-    runs = collect(samples, source.dataset.name, source.name, warn)
     for warning in source.conclude():
         warn(warning)
+    runs = collect(samples, source.dataset.name, source.name, warn)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
         for run in runs:
             _arrange(run, {problem.id: n for n, problem in enumerate(source.dataset.problems)})
@@ -342,7 +362,6 @@ def choose_runs(
     a file does not contain.
     """
     specs = once_each(specs)
-    check_sources(specs, options, check_runs)
     files = list(dict.fromkeys(parted(spec)[0] for spec in specs))
     loaded: dict[Path, list[Run]] = {}
     notes: dict[Path, tuple[str, ...]] = {}

@@ -1,0 +1,594 @@
+"""Which column of a table has which role: named by the user, else by a few canonical names.
+
+Names are compared in lower case with "_" for every other character. A dot leads into an object, and
+into each object of a list. What a column contains must fit its role; where several columns could
+have the texts, nothing is guessed: the error shows rows and the command for each choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from gradeschool.answers.numbers import normalize
+from gradeschool.completion import finish_of
+from gradeschool.errors import InputError
+from gradeschool.formats.samples import (
+    UNNAMED,
+    UNNUMBERED,
+    Reference,
+    Sample,
+    error_of,
+    faulty,
+    first_of,
+    flag_of,
+    sample_number,
+    shown,
+    text_of,
+    whole_number,
+)
+from gradeschool.formats.tables import RUN_FIELDS, Row
+from gradeschool.problem import MARKER
+from gradeschool.scorer import clip
+
+CHAT = ("messages", "conversation", "conversations", "chat", "dialogue", "turns")
+# The canonical names of each role, the better ones first; "answer" is known by its contents.
+TEXTS = (
+    *("response", "responses", "completion", "completions", "output", "outputs"),
+    *("generation", "generations", "generated_text", "generated_response", "generated_answer"),
+    *("generated_solution", "generated", "model_output", "model_response", "model_answer"),
+    *("model_prediction", "model_completion", "model_solution", "llm_response", "llm_output"),
+    *("llm_answer", "prediction", "predictions", "predict", "predicted", "candidate", "candidates"),
+    *("output_text", "response_text", "raw_output", "raw_response", "full_response", "choices"),
+    *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
+    *("prediction_text", "pred_text", "model_generation", "full_output"),
+)
+WEAK_TEXTS = (
+    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer", "text"),
+    *("content", "result", "results", "code", "program", *CHAT),
+)
+QUESTIONS = (
+    *("question", "problem", "question_text", "problem_text", "query", "user_input", "user"),
+    *("instruction", "prompt", "prompts", "full_prompt", "input", "inputs", "input_text", *CHAT),
+)
+GOLDS = (
+    *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer", "groundtruth"),
+    *("gt", "gt_answer", "target", "targets", "expected", "expected_answer", "expected_output"),
+    *("correct_answer", "ideal", "reference_answer", "reference", "references", "true_answer"),
+    *("gold_label", "label", "labels"),
+)
+GOLD_WORDS = {"gold", "golden", "target", "truth", "expected"}  # in other names of golds
+WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
+IDS = (
+    *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id", "qid"),
+    *("uid", "instance_id", "question_index", "problem_index", "sample_idx", "row_id", "row"),
+    *("data_id", "custom_id", "dataset_index", "unnamed_0", ""),
+)
+RUNS = (*RUN_FIELDS, "checkpoint", "model_path", "system")
+SAMPLES = ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat")
+FINISHES = ("finish", "finish_reason", "stop_reason")
+ERRORS = ("error", "error_message", "exception")
+FLAGS = (
+    *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed", "exact_match"),
+    *("acc", "accuracy", "result", "score", "scores", "reward", "judge", "verdict", "label"),
+    *("labels", "reported_correct", "grade", "match"),
+)
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "response": (*TEXTS, *WEAK_TEXTS),
+    "question": QUESTIONS,
+    "gold": (*GOLDS, *WEAK_GOLDS),
+    "id": IDS,
+    "run": RUNS,
+    "sample": SAMPLES,
+    "finish": FINISHES,
+    "error": ERRORS,
+    "flag": FLAGS,
+}
+ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
+           "model": "run"}  # fmt: skip
+EXECUTED = (
+    "executed",
+    "exec_result",
+    "execution_result",
+    "program_output",
+    "code_output",
+    "report",
+)
+LATE = ("run", "sample", "finish", "error")  # fit by name alone
+NO_COLUMN = "-"  # --columns gold=-: the file has none
+INNER = ("text", "content", "generated_text", "completion", "response", "output", "message",
+         "output_text", "answer", "choices", "candidates", "parts")  # fmt: skip
+FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
+USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
+PLAIN = re.compile(r"[^0-9a-z]+")
+BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
+DEEPEST = 12  # levels of lists and objects around a text
+SHORT = 40  # characters of an example
+EXAMPLES = 3  # rows in a message
+WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
+ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
+MOST_TOGETHER = 0.9  # share of rows that makes a column what it looks like
+
+
+@cache
+def plain_name(name: str) -> str:
+    """Return a column's name in lower case, with "_" for every other character."""
+    return PLAIN.sub("_", str(name).lower()).strip("_")
+
+
+class Column(NamedTuple):
+    """A column, or a value inside the objects of a column; joined: a list of steps is one text."""
+
+    path: tuple[str, ...]
+    joined: bool = False
+
+    def value(self, fields: Mapping[str, Any]) -> Any:
+        """Return the value in a row, None if there is none; a list for each object of a list."""
+        value: Any = fields.get(self.path[0])
+        for name in self.path[1:]:
+            if isinstance(value, list):
+                inner = [item.get(name) for item in value if isinstance(item, Mapping)]
+                value = inner if len(inner) == len(value) else None
+            else:
+                value = value.get(name) if isinstance(value, Mapping) else None
+        if self.joined and isinstance(value, list):
+            steps = [step if isinstance(step, str) else text_of([step]) for step in value]
+            return "\n".join(step for step in steps if step)
+        return value
+
+    def __str__(self) -> str:
+        """Return the name as --columns takes it."""
+        return ".".join(self.path) + "+" * self.joined
+
+
+class Columns:
+    """The column of each role in one file, and how a row becomes samples.
+
+    is_weak: the name of the text's column may as well be that of the reference solution. named:
+    the roles that the user named. others: the columns without a role.
+    """
+
+    def __init__(
+        self,
+        roles: Mapping[str, Column],
+        named: frozenset[str],
+        is_weak: bool,
+        in_order: bool,
+        others: Sequence[str] = (),
+    ) -> None:
+        self.roles = roles
+        self.named = named
+        self.is_weak = is_weak
+        self.in_order = in_order
+        self.others = others
+        self.rows = 0  # that were read, for --in-order
+        self._names = {role: (column.path[0] if len(column.path) == 1 and not column.joined
+                              else "") for role, column in roles.items()}  # fmt: skip
+
+    def __str__(self) -> str:
+        """Return "response=completion, question=question"."""
+        order = ["problems=in order"] if self.in_order else []
+        return ", ".join([*(f"{role}={column}" for role, column in self.roles.items()), *order])
+
+    def _value(self, role: str, fields: Mapping[str, Any]) -> Any:
+        name = self._names.get(role)
+        if name is None:
+            return None
+        return fields.get(name) if name else self.roles[role].value(fields)
+
+    def read(self, row: Row, default_run: str) -> list[Sample]:
+        """Return the samples of a row: one for each of its texts."""
+        fields = row.fields
+        order = self.rows
+        self.rows += 1
+        content = self._value("response", fields)
+        texts = [content] if isinstance(content, str) else texts_of(content)
+        run = run_name(self._value("run", fields)) if "run" in self._names else ""
+        model = fields.get("model")
+        failure = self._value("error", fields)
+        if failure is None and not texts:
+            failure = first_of(fields, ERRORS)
+        error = error_of(failure, bool(texts)) if failure is not None else ""
+        if fields.get("failureReason") in (0, 1):
+            error = ""  # promptfoo gives the reason why an answer is wrong
+        if error and not texts:
+            texts = [""]
+        if not texts:
+            value = "null" if content is None else shown(content)
+            fault = f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
+            return [faulty(row.number, run or UNNAMED, fault)]
+        id = None if self.in_order else id_of(self._value("id", fields))
+        question = None if self.in_order else question_of(self._value("question", fields))
+        gold = self._value("gold", fields)
+        in_text = id is None and question is None and not self.in_order and gold is None
+        if question and self.roles["response"].path[-1] == "generated_text":
+            texts = [text.removeprefix(question) for text in texts]  # of a Hugging Face pipeline
+        number = sample_number(self._value("sample", fields)) if "sample" in self._names else -1
+        finish, flag = self._value("finish", fields), self._value("flag", fields)
+        finishes = [finish] if finish is not None else finishes_of(content)
+        flags = flag if isinstance(flag, list) and len(flag) == len(texts) else [flag] * len(texts)
+        reference = Reference(id, question, gold, order if self.in_order else None, in_text)
+        return [
+            Sample(
+                row.number,
+                run or default_run,
+                text,
+                reference,
+                number if len(texts) == 1 else max(number, 0) + index,
+                finish_of(finishes[index % len(finishes)] if finishes else None),
+                error,
+                model=model if isinstance(model, str) else run,
+                flag=flag_of(flags[index]),
+            )
+            for index, text in enumerate(texts)
+        ]
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Read "question=NAME,response=NAME". Raises InputError for another role or form."""
+    columns = {}
+    for part in text.split(","):
+        role, equals, name = (word.strip() for word in part.partition("="))
+        role = ALIASES.get(role, role)
+        if not equals or not name:
+            raise InputError(
+                f"--columns {clip(part)!r} is not ROLE=COLUMN, such as response=Output"
+            )
+        if role not in ROLES:
+            raise InputError(
+                f"--columns {clip(part)!r}: {clip(role)!r} is not a role; use {', '.join(ROLES)}"
+            )
+        columns[role] = name
+    return columns
+
+
+def choose_columns(
+    rows: Sequence[Mapping[str, Any]], named: Mapping[str, str], file: str, in_order: bool
+) -> Columns:
+    """Return the columns of a table from its first rows and the names that the user gave.
+
+    Raises InputError if it is not certain which column has the texts.
+    """
+    table = _Table(rows, file)
+    roles = {role: table.named(name) for role, name in named.items() if name != NO_COLUMN}
+    is_weak = False
+    if "response" not in roles:
+        roles["response"], is_weak = table.choose_text(roles, named)
+    taken = {column.path for column in roles.values()}
+    for role in ROLES:
+        if role in named or role == "response":
+            continue
+        column = table.choose(role, taken)
+        if column is not None:
+            roles[role] = column
+            if role != "question" or plain_name(column.path[-1]) not in CHAT:
+                taken.add(column.path)
+    ordered = {role: roles[role] for role in ROLES if role in roles}
+    used = {column.path[0] for column in ordered.values()}
+    others = [column.path[0] for column in table.columns.values() if column.path[0] not in used]
+    return Columns(ordered, frozenset(named), is_weak, in_order, others)
+
+
+class _Table:
+    """The first rows of a file, by column."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], file: str) -> None:
+        self.rows = rows
+        self.file = file
+        self.columns: dict[str, Column] = {}  # by plain name, the first column with it
+        self.nested: dict[str, list[Column]] = {}  # by the plain name of the last part
+        for fields in rows:
+            for name, value in fields.items():
+                self.columns.setdefault(plain_name(name), Column((name,)))
+                for path in _inside(value, (name,), 1):
+                    columns = self.nested.setdefault(plain_name(path[-1]), [])
+                    if Column(path) not in columns:
+                        columns.append(Column(path))
+
+    def named(self, name: str) -> Column:
+        """Return the column that the user named; "+" after it joins a list of steps."""
+        joined = name.endswith("+") and not any(name in fields for fields in self.rows)
+        name = name.removesuffix("+") if joined else name
+        if any(name in fields for fields in self.rows):
+            return Column((name,), joined)
+        path = tuple(name.split("."))
+        for column in self.every():
+            if column.path == path or ".".join(map(plain_name, column.path)) == ".".join(
+                map(plain_name, path)
+            ):
+                return Column(column.path, joined)
+        names = clip(", ".join(map(repr, map(str, self.columns.values()))), 300) or "none"
+        raise InputError(
+            f"--columns names {name!r}, but the columns are {names}; `--columns` without a value "
+            "shows them with examples"
+        )
+
+    def every(self) -> list[Column]:
+        """Return the columns, then the values inside them."""
+        inside = (column for alike in self.nested.values() for column in alike)
+        return [*self.columns.values(), *inside]
+
+    def values(self, column: Column) -> list[Any]:
+        """Return the column's values, without missing ones."""
+        found = (column.value(fields) for fields in self.rows)
+        return [value for value in found if value is not None and value == value]
+
+    def choose_text(
+        self, roles: Mapping[str, Column], named: Mapping[str, str]
+    ) -> tuple[Column, bool]:
+        """Return the column of the texts, and whether its name is a weak one."""
+        taken = {column.path for column in roles.values()}
+        strong = self._with_texts(TEXTS, taken)
+        weak = self._with_texts(WEAK_TEXTS, taken)
+        if not strong:
+            inner = [each for name in TEXTS for each in self.nested.get(name, ())]
+            strong = [each for each in inner if any(map(texts_of, self.values(each)))]
+        if len(strong) > 1:
+            first = self.values(strong[0])
+            strong = [strong[0], *(each for each in strong[1:] if self.values(each) != first)]
+        if len(strong) == 1:
+            return strong[0], False
+        if strong:
+            raise self.refused(strong, "may be the text")
+        if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
+            weak = [each for each in weak if not self._is_golds(each)] or weak
+        if len(weak) > 1 and {plain_name(each.path[-1]) for each in weak} & {*CHAT}:
+            weak = [each for each in weak if plain_name(each.path[-1]) in CHAT][:1]
+        if len(weak) == 1:
+            return weak[0], plain_name(weak[0].path[-1]) not in ("code", "program", *CHAT)
+        if weak:
+            raise self.refused(weak, "may be the text")
+        raise self.refused(self._any_texts(taken), "has a name by which it would be the text")
+
+    def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
+        found = [self.columns[name] for name in names if name in self.columns]
+        return [
+            column
+            for column in found
+            if column.path not in taken
+            and any(texts_of(value) is not None for value in self.values(column))
+            and not self.are_flags(column)
+        ]
+
+    def _is_golds(self, column: Column) -> bool:
+        values = self.values(column)
+        golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
+                 for value in values]  # fmt: skip
+        return sum(map(bool, golds)) >= MOST_TOGETHER * len(values)
+
+    def are_flags(self, column: Column) -> bool:
+        """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""
+        flat: list[Any] = []
+        for value in self.values(column):
+            flat += value if isinstance(value, list) else [value]
+        if not flat or any(flag_of(value) is None for value in flat):
+            return False
+        numbers = [value for value in flat if not isinstance(value, bool) and value not in WORDS]
+        return not numbers or len(flat) >= ENOUGH
+
+    def _any_texts(self, taken: set[tuple[str, ...]]) -> list[Column]:
+        """Return the columns with texts that no better role claims, for a message."""
+        found = []
+        for column in self.every():
+            free = column.path not in taken and plain_name(column.path[-1]) not in QUESTIONS[:5]
+            if free and any(map(texts_of, self.values(column))) and not self.are_flags(column):
+                found.append(column)
+        return found[:8]
+
+    def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
+        """Return the first column of a role whose values fit it, None if there is none."""
+        names = [self.columns[name] for name in ROLES[role] if name in self.columns]
+        if role == "gold":
+            names += [
+                column for name, column in self.columns.items() if GOLD_WORDS & {*name.split("_")}
+            ]
+        for column in names:
+            is_chat = plain_name(column.path[-1]) in CHAT  # has the question and the text
+            if (column.path not in taken or is_chat) and self._fits(role, column):
+                return column
+        if role in ("question", "gold", "id", "flag"):
+            for column in (each for name in ROLES[role] for each in self.nested.get(name, ())):
+                is_free = not any(column.path[: len(path)] == path for path in taken)
+                if (is_free or role == "flag") and self._fits(role, column):
+                    return column
+        return None
+
+    def _fits(self, role: str, column: Column) -> bool:
+        if role == "flag":
+            return self.are_flags(column)
+        if role == "gold" and self.are_flags(column):
+            return False
+        values = self.values(column)
+        late = not values and role in ("run", "finish", "error")  # a later row may have one
+        return late or any(map(FITS[role], values))
+
+    def refused(self, columns: Sequence[Column], why: str) -> InputError:
+        """Return the error that shows rows of these columns and the command for each choice."""
+        if not columns:
+            names = clip(", ".join(map(repr, map(str, self.columns.values()))), 200) or "none"
+            return InputError(f"{self.file!r} has no text in any column; its columns are {names}")
+        names = ", ".join(repr(str(column)) for column in columns)
+        only = "each of the columns" if len(columns) > 1 else "the column"
+        no = why.startswith("has")
+        lines = [f"no column of {self.file!r} {why}; it has texts in {names}" if no
+                 else f"{only} {names} of {self.file!r} {why}; name the right one"]  # fmt: skip
+        for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
+            cells = [f"{column} = {example(column.value(fields))}" for column in columns]
+            lines.append(f"  row {number}: {'; '.join(cells)}")
+        lines += [f"  --columns response={column}" for column in columns]
+        return InputError("\n".join(lines))
+
+
+def example(value: Any) -> str:
+    """Return a value as it fits into a line."""
+    text = " ".join(value.split()) if isinstance(value, str) else shown(value)
+    return repr(text if len(text) <= SHORT else f"{text[: SHORT - 3]}...")
+
+
+def _inside(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the values inside an object, or inside the objects of a list."""
+    if isinstance(value, list):
+        value = value[0] if value and isinstance(value[0], Mapping) else None
+    if isinstance(value, Mapping) and depth < 4:
+        for name, inner in value.items():
+            yield (*path, str(name))
+            yield from _inside(inner, (*path, str(name)), depth + 1)
+
+
+def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
+    """Return all columns with an example and the roles that fit, for `--columns` without value."""
+    table = _Table(rows, file)
+    lines = [f"columns of {file!r}, and the roles that fit (--columns ROLE=COLUMN,...):"]
+    for column in table.every():
+        values = table.values(column)
+        named = [role for role in LATE if plain_name(column.path[-1]) in ROLES[role]]
+        roles = [
+            role for role in ROLES if role not in LATE and values and table._fits(role, column)
+        ]
+        lines.append(f"  {column}: {example(values[0]) if values else 'empty'}: "
+                     f"{', '.join(roles + named) or 'none'}")  # fmt: skip
+    return "\n".join(lines)
+
+
+# Values
+
+
+def texts_of(value: Any, depth: int = 0) -> list[str] | None:
+    """Return the completions in a value (texts, messages, choices); None if it has no text."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        return [normalize(repr(value))]
+    if isinstance(value, Mapping):
+        if is_response(value):
+            return texts_of(value["output"], depth + 1) or [""]
+        message = value.get("message")
+        if isinstance(message, Mapping) and message.get("content", "") is None:
+            return [""]  # cut while it was thinking, or a tool call
+        inner = next((value[name] for name in INNER if value.get(name) is not None), None)
+        if inner is value.get("parts"):  # Gemini's: parts of one message
+            text = text_of(inner)
+            return None if text is None else [text]
+        return None if inner is None else texts_of(inner, depth + 1)
+    if not isinstance(value, list) or not value:
+        return None
+    if _is_conversation(value):
+        last = value[-1]
+        text = _turn(last) if _role(last) in ANSWERERS else None
+        return None if text is None else [text]
+    if len(value) == 1 and isinstance(value[0], list):
+        return texts_of(value[0], depth + 1)
+    if messages := [each for each in value if isinstance(each, Mapping)
+                    and each.get("type") == "message"]:  # of the Responses API  # fmt: skip
+        return texts_of(messages[-1], depth + 1)
+    if isinstance(value[0], Mapping) and "type" in value[0]:  # parts of one message
+        text = text_of(value)
+        return [text] if text else None
+    texts = [texts_of(item, depth + 1) for item in value]
+    whole = [text[0] for text in texts if text and len(text) == 1]
+    return whole if len(whole) == len(value) else None
+
+
+def finishes_of(value: Any, depth: int = 0) -> list[object]:
+    """Return the finish reasons in the value that has the completions (choices), in their order."""
+    if depth > DEEPEST:
+        return []
+    if isinstance(value, list):
+        each = [finishes_of(item, depth + 1) if isinstance(item, Mapping) else [] for item in value]
+        return [reasons[0] for reasons in each] if all(each) else []
+    if not isinstance(value, Mapping):
+        return []
+    if is_response(value):
+        details = value.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, Mapping) else None
+        return [reason or value.get("status")]
+    reason = first_of(value, FINISH_KEYS)
+    if reason is not None:
+        return [reason]
+    return next(
+        (reasons for name in INNER if (reasons := finishes_of(value.get(name), depth + 1))), []
+    )
+
+
+def question_of(value: Any, depth: int = 0) -> str | None:
+    """Return a question: a text, or the last message of the user."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if isinstance(value, Mapping):
+        inner = first_of(value, ("question", "problem", "text", "content", "prompt"))
+        return question_of(inner) if isinstance(inner, str) else None
+    if isinstance(value, list) and value and _is_conversation(value):
+        return next((_turn(turn) for turn in reversed(value) if _role(turn) in USERS), None)
+    if isinstance(value, list) and len(value) == 1 and depth < DEEPEST:
+        return question_of(value[0], depth + 1)
+    return None
+
+
+def id_of(value: Any) -> str | None:
+    """Return an id as text: pandas writes 3.0 for 3 where another id is missing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:
+        return None
+    if isinstance(value, str):
+        return value or None
+    number = whole_number(value)
+    return shown(value) if number is None else str(number)
+
+
+def run_name(value: object) -> str:
+    """Return the name of a run or model in a field, "" for none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and (inner := first_of(value, ("name", "id"))) is not None:
+        return run_name(inner)
+    if isinstance(value, bool) or value is None or value != value:
+        return ""
+    number = whole_number(value)
+    return shown(value) if number is None else str(number)
+
+
+def is_response(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a response of OpenAI's Responses API: reasoning, messages."""
+    items = value.get("output")
+    return isinstance(items, list) and all(
+        isinstance(item, Mapping) and "type" in item for item in items
+    )
+
+
+def _is_conversation(value: Sequence[Any]) -> bool:
+    return all(isinstance(turn, Mapping) and _role(turn) for turn in value)
+
+
+def _role(turn: Mapping[str, Any]) -> str:
+    role = turn.get("role") or turn.get("from")
+    return role if isinstance(role, str) else ""
+
+
+def _turn(turn: Mapping[str, Any]) -> str | None:
+    return text_of(turn.get("content", turn.get("value", turn.get("prompt"))))
+
+
+def _may_be_gold(value: Any) -> bool:
+    if isinstance(value, list):
+        return (len(value) > 0 and not isinstance(value[0], Mapping | list)) or _is_tagged(value)
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _is_tagged(value: Sequence[Any]) -> bool:
+    return any(isinstance(item, Mapping) and "tags" in item for item in value)
+
+
+FITS: Mapping[str, Callable[[Any], bool]] = {
+    "response": lambda value: texts_of(value) is not None,
+    "question": lambda value: question_of(value) is not None,
+    "gold": _may_be_gold,
+    "id": lambda value: id_of(value) is not None,
+    "run": lambda value: bool(run_name(value)),
+    "sample": lambda value: sample_number(value) != UNNUMBERED,
+    "finish": lambda value: isinstance(value, str),
+    "error": lambda value: True,
+    "flag": lambda value: flag_of(value) is not None,
+}

@@ -1,0 +1,406 @@
+"""Checks over a whole file that it is read as it was meant.
+
+Facts are counted while the samples stream by (of a long file, those of a spread of its rows), and
+judged after the last: columns that are swapped, reference solutions or golds in the place of the
+model's texts and answers, golds that are not the dataset's, ids that are shifted, texts about other
+problems, programs. What would give a wrong number is an error with the command that mends it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gradeschool.answers.golds import read_gold
+from gradeschool.answers.numbers import normalize, parse_decimal
+from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
+from gradeschool.errors import InputError
+from gradeschool.formats.columns import BARE, EXECUTED, WEAK_GOLDS, Columns, plain_name
+from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.percentages import percent
+from gradeschool.problem import MARKER, Problem
+from gradeschool.scorer import clip
+from gradeschool.scoring.matching import Matcher, squeeze
+
+WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+PROGRAM = re.compile(
+    r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
+)
+CALCULATION = re.compile(r"<<[^<>]*>>")
+LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
+READ = 6000  # characters of a text; base models run on into further questions
+EVERY = 512  # samples that are all checked; then every second, fourth, ... of as many more
+KEPT = 64  # texts, questions and shifts that are remembered
+SHARE = 0.9  # of the rows that makes a column what it looks like
+ENOUGH = 8  # rows; fewer prove nothing
+ABOUT = 0.35  # share of a question's words in a text that is about it
+SHIFTS = (0, 1, -1, 2, -2)
+
+
+class Fit(NamedTuple):
+    """How a text fits the problem of its row: 0, or the shift of the row whose problem it fits."""
+
+    row: int
+    shift: int
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of four letters or more and the numbers of a text."""
+    return frozenset(WORDS.findall(text[:READ].lower()))
+
+
+def last_number(text: str) -> str:
+    """Return the last number of a text in its compared form, "" for none."""
+    numbers = NUMBER.findall(text[-400:])
+    return normalize(numbers[-1]) if numbers else ""
+
+
+class Topics:
+    """The words of problems, each counted once."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, frozenset[str]] = {}
+
+    def share(self, words: frozenset[str], problem: Problem) -> float:
+        """Return how much of a problem's question a text repeats, 0 to 1."""
+        asked = self._words.get(problem.question)
+        if asked is None:
+            asked = self._words[problem.question] = words_of(problem.question)
+        shared = len(asked & words)
+        return shared / len(asked) if shared > 1 else 0.0
+
+    def fit(self, sample: Sample, row: int, matcher: Matcher) -> int | None:
+        """Return the shift of the row whose problem a text fits best, None if that is unclear."""
+        words, answer = words_of(sample.text), last_number(sample.text)
+        own, scores = matcher.at(row), []
+        for shift in SHIFTS:
+            problem = matcher.at(row + shift)
+            if problem is None:
+                scores.append(0.0)
+                continue
+            is_right = answer == normalize(problem.gold) != ""
+            if shift and own is not None and _are_near(own.gold, problem.gold):
+                is_right = False  # a wrong answer is often near the right one
+            scores.append(self.share(words, problem) + 0.5 * is_right)
+        best = max(scores)
+        if best < ABOUT or sum(score > best - 0.1 for score in scores) > 1:
+            return None
+        return SHIFTS[scores.index(best)]
+
+
+def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
+    """Return the number of the first problem in a file's ids, None if they name no such problems.
+
+    samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
+    problems that their ids name then, and a single bare number is not all that shows it.
+    """
+    topics, fits, weight, golds = Topics(), Counter[int](), 0.0, Counter[int]()
+    with_gold = 0
+    for sample in samples:
+        number = sample.reference.number
+        problem = None if sample.reference.id is None else matcher.ids.get(sample.reference.id)
+        row = matcher.row_of(problem) if problem is not None else number
+        if row is None or sample.fault or sample.error:
+            continue
+        if sample.reference.gold is not None:
+            with_gold += 1
+            gold = _read(sample.reference.gold)
+            for base in (0, 1):
+                named = matcher.at(row - base)
+                golds[base] += named is not None and gold == normalize(named.gold)
+        shift = topics.fit(sample, row, matcher)
+        if shift is not None:
+            fits[shift] += 1
+            weight += 1 if len(words_of(sample.text)) > 3 else 0.5
+    if with_gold:
+        base = max(golds, key=lambda base: golds[base])
+        return base if golds[base] >= SHARE * with_gold and with_gold > 1 else None
+    if weight < 1:
+        return None
+    if fits[0] >= 0.6 * fits.total():
+        return 0
+    return 1 if fits[-1] >= 0.6 * fits.total() and fits[-1] > 2 else None
+
+
+def _are_near(gold: str, other: str) -> bool:
+    one, two = parse_decimal(normalize(gold)), parse_decimal(normalize(other))
+    return one is not None and two is not None and abs(one - two) <= 2
+
+
+def _read(gold: object) -> str:
+    try:
+        return normalize(read_gold(gold))
+    except InputError:
+        return ""
+
+
+@dataclass
+class Checks:
+    """The facts of one file; they can be added to those of another part of it."""
+
+    file: str
+    matcher: Matcher
+    columns: Columns | None
+    options: ReadOptions
+    seen: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    fits: list[Fit] = field(default_factory=list)
+    texts: list[tuple[int, frozenset[str], Problem]] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    example: str = ""
+    _topics: Topics = field(default_factory=Topics)
+
+    def add(self, samples: Iterable[Sample]) -> None:
+        """Count the facts of matched samples."""
+        for sample in samples:
+            self.seen += 1
+            stride = 1
+            while self.seen > EVERY * stride:
+                stride *= 2
+            if self.seen % stride == 0 and not sample.error:
+                self._count(sample)
+
+    def _count(self, sample: Sample) -> None:
+        counts, reference, problem = self.counts, sample.reference, sample.problem
+        gold = reference.gold
+        text = str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold)
+        counts["letters"] += gold is not None and bool(LETTER.match(text.strip()))
+        counts["golds"] += gold is not None
+        if problem is None:
+            counts["faults"] += 1
+            if reference.question is not None and gold is None and len(self.questions) < KEPT:
+                self.questions.append(reference.question)
+            return
+        counts["all"] += 1
+        answer, right = last_number(sample.text), normalize(problem.gold)
+        is_own = problem.meta.get("dataset") == OWN_PROBLEMS
+        is_bare, is_right = bool(BARE.match(sample.text)), answer == right != ""
+        counts["own"] += is_own
+        counts["bare"] += is_bare
+        counts["right"] += is_right
+        counts["bare right"] += is_bare and is_right
+        counts["programs"] += bool(PROGRAM.search(sample.text))
+        solution = _prose(problem.solution)
+        written = _prose(sample.text)
+        is_wordy = len(written) > 20
+        counts["solutions"] += is_wordy and written in (solution, _prose(text))
+        if gold is not None:
+            counts["wordy golds"] += len(text.split()) > 6
+            counts["golds that are solutions"] += is_own is False and _prose(text) == solution
+            counts["marked golds"] += MARKER in text
+            if value := _read(gold):
+                counts["readable"] += 1
+                counts["golds that the text gives"] += value == answer
+                if not is_own and value != right:
+                    counts["differ"] += 1
+                    self.example = self.example or f"row {sample.row}: {value}, not {problem.gold}"
+        words = words_of(sample.text)
+        share = self._topics.share(words, problem) if problem.question else 1.0
+        counts["about"] += share >= ABOUT or is_right or (share > 0.2 and len(words) < 12)
+        if is_own or reference.question is not None or reference.in_text:
+            return
+        row = self.matcher.row_of(problem)
+        shift = self._topics.fit(sample, row, self.matcher)
+        counts["undecided"] += shift is None
+        if shift is not None:
+            self.fits.append(Fit(sample.row, shift))
+        if shift != 0 and len(words) >= 8 and len(self.texts) < KEPT:
+            self.texts.append((sample.row, words, problem))
+
+    def conclude(self) -> list[str]:
+        """Return warnings; raises InputError if the file is not what it was read as."""
+        counts, n, name = self.counts, self.counts["all"], self.matcher.name
+        if counts["letters"] >= SHARE * max(counts["golds"], 1) and counts["golds"] >= 3:
+            raise InputError(
+                f"the golds of {self.file!r} are letters: multiple choice, which no scorer reads; "
+                "give golds that are numbers: --columns gold=COLUMN"
+            )
+        if not n:
+            if self.questions:
+                raise InputError(self._unknown_questions())
+            return []
+        if n >= ENOUGH:
+            self._check_texts(n)
+        warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
+        if self.options.id_base is None and len(self.fits) >= ENOUGH:
+            self._check_shift()
+        if counts["programs"] >= 0.5 * n:
+            warnings.append(self._programs(n))
+        if counts["about"] < 0.1 * n and n >= 20:
+            self._check_other_problems()
+            warnings.append(
+                f"nearly no text of {self.file!r} is about its problem: {counts['about']} of {n} "
+                f"repeat words of the question or give the gold; is the column of the texts right, "
+                f"and is {name!r} the dataset?"
+            )
+        return warnings
+
+    def _text_command(self) -> str:
+        return "name the column of the model's texts: --columns response=COLUMN"
+
+    def _check_texts(self, n: int) -> None:
+        """Raise InputError if texts are reference solutions, or swapped with the golds."""
+        counts, columns = self.counts, self.columns
+        if columns is None or "response" in columns.named:
+            return
+        column = str(columns.roles["response"])
+        if counts["solutions"] >= SHARE * n:
+            raise InputError(
+                f"the texts of {self.file!r} (column {column!r}) are the reference solutions in "
+                f"{counts['solutions']} of {n} rows; {self._text_command()}"
+            )
+        gold = columns.roles.get("gold")
+        if (
+            gold is not None
+            and counts["bare"] >= SHARE * n
+            and counts["wordy golds"] >= SHARE * n
+            and counts["golds that are solutions"] + counts["marked golds"] < 0.5 * n
+            and (counts["bare right"] >= SHARE * n or plain_name(gold.path[-1]) not in WEAK_GOLDS)
+        ):
+            raise InputError(
+                f"the columns of {self.file!r} look swapped: {column!r} has bare numbers and the "
+                f"gold {str(gold)!r} has texts; give --columns response={gold},gold={column}, or "
+                f"--columns response={column},gold={gold} if they are right"
+            )
+        if columns.is_weak and counts["right"] >= SHARE * n and gold is None:
+            raise InputError(
+                f"the column {column!r} of {self.file!r} may be the reference, not the model's "
+                f"text: {counts['right']} of {n} end in the gold; if it is the model's, give "
+                f"--columns response={column}"
+            )
+
+    def _check_golds(self, n: int) -> list[str]:
+        """Return warnings on the file's golds; raises InputError if they are not the dataset's."""
+        counts, columns, name = self.counts, self.columns, self.matcher.name
+        gold = str(columns.roles["gold"]) if columns and "gold" in columns.roles else ""
+        known = counts["readable"] - counts["own"]
+        given = counts["golds that the text gives"]
+        if self.matcher.own_golds:
+            return []
+        if known > 0 and counts["differ"]:
+            differ = f"{counts['differ']} of {known} golds in {self.file!r} differ from those of "
+            if gold and given >= SHARE * counts["readable"] and counts["differ"] >= 0.5 * known:
+                if counts["own"]:
+                    raise InputError(
+                        f"the column {gold!r} of {self.file!r} has the model's own answers, not "
+                        f"golds ({given} of {counts['readable']} are the text's last number); name "
+                        "the golds: --columns gold=COLUMN"
+                    )
+                return [
+                    f"the column {gold!r} of {self.file!r} has the model's own answers, not golds; "
+                    f"the golds of {name!r} are used"
+                ]
+            if counts["differ"] >= 0.5 * known and known >= 4 and gold:
+                raise InputError(
+                    f"{differ}{name!r} ({self.example}); give --columns gold={gold} to score "
+                    "against the file's, or --columns gold=- to score against the dataset's"
+                )
+            return [f"{differ}{name!r} ({self.example}); those of {name!r} are used"]
+        is_weak = bool(
+            columns and gold and plain_name(columns.roles["gold"].path[-1]) in WEAK_GOLDS
+        )
+        if is_weak and counts["own"] == n >= 20 and given >= 0.98 * n:
+            return [
+                f"the gold {gold!r} of {self.file!r} is the text's last number in {given} of {n} "
+                "rows; if it is the model's own answer, name the golds: --columns gold=COLUMN"
+            ]
+        return []
+
+    def _check_shift(self) -> None:
+        """Raise InputError if ids, or the order of the rows, name neighbours of the problems."""
+        fits = sorted(self.fits)
+        shifts = Counter(fit.shift for fit in fits)
+        del shifts[0]
+        if not shifts:
+            return
+        shift, number = shifts.most_common(1)[0]
+        steps = f"{abs(shift)} problem{'s' * (abs(shift) > 1)} {'after' if shift > 0 else 'before'}"
+        base = self.matcher.base - shift
+        if number >= 0.6 * len(fits):
+            raise InputError(
+                f"the ids of {self.file!r} are shifted: {number} of {len(fits)} texts are about "
+                f"the problem {steps} that of their id; give --id-base {base}, or --id-base "
+                f"{self.matcher.base} to take them as they are"
+            )
+        start, right, best = len(fits), 0, -1
+        for place in range(len(fits) - 1, -1, -1):
+            right += fits[place].shift == shift
+            length = len(fits) - place
+            if fits[place].shift == shift and right >= 5 and right >= 0.8 * length:
+                start, best = place, right
+        if best > 0:
+            raise InputError(
+                f"from row {fits[start].row} of {self.file!r} on, {best} of {len(fits) - start} "
+                f"texts are about the problem {steps} that of their row: is a row missing, or "
+                "there twice? Correct the ids, add a column with the question, or give --id-base "
+                f"{self.matcher.base} to take them as they are"
+            )
+        if sum(fit.shift == 0 for fit in fits) < 0.3 * (len(fits) + self.counts["undecided"]):
+            self._check_other_problems()
+
+    def _check_other_problems(self) -> None:
+        """Raise InputError if texts are clearly about other problems than those of their ids."""
+        if self.options.id_base is not None or len(self.texts) < ENOUGH:
+            return
+        texts = self.texts[:: max(1, len(self.texts) // 16)]
+        names = [self.matcher.name, *(name for name, source in SOURCES.items()
+                                      if source.layout == "gsm8k" and is_here(name))]  # fmt: skip
+        best, found, example = 0, "", ""
+        for dataset in dict.fromkeys(names):
+            is_same = dataset == self.matcher.name
+            problems = self.matcher.problems if is_same else load_dataset(dataset).problems
+            topics, strangers, shown = Topics(), 0, ""
+            for row, words, own in texts:
+                least = max(0.5, 1.5 * self._topics.share(words, own))
+                other = max(problems, key=lambda problem: topics.share(words, problem))
+                if other is not own and topics.share(words, other) >= least:
+                    strangers += 1
+                    shown = shown or f"row {row} names problem {own.id!r}, its text is about " \
+                                     f"problem {other.id!r} of {dataset!r}"  # fmt: skip
+            if strangers > best:
+                best, found, example = strangers, dataset, shown
+        if best >= 0.5 * len(texts):
+            advice = ("correct the ids, or add a column with the question"
+                      if found == self.matcher.name else f"give -d {found}")  # fmt: skip
+            raise InputError(
+                f"{best} of {len(texts)} texts of {self.file!r} are about other problems than "
+                f"their ids name in {self.matcher.name!r} ({example}); {advice}, or --id-base "
+                f"{self.matcher.base} to take the ids as they are"
+            )
+
+    def _unknown_questions(self) -> str:
+        questions = {squeeze(question) for question in self.questions}
+        for name, source in SOURCES.items():
+            if name == self.matcher.name or source.layout not in ("gsm8k", "columns"):
+                continue
+            if is_here(name):
+                known = {squeeze(problem.question) for problem in load_dataset(name).problems}
+                if len(questions & known) >= 0.5 * len(questions):
+                    return f"the questions of {self.file!r} are those of {name!r}; give -d {name}"
+        return (
+            f"no question of {self.file!r} is in {self.matcher.name!r} or another dataset, and it "
+            f"has no golds, such as {clip(self.questions[0])!r}; give the dataset with -d, or name "
+            "the golds: --columns gold=COLUMN"
+        )
+
+    def _programs(self, n: int) -> str:
+        executed = ""
+        if self.columns is not None:
+            known = {plain_name(name): name for name in self.columns.others}
+            executed = next((known[name] for name in EXECUTED if name in known), "")
+        advice = (f"what they print may be in {executed!r}: --columns response={executed}"
+                  if executed else "their printed answers are no part of the text")  # fmt: skip
+        return (
+            f"{percent(self.counts['programs'] / n, 0)} of the texts of {self.file!r} are programs "
+            f"or transcripts of tools, which scorers read as text; {advice}"
+        )
+
+
+def _prose(text: str) -> str:
+    """Return a text without calculations in "<<>>", the mark of the gold and extra spaces."""
+    return squeeze(CALCULATION.sub("", text).replace(MARKER, "").replace("The answer is", ""))

@@ -1,0 +1,262 @@
+"""Result files in the layouts of public repositories: what `score` shows of each.
+
+All problems are of this package, or made here. A wrong number without a word is the only failure;
+a refusal names the command that mends it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool import load_dataset
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
+
+SAMPLE = load_dataset("sample").problems[:20]
+RIGHT = 12  # the first texts are right
+CASES = Path(__file__).parents[3] / "shared" / "cases" / "files"
+Row = dict[str, Any]
+
+
+def text(number: int) -> str:
+    """A text about the problem; right for the first twelve."""
+    problem = SAMPLE[number]
+    value = problem.gold if number < RIGHT else "987654"
+    return f"{' '.join(problem.question.split()[:12])} ... so the answer is {value}."
+
+
+def rows(build: Callable[[int], Row]) -> list[Row]:
+    return [build(number) for number in range(len(SAMPLE))]
+
+
+def q(number: int) -> str:
+    return SAMPLE[number].question
+
+
+def gold(number: int) -> str:
+    return SAMPLE[number].gold
+
+
+def program(number: int) -> str:
+    return f"def solution():\n    result = {gold(number)}\n    return result\nprint(solution())"
+
+
+TWELVE = "12 of 20"
+# name: (rows, options, what is shown: the correct ones, or words of the refusal, words on stderr)
+FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
+    "question and response": (lambda n: {"question": q(n), "response": text(n)}, "", TWELVE, ""),
+    "idx, question, gold, response": (
+        lambda n: {"idx": n, "question": q(n), "gold": gold(n), "response": text(n)}, "", TWELVE,
+        ""),
+    "alpaca with a prediction": (
+        lambda n: {"instruction": q(n), "input": "", "output": SAMPLE[n].solution,
+                   "prediction": text(n)}, "", "may be the text", "response=prediction"),
+    "alpaca with a prediction, named": (
+        lambda n: {"instruction": q(n), "input": "", "output": SAMPLE[n].solution,
+                   "prediction": text(n)}, "response=prediction,gold=output", TWELVE, ""),
+    "llama-factory": (
+        lambda n: {"prompt": f"user\n{q(n)}\nassistant\n", "predict": text(n), "label": gold(n)},
+        "", TWELVE, ""),
+    "nested outputs with labels": (
+        lambda n: {"idx": n, "question": q(n), "ground_truth": gold(n),
+                   "outputs": [{"response": text(n), "label": n < RIGHT}]}, "", TWELVE,
+        "flags: 20 of 20"),
+    "two samples each": (
+        lambda n: {"question": q(n), "outputs": [text(n), "987654"]}, "", "12 of 40", ""),
+    "steps, joined": (
+        lambda n: {"question": q(n), "steps": ["First.", text(n)]}, "response=steps+", TWELVE, ""),
+    "steps without a name": (
+        lambda n: {"question": q(n), "steps": ["First.", text(n)]}, "", "no column",
+        "response=steps"),
+    "reference beside a prediction": (
+        lambda n: {"question": q(n), "answer": SAMPLE[n].solution, "model_prediction": text(n),
+                   "pred": "1", "result": n < RIGHT}, "", TWELVE, "flags: 20 of 20"),
+    "the model's own answer as gold": (
+        lambda n: {"question": q(n), "gold": text(n).split()[-1].rstrip("."), "response": text(n)},
+        "", TWELVE, "differ"),
+    "reference as response": (
+        lambda n: {"question": q(n), "response": SAMPLE[n].solution}, "", "reference solutions",
+        "--columns response="),
+    "most, not all, are references": (
+        lambda n: {"question": q(n), "response": SAMPLE[n].solution if n else "?"}, "",
+        "reference solutions in 19 of 20", ""),
+    "a dataset without a model": (
+        lambda n: {"question": q(n), "answer": SAMPLE[n].solution}, "", "reference",
+        "--columns response="),
+    "question, solution, answer": (
+        lambda n: {"problem": q(n), "solution": SAMPLE[n].solution, "answer": gold(n)}, "",
+        "may be the text", "response=answer"),
+    "gold and response swapped": (
+        lambda n: {"question": q(n), "gold": text(n), "response": gold(n)}, "", "look swapped",
+        "--columns response=gold,gold=response"),
+    "two responses": (
+        lambda n: {"question": q(n), "response": text(n), "completion": "987654"}, "",
+        "may be the text", "response=completion"),
+    "golds of another dataset": (
+        lambda n: {"question": q(n), "target": str(5000 + n), "response": text(n)}, "",
+        "20 of 20 golds", "--columns gold=-"),
+    "golds of another dataset, named": (
+        lambda n: {"question": q(n), "target": str(5000 + n), "response": text(n)}, "gold=target",
+        "0 of 20", ""),
+    "programs with what they print": (
+        lambda n: {"question": q(n), "code": program(n), "execution_result": gold(n)}, "",
+        "12 of 20|", "are programs"),
+    "multiple choice": (
+        lambda n: {"question": f"{q(n)} (A) 1 (B) 2", "gold": "ABCD"[n % 4], "response": "B"}, "",
+        "multiple choice", ""),
+    "own problems with golds": (
+        lambda n: {"id": n, "input": f"Lena packs {n + 2} boxes of 9 pens. How many pens?",
+                   "output": f"#### {9 * (n + 2)}", "expected": str(9 * (n + 2))}, "",
+        "20 of 20", ""),
+    "own problems, ids from GSM8K's range": (
+        lambda n: {"index": n, "query": f"Ben has {n} hats and buys 5. How many hats?",
+                   "completion": f"He has {n + (5 if n < RIGHT else 6)} hats.", "gold": n + 5},
+        "", TWELVE, ""),
+    "questions of nothing, no gold": (
+        lambda n: {"question": f"Ben has {n} hats and buys 5. How many hats?", "response": "5"},
+        "", "no question", "-d"),
+    "simple-evals messages": (
+        lambda n: {"convo": 1, "messages": [{"role": "user", "content": q(n)},
+                                             {"role": "assistant", "content": text(n)}]},
+        "", TWELVE, ""),
+    "promptfoo": (
+        lambda n: {"vars": {"question": q(n)}, "response": {"output": text(n)}, "success": True,
+                   "provider": {"id": "m"}}, "", TWELVE, ""),
+    "lm-eval": (
+        lambda n: {"doc_id": n, "doc": {"question": q(n), "answer": SAMPLE[n].solution},
+                   "resps": [[text(n)]], "filter": "strict-match", "exact_match": float(n < RIGHT),
+                   "target": gold(n)}, "", TWELVE, "flags: 20 of 20"),
+    "OpenAI batch": (
+        lambda n: {"custom_id": f"sample-{n}", "error": None, "response": {"status_code": 200,
+                   "body": {"choices": [{"message": {"content": text(n)}}], "model": "m"}}},
+        "", TWELVE, ""),
+    "wandb names": (
+        lambda n: {"inputs": {"question": q(n)}, "output": text(n), "scores": {"correct": True}},
+        "", TWELVE, ""),
+    "numbers as texts": (
+        lambda n: {"question": q(n), "output": float(gold(n).replace(",", "")) if n < RIGHT else 3},
+        "", TWELVE, ""),
+    "empty texts are no answer": (
+        lambda n: {"question": q(n), "response": text(n) if n < RIGHT else ""}, "", TWELVE, ""),
+    "in order": (lambda n: {"response": text(n)}, "--in-order", TWELVE, ""),
+    "no name of the problem": (lambda n: {"response": text(n)[-30:]}, "", "names no problem",
+                               "--in-order"),
+}  # fmt: skip
+
+
+def shown(gradeschool: Command, path: Path, options: str) -> tuple[str, str]:
+    """Return "12 of 20" or the message, and what was printed on stderr."""
+    words = ["--in-order"] if options == "--in-order" else ["--columns", options] if options else []
+    ended = gradeschool("score", path, "-d", "sample", "--json", "--scorer", "gradeschool/reader",
+                        *words)  # fmt: skip
+    if ended.status not in (0, 3):
+        assert ended.status == 2
+        return ended.err, ended.err
+    [run] = ended.json()["runs"]
+    correct = run["scorers"]["gradeschool/reader"]["correct"]
+    flags = run["scorers"]["gradeschool/reader"].get("flags") or run.get("flags")
+    agree = f" flags: {_agreement(flags)}" if flags else ""
+    return f"{correct} of {run['n']}", ended.err + agree
+
+
+def _agreement(flags: Any) -> str:
+    each = flags if "agree" in flags else next(iter(flags.values()))
+    return f"{each['agree']} of {each['n']}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_public_layout_is_read_right_or_refused(
+    gradeschool: Command, tmp_path: Path, name: str
+) -> None:
+    build, options, expected, words = FILES[name]
+    figure, err = shown(gradeschool, jsonl(tmp_path / "results.jsonl", rows(build)), options)
+    if not expected.endswith("|"):
+        assert expected in figure
+    assert words in err
+
+
+def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
+    table = rows(lambda n: {"question": q(n), "response": text(n)})
+    columns = {name: {str(n): row[name] for n, row in enumerate(table)} for name in table[0]}
+    forms = {
+        "array.json": table,
+        "results.json": {"model": "m", "results": table},
+        "numbered.json": {str(n): row for n, row in enumerate(table)},
+        "columns.json": columns,
+        "lists.json": {name: [row[name] for row in table] for name in table[0]},
+    }
+    for name, value in forms.items():
+        (tmp_path / name).write_text(json.dumps(value))
+        assert shown(gradeschool, tmp_path / name, "")[0] == TWELVE, name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("results_1.json", '{"results": {}, "configs": {}}', "samples_*.jsonl"),
+        ("run.log", "INFO start\nINFO end\n", "one of these formats"),
+        ("dump.json", '{"a": 1, "b": [1, 2]}', "without a list of rows"),
+        ("empty.jsonl", "", "contains no completions"),
+        ("a.csv", 'question,response\n"a,b,c\n', "cannot be read"),
+    ],
+)
+def test_what_is_no_table_is_refused(
+    gradeschool: Command, tmp_path: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    ended = gradeschool("score", tmp_path / name, "-d", "sample")
+    assert (ended.status, words in ended.err) == (2, True)
+
+
+def test_trailing_commas_in_csv_are_nothing(gradeschool: Command, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = [f'"{q(n)}",{text(n)[-20:]!r},,' for n in range(3)]
+    path.write_text("\n".join(["question,response,,", *lines]))
+    assert shown(gradeschool, path, "")[0] == "3 of 3"
+
+
+def test_two_files_have_their_own_columns(gradeschool: Command, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        jsonl(
+            tmp_path / f"{name}.jsonl", rows(lambda n, name=name: {"question": q(n), name: text(n)})
+        )
+    ended = gradeschool(
+        "score", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-d", "sample", "--json",
+        "--columns", "response=a", "--columns", "response=b", "--scorer", "gradeschool/reader",
+    )  # fmt: skip
+    runs = ended.json()["runs"]
+    assert [run["scorers"]["gradeschool/reader"]["correct"] for run in runs] == [RIGHT, RIGHT]
+
+
+def test_columns_without_a_value_are_shown(gradeschool: Command, tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", [{"question": "How?", "blub": "It is 3."}])
+    ended = gradeschool("score", path, "--columns")
+    assert ended.status == 0
+    assert "blub: 'It is 3.': response, question" in ended.out
+
+
+@pytest.mark.official
+@pytest.mark.skipif(not CASES.exists(), reason="the cases are not in this checkout")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, "0 of 12") for name in ("b", "c", "m1_0", "m1_1", "m2c", "m4")),
+        *((name, "--columns") for name in ("m3b", "m5", "m9")),
+        ("golds", "0 of 50"),
+    ],
+)
+def test_the_cases_of_the_issue(gradeschool: Command, data: Path, name: str, expected: str) -> None:
+    ended = gradeschool(
+        "score", CASES / f"{name}.jsonl", "--json", "--scorer", "gradeschool/reader"
+    )
+    if expected == "--columns":
+        assert (ended.status, expected in ended.err) == (2, True)
+    else:
+        [run] = ended.json()["runs"]
+        assert f"{run['scorers']['gradeschool/reader']['correct']} of {run['n']}" == expected

@@ -1,0 +1,199 @@
+"""Checks over a whole file: shifted, permuted, mixed and foreign answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.problem import Problem
+from gradeschool.scoring.sources import open_sources
+from tests.support.files import jsonl
+
+SAMPLE = load_dataset("sample").problems
+Row = dict[str, Any]
+
+
+def wordy(problem: Problem, is_right: bool = True) -> str:
+    """A text about a problem, as models write."""
+    return f"We are told: {problem.question} So it is {problem.gold if is_right else '987654'}."
+
+
+def rows(problems: Sequence[Problem], id_of: Callable[[int], object]) -> list[Row]:
+    return [
+        {"id": id_of(index), "completion": wordy(problem, index % 3 > 0)}
+        for index, problem in enumerate(problems)
+    ]
+
+
+def read(path: Path, table: Sequence[Row], **options: Any) -> tuple[list[Sample], list[str]]:
+    """Return the matched samples of a table, and what was said of it after the mapping."""
+    notes: list[str] = []
+    options = {"dataset": "sample", **options}
+    [source] = open_sources(
+        [str(jsonl(path / "a.jsonl", table))], ReadOptions(**options), notes.append
+    )
+    samples = [sample for batch in source.batches() for sample in batch]
+    return samples, [*notes[1:], *source.conclude()]
+
+
+def right(samples: Sequence[Sample], problems: Sequence[Problem]) -> bool:
+    return [sample.problem for sample in samples] == list(problems)
+
+
+def test_ids_of_the_dataset_are_taken(tmp_path: Path, data: Path) -> None:
+    for form in ("{}", "{:04}", "sample-{}", "test/{:03}"):
+        for options in ({}, {"dataset": None}):
+            samples, notes = read(tmp_path, rows(SAMPLE, form.format), **options)
+            if options:  # GSM8K, whose problems these texts are not about
+                assert all("-d" in sample.fault for sample in samples)
+            else:
+                assert (right(samples, SAMPLE), notes) == (True, [])
+
+
+def test_ids_from_1_are_read_as_such(tmp_path: Path) -> None:
+    samples, notes = read(tmp_path, rows(SAMPLE, lambda index: index + 1))
+    assert (right(samples, SAMPLE), notes) == (True, [])
+
+
+@pytest.mark.parametrize("shift", [2, -1])
+def test_another_shift_is_refused_with_the_option(tmp_path: Path, shift: int) -> None:
+    table = rows(SAMPLE[2:], lambda index: index + 2 + shift)
+    with pytest.raises(InputError, match=f"--id-base {shift}"):
+        read(tmp_path, table)
+    if shift > 0:
+        samples, _ = read(tmp_path, table, id_base=shift)
+        assert right(samples, SAMPLE[2:])
+
+
+@pytest.mark.parametrize("missing", [20, 30, 40])
+def test_a_missing_row_is_found(tmp_path: Path, missing: int) -> None:
+    problems = [*SAMPLE[:missing], *SAMPLE[missing + 1 :]]
+    with pytest.raises(InputError, match=rf"from row {missing + 1} .*is a row missing"):
+        read(tmp_path, rows(problems, int))
+    table = [{"completion": row["completion"]} for row in rows(problems, int)]
+    with pytest.raises(InputError, match=rf"from row {missing + 1} "):
+        read(tmp_path, table, in_order=True)
+
+
+def test_a_missing_row_late_in_a_long_file_is_found(tmp_path: Path, data: Path) -> None:
+    problems = load_dataset("gsm8k").problems
+    late = len(problems) - 60
+    table = rows([*problems[:late], *problems[late + 1 :]], int)
+    with pytest.raises(InputError, match="is a row missing"):
+        read(tmp_path, table, dataset=None)
+
+
+def test_a_permutation_is_refused(tmp_path: Path) -> None:
+    order = list(range(len(SAMPLE)))
+    random.Random(4).shuffle(order)
+    with pytest.raises(InputError, match=r"texts .* are about other problems"):
+        read(tmp_path, rows(SAMPLE, order.__getitem__))
+
+
+@pytest.mark.official
+def test_another_dataset_is_named(tmp_path: Path, data: Path) -> None:
+    table = rows(load_dataset("gsm8k:train").problems[:300], int)
+    with pytest.raises(InputError, match="give -d gsm8k:train"):
+        read(tmp_path, table, dataset="gsm8k")
+    samples, _ = read(tmp_path, table, dataset=None)
+    assert all("give it with -d" in sample.fault for sample in samples)
+    asked = [
+        {"question": problem.question, "response": wordy(problem)}
+        for problem in load_dataset("gsm8k:train").problems[:30]
+    ]
+    with pytest.raises(InputError, match="give -d gsm8k:train"):
+        read(tmp_path, asked, dataset="gsm8k")
+
+
+def test_files_of_two_datasets_are_mixed_with_faults(tmp_path: Path) -> None:
+    other = load_dataset("fresh:3").problems[:20]
+    table = [
+        {"question": problem.question, "response": wordy(problem)} for problem in (*SAMPLE, *other)
+    ]
+    samples, _ = read(tmp_path, table)
+    assert [bool(sample.fault) for sample in samples] == [False] * 48 + [True] * 20
+
+
+def test_texts_about_nothing_are_a_warning(tmp_path: Path) -> None:
+    table = [{"id": index, "completion": "I cannot say."} for index in range(48)]
+    _, [note] = read(tmp_path, table)
+    assert "nearly no text" in note
+
+
+def test_a_weak_or_wrong_model_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    texts = [
+        [f"#### {problem.gold if n % 4 else 5}" for n, problem in enumerate(SAMPLE)],
+        ["The answer is 12." if n % 5 else f"It is {p.gold}." for n, p in enumerate(SAMPLE)],
+        [wordy(problem, False) for problem in SAMPLE],
+    ]
+    for each in texts:
+        table = [{"id": index, "completion": text} for index, text in enumerate(each)]
+        samples, notes = read(tmp_path, table)
+        assert (right(samples, SAMPLE), notes) == (True, [])
+
+
+def test_a_question_decides_whatever_the_id_says(tmp_path: Path) -> None:
+    table = [
+        {"id": 47 - index, "question": problem.question, "response": wordy(problem)}
+        for index, problem in enumerate(SAMPLE)
+    ]
+    assert right(read(tmp_path, table)[0], SAMPLE)
+    for row in table:
+        row["question"] = f"Solve this.\n\nQuestion: {row['question']}\nAnswer:"
+    assert right(read(tmp_path, table)[0], SAMPLE)
+
+
+def test_rows_beyond_the_dataset_are_faults_in_order(tmp_path: Path) -> None:
+    table = [{"completion": wordy(problem)} for problem in (*SAMPLE, SAMPLE[0])]
+    samples, _ = read(tmp_path, table, in_order=True)
+    assert right(samples[:-1], SAMPLE)
+    assert "beyond the 48 problems" in samples[-1].fault
+
+
+def test_golds_of_a_revision_are_compared(tmp_path: Path) -> None:
+    table = [
+        {"question": p.question, "gold": p.gold if n > 4 else "5", "response": wordy(p)}
+        for n, p in enumerate(SAMPLE)
+    ]
+    _, [note] = read(tmp_path, table)
+    assert "5 of 48 golds" in note
+    assert "those of 'sample' are used" in note
+    named, notes = read(tmp_path, table, columns=({"gold": "gold"},))
+    assert notes == []
+    assert [sample.problem.gold for sample in named if sample.problem][:5] == ["5"] * 5
+
+
+def test_the_answers_of_the_model_are_no_golds(tmp_path: Path) -> None:
+    table = [
+        {"question": p.question, "answer": str(900 + n), "completion": f"So it is {900 + n}."}
+        for n, p in enumerate(SAMPLE[:24])
+    ]
+    _, notes = read(tmp_path, table)
+    assert any("has the model's own answers" in note for note in notes)
+    own = [
+        {"question": f"Ben has {n} hats. How many?", "answer": str(n), "completion": f"It is {n}."}
+        for n in range(24)
+    ]
+    with pytest.raises(InputError, match="has the model's own answers, not golds"):
+        read(tmp_path, table + own)
+    _, [note] = read(tmp_path, own)
+    assert "if it is the model's own answer" in note
+
+
+def test_recorded_runs_are_let_alone(data: Path, tmp_path: Path) -> None:
+    """No run of real models, weak and base models among them, is refused or shifted."""
+    paths = sorted((data / "completions").glob("*.jsonl"))
+    for path in paths:
+        notes: list[str] = []
+        [source] = open_sources([str(path)], ReadOptions(), notes.append)
+        faults = sum(bool(sample.fault) for batch in source.batches() for sample in batch)
+        assert faults == 0
+        assert all("programs" in note for note in source.conclude())
+        assert source.matcher.base == 0
