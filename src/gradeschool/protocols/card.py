@@ -370,6 +370,6 @@ def prompt_difference(first: ProtocolCard, second: ProtocolCard) -> list[str]:
     """Return the unified diff of two prompts of the same problem; empty if they are equal."""
     if first.example is None or second.example is None:
         return []
-    texts = [prompt_lines(card.example.prompt) for card in (first, second) if card.example]
+    one, other = prompt_lines(first.example.prompt), prompt_lines(second.example.prompt)
     names = (first.protocol.name, second.protocol.name)
-    return list(unified_diff(*texts, *names, n=1, lineterm=""))
+    return list(unified_diff(one, other, *names, n=1, lineterm=""))

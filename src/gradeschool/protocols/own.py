@@ -25,7 +25,7 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +184,8 @@ def _prompt(protocol: Protocol, value: Any, where: str, folder: Path | None) -> 
     question = _template(value, "prompt", where)
     if isinstance(protocol.render, Template):
         return _rendered(protocol, question=question, shot="")
-    form = "message" if protocol.is_chat else "text"
-    return replace(protocol, render=Template(question=question, form=form), shots="", shot_count=0)
+    template = Template(question=question, form="message" if protocol.is_chat else "text")
+    return replace(protocol, render=template, shots="", shot_count=0)
 
 
 def _shots(protocol: Protocol, value: Any, where: str, folder: Path | None) -> Protocol:
@@ -277,7 +277,8 @@ def _number(key: str, low: float, high: float) -> Callable[..., Protocol]:
         if not is_number or not low <= value <= high or not math.isfinite(value):
             raise InputError(f"{where}: {key} is {clip(repr(value))}; give a number from {low:g} "
                              f"to {high:g}")  # fmt: skip
-        return replace(protocol, decoding=replace(protocol.decoding, **{key: float(value)}))
+        decoding = {**asdict(protocol.decoding), key: float(value)}
+        return replace(protocol, decoding=Decoding(**decoding))
 
     return set_number
 
