@@ -19,7 +19,7 @@ from gradeschool.protocols.card import (
     SHOT_NAME,
     ProtocolCard,
     ScorerCard,
-    package_of,
+    find_package,
     protocol_card,
 )
 from gradeschool.protocols.registry import all_protocols
@@ -92,7 +92,7 @@ def pages() -> dict[str, str]:
 def page(protocol: Protocol, sample: Sequence[Problem]) -> str:
     """Return the page of a protocol."""
     card = protocol_card(protocol)
-    package = package_of(protocol.name)
+    package = find_package(protocol.name)
     return PAGE.format(
         name=protocol.name,
         summary=f"{protocol.summary[:1].upper()}{protocol.summary[1:]}.",

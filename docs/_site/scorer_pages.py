@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradeschool import Problem
-from gradeschool.protocols.card import Quirk, ScorerCard, package_of, scorer_card, vote_json
+from gradeschool.protocols.card import Quirk, ScorerCard, find_package, scorer_card, vote_json
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, get_scorer
 from gradeschool.scorer import Scorer
 from names import (
@@ -70,7 +70,7 @@ def pages() -> dict[str, str]:
 
 def page(card: ScorerCard) -> str:
     """Return the page of a scorer."""
-    scorer, package = card.scorer, package_of(card.scorer.name)
+    scorer, package = card.scorer, find_package(card.scorer.name)
     needs = (
         f" It calls a library: `pip install 'gradeschool[{scorer.extra}]'`." if scorer.extra else ""
     )

@@ -5,8 +5,8 @@ import pytest
 from gradeschool import Problem, all_protocols, all_scorers
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.protocols.card import (
+    find_package,
     links,
-    package_of,
     prompt_difference,
     prompt_lines,
     protocol_card,
@@ -24,7 +24,7 @@ def test_every_name_has_a_package_and_a_card() -> None:
         users = [one.name for one in all_protocols().values() if name in one.scorers]
         assert sorted(scorer_card(name).protocols) == sorted(users)
     for protocol in all_protocols().values():
-        assert package_of(protocol.name) in packages()
+        assert find_package(protocol.name) in packages()
         assert protocol.dataset in SOURCES
 
 

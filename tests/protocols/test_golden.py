@@ -90,7 +90,7 @@ def test_every_scorer_has_golden_cases() -> None:
 
 
 def test_every_case_is_of_its_own_package() -> None:
-    package_of = {
+    find_package = {
         scorer.name: module.__name__.rpartition(".")[2]
         for module in packages()
         for scorer in module.SCORERS
@@ -99,7 +99,7 @@ def test_every_case_is_of_its_own_package() -> None:
         (case.package, name)
         for case in CASES
         for name in case.verdicts
-        if package_of[name] != case.package
+        if find_package[name] != case.package
     ]
     assert not stray
 

@@ -13,7 +13,7 @@ from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.problem import MARKER
 from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
-from gradeschool.protocols.card import package_of, source_text
+from gradeschool.protocols.card import find_package, source_text
 from gradeschool.protocols.lm_eval.scorers import MGSM_TASKS
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
@@ -192,7 +192,7 @@ def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
 
 def listed(scorer: str) -> tuple[list[str], list[str]]:
     """The ids that a scorer's package lists as missed: of test, of train."""
-    text = " ".join(source_text(package_of(scorer)).split())
+    text = " ".join(source_text(find_package(scorer)).split())
     for match in MISSED.finditer(text):
         if match["scorer"] == scorer:
             ids = match["test"].replace("none", "").split(), match["train"].split()

@@ -43,7 +43,7 @@ class Quirk(NamedTuple):
     shows: str
 
 
-def package_of(name: str) -> ModuleType | None:
+def find_package(name: str) -> ModuleType | None:
     """Return the package with the protocol or scorer of that name, None for a user's own."""
     return next(
         (
@@ -219,7 +219,7 @@ class ProtocolCard:
 
 def scorer_card(name: str) -> ScorerCard:
     """Return the card of a scorer; UnknownNameError lists similar names."""
-    scorer, package = get_scorer(name), package_of(name)
+    scorer, package = get_scorer(name), find_package(name)
     users = [protocol.name for protocol in all_protocols().values() if name in protocol.scorers]
     module = getattr(scorer.extract, "__module__", "")
     return ScorerCard(
@@ -258,7 +258,7 @@ def protocol_card(
     asked = problems or [Problem(str(number), "", "", "") for number in range(COMPARED)]
     placeholders, rows = _placeholders(protocol, asked, shots, index)
     others = _placeholders(protocol, asked, shots, (index + 1) % len(asked))[1]
-    package = package_of(protocol.base or protocol.name)
+    package = find_package(protocol.base or protocol.name)
     module = package.__name__ if package else ""
     example = None
     if problems:

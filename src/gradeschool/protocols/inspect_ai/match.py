@@ -21,17 +21,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gradeschool.answers.search import NO_DIGITS
-from gradeschool.protocols.inspect_ai.unicode_numbers import (
-    LONG,
-    superscript_number,
-    unicode_number,
-)
+from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
-DROPPED_CHARACTERS = "$,£€*_"
-DROPPED = str.maketrans("", "", DROPPED_CHARACTERS)
+DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
@@ -117,11 +112,7 @@ def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericW
 
 def without_punctuation(word: str) -> str:
     """Remove currency, emphasis and commas, and periods that no digit follows."""
-    if len(word) <= LONG:
-        word = word.translate(DROPPED)
-    else:
-        for char in DROPPED_CHARACTERS:
-            word = word.replace(char, "")
+    word = word.translate(DROPPED)
     return PERIOD.sub("", word) if "." in word else word
 
 

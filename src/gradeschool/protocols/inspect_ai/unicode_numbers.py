@@ -7,60 +7,16 @@ Two parsers, both with floats as upstream:
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 
-# The meanings of a text's characters, joined. Fast on long words of few different characters: a
-# hostile word may have millions of characters, but seldom more than a few different ones. Each is
-# written as one byte and translated by a table, without a call for each character.
-LONG = 2_000  # shorter words are processed character by character
-SAMPLE = 1_000
-MOST = 200  # different characters; a byte allows for no more than 255 and NUL
-UNDEFINED = "\ufffe"  # codecs' mark of an undefined byte
-
 
 def spelled(text: str, meaning: Callable[[str], str]) -> str:
     """Return the meanings of the characters (each one ASCII character or nothing), joined."""
-    characters = _different(text) if len(text) > LONG else None
-    if characters is None:
-        return "".join(map(meaning, text))
-    meanings = {char: meaning(char) for char in characters}
-    # codecs' fast table begins with NUL and contains no character beyond the basic plane.
-    table = "\0" + "".join(characters)
-    mapping = codecs.charmap_build(table + UNDEFINED * (256 - len(table)))
-    coded, _ = codecs.charmap_encode(text, "strict", mapping)
-    out = bytearray(256)
-    dropped = bytearray()
-    for place, char in enumerate(table):
-        if written := meanings.get(char, ""):
-            out[place] = ord(written)
-        else:
-            dropped.append(place)
-    return coded.translate(out, dropped).decode("ascii")
-
-
-def _different(text: str) -> list[str] | None:
-    """Return the different characters of a text; None if too many, or if none is common."""
-    characters: set[str] = set()
-    place = 0
-    while True:
-        characters.update(text[place : place + SAMPLE])
-        if (
-            len(characters) > MOST
-            or "\0" in characters
-            or UNDEFINED in characters
-            or max(characters) > "\uffff"
-        ):
-            return None
-        listed = "".join(map(re.escape, sorted(characters)))
-        other = re.compile(f"[^{listed}]").search(text, place + SAMPLE)
-        if other is None:
-            return sorted(characters)
-        place = other.start()
+    return "".join(map(lru_cache(256)(meaning), text))
 
 
 MINUS, PLUS = "-−﹣－负負", "+＋﹢正"
@@ -82,26 +38,7 @@ POINT_WORDS = "点點"
 UNIT = re.compile(f"[{''.join((*SMALL_UNITS, *LARGE_UNITS, *TENS))}]")
 CHINESE = re.compile(f"{UNIT.pattern[:-1]}{''.join(DIGITS)}{POINT_WORDS}负負正]")
 
-FRACTIONS = {
-    "½": 0.5,
-    "⅓": 1 / 3,
-    "⅔": 2 / 3,
-    "¼": 0.25,
-    "¾": 0.75,
-    "⅕": 0.2,
-    "⅖": 0.4,
-    "⅗": 0.6,
-    "⅘": 0.8,
-    "⅙": 1 / 6,
-    "⅚": 5 / 6,
-    "⅐": 1 / 7,
-    "⅛": 0.125,
-    "⅜": 0.375,
-    "⅝": 0.625,
-    "⅞": 0.875,
-    "⅑": 1 / 9,
-    "⅒": 0.1,
-}
+FRACTIONS = {char: unicodedata.numeric(char) for char in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 FRACTION = re.compile(f"[{''.join(FRACTIONS)}]")
 SUPERSCRIPT = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 EXPONENT = re.compile("[eE]")

@@ -46,11 +46,11 @@ def last_box(text: str) -> Answer | None:
 
 def is_index(value: str, gold: str) -> bool:
     """Return whether the content of a box is the gold's integer, as Python's int() parses it."""
-    index = index_of(value)
-    return index is not None and index == index_of(gold)
+    index = parse_index(value)
+    return index is not None and index == parse_index(gold)
 
 
-def index_of(value: str) -> int | None:
+def parse_index(value: str) -> int | None:
     """Return the integer in a box, None if it is not an integer."""
     try:
         return int(value)
@@ -64,7 +64,7 @@ def majority(texts: Iterable[str]) -> int | None:
     Boxes vote as strings, and the first wins a tie; critiques without a box do not vote.
     """
     boxes = Counter(box.value for text in texts if (box := last_box(text)) is not None)
-    return index_of(boxes.most_common(1)[0][0]) if boxes else None
+    return parse_index(boxes.most_common(1)[0][0]) if boxes else None
 
 
 SCORERS = (

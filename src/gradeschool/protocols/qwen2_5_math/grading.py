@@ -259,7 +259,7 @@ def decide(value: str, reference: str) -> bool | tuple[str, str]:
     """Return the verdict, or the two expressions on whose symbolic equality it depends."""
     if value.strip().lower() == reference.strip().lower():
         return True
-    number, gold = number_of(value), number_of(reference)
+    number, gold = parse_number(value), parse_number(reference)
     if number is not None and gold is not None:
         golds = (gold / 100, gold, gold * 100)
         return any(isclose(gold, number, rel_tol=TOLERANCE) for gold in golds)
@@ -283,7 +283,7 @@ def _without_brackets(text: str) -> str:
     return text
 
 
-def number_of(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Return the number in a text, or None; commas are removed, a percent sign is allowed."""
     digits = text.replace(",", "")
     for written, divisor in ((digits, 1), (digits.removesuffix("%").removesuffix("\\"), 100)):
