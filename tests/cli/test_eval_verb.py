@@ -76,11 +76,6 @@ def test_two_models_never_share_a_folder(gradeschool: Command, folder: Path) -> 
     assert not (folder / "runs").exists()
 
 
-def test_several_runs_go_below_the_output_folder(gradeschool: Command, folder: Path) -> None:
-    gradeschool("eval", "-m", CHAT, "-m", COT, *SAMPLE, "-o", "mine")
-    assert len(list((folder / "mine").glob("*/run.json"))) == 2
-
-
 def test_a_dry_run_of_several_describes_each(gradeschool: Command, folder: Path) -> None:
     result = gradeschool("eval", "-m", CHAT, "-m", COT, *SAMPLE, "--dry-run", "--json")
     assert [run["missing"] for run in result.json()["runs"]] == [48, 48]
@@ -95,26 +90,6 @@ def test_overrides_are_told_and_have_a_folder_of_their_own(gradeschool: Command)
     assert Path("runs/sample-handwritten-chat_zero-shot-chat_sample_max-tokens-60").is_dir()
     plain = gradeschool("eval", "-m", CHAT, *SAMPLE)
     assert (plain.status, "changed" in plain.out) == (0, False)
-
-
-def test_changes_that_runs_do_not_share_are_named_for_each(gradeschool: Command) -> None:
-    protocols = ("-p", "zero-shot/chat", "-p", "openai/2021", "-p", "gradeschool/few-shot-cot")
-    shown = gradeschool("eval", "-m", CHAT, *protocols, *SAMPLE, "--max-tokens", 512).out
-    assert "changed  " not in shown
-    named = [line for line in shown.splitlines() if ": changed max tokens 512" in line]
-    assert [line.partition(" under ")[2].partition(":")[0] for line in named] == [
-        "zero-shot/chat", "openai/2021",
-    ]  # fmt: skip
-
-
-def test_a_setting_that_differs_is_named_alone(gradeschool: Command) -> None:
-    gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run")
-    refused = gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run", "--max-tokens", 60)
-    assert refused.status == 2
-    assert refused.err == (
-        "gradeschool: 'run' contains another run: its max tokens is 1024, not 60; "
-        "give another folder with -o\n"
-    )
 
 
 def test_a_setting_that_the_server_refuses_ends_in_a_warning(

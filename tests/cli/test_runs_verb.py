@@ -35,17 +35,6 @@ def test_list_shows_every_run_below_a_folder(
     assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out
 
 
-def test_a_broken_run_is_told_and_the_others_are_listed(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "runs" / "broken").mkdir()
-    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
-    result = gradeschool("runs", "list", tmp_path / "runs", "--json")
-    assert result.status == 2
-    assert "cannot read" in result.err
-    assert len(result.json()["runs"]) == 1
-
-
 MALFORMED = {
     "a list": "[]",
     "nothing": "{}",

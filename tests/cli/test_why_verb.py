@@ -20,7 +20,6 @@ from tests.support.spoiled_runs import (
     PROBLEMS,
     answers,
     file_of,
-    run_of,
     run_on,
     worse,
 )
@@ -63,14 +62,6 @@ def test_what_why_refuses(gradeschool: Command, tmp_path: Path) -> None:
         assert message in result.err
 
 
-def test_a_share_given_as_the_expected_score_is_noted(gradeschool: Command, tmp_path: Path) -> None:
-    """`--expected` is in percent; `compare --at-least` takes a share."""
-    path = file_of(tmp_path / "a.jsonl", answers())
-    ended = gradeschool("why", path, "--expected", "0.95", "-d", DATASET)
-    assert ended.status == 0
-    assert "--expected is in percent: 0.95 means 0.95 %; use 95 for 95 %" in ended.err
-
-
 def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
     """The options for reading the file are part of them."""
     path = file_of(tmp_path / "a.jsonl", answers())
@@ -107,14 +98,6 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     few = gradeschool("runs", "curve", good, "-d", DATASET, "--at", "5")
     assert few.status == 2
     assert "has 5 samples; give --at with at most 1" in few.err
-
-
-def test_changed_settings_are_words(gradeschool: Command, tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", answers())
-    fields = json.loads((run / "run.json").read_text())
-    fields["decoding"] = {**fields["decoding"], "seed": 1}
-    (run / "run.json").write_text(json.dumps(fields))
-    assert "seed 1 (the protocol: none)" in gradeschool("why", run, "--expected", EXPECTED).out
 
 
 def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:

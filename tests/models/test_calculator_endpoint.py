@@ -16,11 +16,10 @@ import pytest
 from gradeschool import Problem
 from gradeschool.calculator import evaluate, written
 from gradeschool.completion import Decoding, Finish, Prompt
-from gradeschool.errors import InputError, ModelError, TransientError
+from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.models.calculator_endpoint import AnnotatedText, CalculatorEndpoint, annotated
+from gradeschool.models.calculator_endpoint import AnnotatedText, annotated
 from gradeschool.models.choose import choose_model
-from tests.support.fault_server import Behaviour, ReceivedRequest, choice_with, fault_server
 from tests.support.tiny_corpus import load_problems
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
@@ -93,15 +92,6 @@ def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: st
     assert [reply.text for reply in plain] != [reply.text for reply in served]
 
 
-def test_the_calculator_makes_another_model(shipped_gguf: Path) -> None:
-    for spec in ("http://localhost:1/v1/m", f"llama.cpp/{shipped_gguf}"):
-        plain, computed = (choose_model(spec, (), "", calculator=on) for on in (False, True))
-        assert computed.identity == f"{plain.identity} with the calculator"
-        assert computed.name == f"{plain.name}+calculator"
-    with pytest.raises(InputError, match="cannot use the calculator"):
-        choose_model("recorded/file", (), "", calculator=True)
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gradeschool", "eval", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -135,26 +125,3 @@ def test_what_the_calculator_does_not_go_with(more: tuple[str, ...]) -> None:
     ended = run("-m", "http://localhost:1/v1/m", "--calculator", *more)
     assert ended.returncode == 2
     assert "the calculator cannot be used with" in ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("later", "cause", "tokens"),
-    [("filter", "content filter", 10), ("", "too many annotations", 5 * 64)],
-)
-def test_an_error_has_the_tokens_of_all_requests(later: str, cause: str, tokens: int) -> None:
-    """Each reply is of five tokens; the first opens an annotation."""
-
-    def choose(received: ReceivedRequest) -> Behaviour:
-        ends = later and received.number > 1
-        return choice_with(text="<<3+4=", finish_reason="content_filter" if ends else "stop")
-
-    async def scenario(url: str) -> None:
-        async with CalculatorEndpoint(url, "m", "") as model:
-            (await model.complete(request))[0]
-
-    problem = Problem.from_row("0", "Q?", "#### 7")
-    request = Request(problem, Prompt(text="Q?"), Decoding(), ("k",), (0,))
-    with fault_server(choose) as server, pytest.raises(ModelError) as caught:
-        asyncio.run(scenario(server.url))
-    assert caught.value.cause == cause
-    assert caught.value.usage.completion_tokens == tokens

@@ -11,10 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from gradeschool.errors import TransientError
-from gradeschool.models import doctor
 from gradeschool.models.doctor import (
-    PENALTIES,
     FindingState,
     Probe,
     ServerFinding,
@@ -204,16 +201,6 @@ def test_an_endpoint_that_refuses_a_field_says_so() -> None:
         assert "refused (HTTP 400)" in by_name[name].says
 
 
-def test_a_long_prompt_that_is_cut_deviates() -> None:
-    async def answer(request: web.Request) -> web.Response:
-        reply = json.loads(obedient(json.loads(await request.read())).text or "")
-        return web.json_response(reply | {"usage": {"prompt_tokens": 4096}})
-
-    finding = asyncio.run(findings_of(answer))["context limit"]
-    assert finding.state is FindingState.DEVIATES
-    assert "cut silently" in finding.says
-
-
 @pytest.mark.parametrize("llama_cpp", [False, True])
 @pytest.mark.parametrize(
     ("chat", "plain", "template", "begins"),
@@ -233,27 +220,6 @@ def obedient(body: dict[str, Any]) -> web.Response:
     """An answer in the form that was asked for."""
     words = {"message": {"content": WORDS}} if "messages" in body else {"text": WORDS}
     return web.json_response({"choices": [words]})
-
-
-@pytest.mark.parametrize(
-    ("refuses", "state"),
-    [
-        ((), FindingState.FINE),
-        (("repeat_penalty",), FindingState.FINE),
-        (("repeat_penalty", "repetition_penalty"), FindingState.UNKNOWN),
-        (PENALTIES, FindingState.UNKNOWN),
-    ],
-)
-def test_a_penalty_that_cannot_be_turned_off_is_not_known(
-    refuses: tuple[str, ...], state: FindingState
-) -> None:
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        if wrong := set(refuses) & set(body):
-            return web.json_response({"error": f"unexpected {wrong}"}, status=422)
-        return obedient(body)
-
-    assert asyncio.run(findings_of(answer))["hidden penalty"].state is state
 
 
 @pytest.mark.parametrize(
@@ -303,34 +269,3 @@ def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: P
         not (folder / "completions.jsonl").exists()
         or not (folder / "completions.jsonl").stat().st_size
     )
-
-
-class Overloaded:
-    """A server that answers every second request with an error of overload, or all of them."""
-
-    def __init__(self, status: int, lasting: bool = False) -> None:
-        self.server, self.status, self.lasting, self.calls = ChatServer(), status, lasting, 0
-
-    async def answer(self, request: web.Request) -> web.Response:
-        """Refuse, or answer as the server behind it."""
-        self.calls += 1
-        if self.lasting or self.calls % 2:
-            return web.json_response({}, status=self.status, headers={"Retry-After": "0"})
-        return await self.server.answer(request)
-
-
-@pytest.mark.parametrize("status", [429, 502, 503])
-def test_an_overloaded_server_is_described_as_without_load(status: int) -> None:
-    quiet = asyncio.run(findings_of(ChatServer().answer))
-    busy = asyncio.run(findings_of(Overloaded(status).answer))
-    names = ("forms", "temperature", "seed", "prefix", "max_tokens", "stop")
-    assert {name: busy.get(name) for name in names} == {name: quiet.get(name) for name in names}
-    assert quiet["forms"].says == "chat answered; completions answered"
-
-
-def test_a_lasting_overload_is_an_error_and_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "STARTING_WAITS", (0.0, 0.0))
-    server = Overloaded(429, lasting=True)
-    with pytest.raises(TransientError, match="HTTP 429"):
-        asyncio.run(findings_of(server.answer))
-    assert server.calls == 3

@@ -6,10 +6,8 @@ import asyncio
 import json
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp.client_proto import ResponseHandler
 
@@ -24,11 +22,6 @@ from tests.support.fault_server import changed, fault_server
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
-
-
-def four(request: Request) -> Request:
-    return replace(request, keys=request.keys * 4, samples=(0, 1, 2, 3))
 
 
 def asking(text: str) -> Request:
@@ -151,32 +144,6 @@ def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
         assert reply.deviations == ("stop refused", "temperature refused")
 
 
-def test_a_refusal_of_one_request_changes_no_other() -> None:
-    """The message repeats the request, so that it seems to refuse every field."""
-    long = "word " * 99
-    model = Refusing(
-        "invalid request: {'prompt': …, 'temperature': 0, 'top_k': 0, 'min_p': 0} unsupported",
-        lambda body: body["prompt"] == long,
-    )
-    replies = answered(model, asking(long), asking("Q?"))
-    assert isinstance(replies[0], ModelError)
-    assert isinstance(replies[1], Reply) and not replies[1].deviations
-    assert model.bodies[-1].keys() == model.bodies[0].keys()
-
-
-def test_a_long_prompt_does_not_end_several_choices() -> None:
-    async def scenario() -> list[int]:
-        async with model:
-            with pytest.raises(ModelError):
-                await model.complete(four(asking(long)))
-            replies = await model.complete(four(asking("Q?")))
-            return [body.get("n", 1) for body in model.bodies] + [len(replies)]
-
-    long = "word " * 99
-    model = Refusing("the prompt is too long", lambda body: body["prompt"] == long)
-    assert asyncio.run(scenario()) == [4, 1, 4, 1]
-
-
 def test_ids_that_repeat_cost_few_replies() -> None:
     """Ollama draws the ids of its replies from 999 numbers."""
     numbers = random.Random(1)
@@ -245,25 +212,3 @@ def test_a_server_in_lasting_trouble_is_no_bad_input() -> None:
     ) as caught:
         asyncio.run(opened(Starting(503, 503, 503)))
     assert caught.value.cause == "http 503"
-
-
-@pytest.mark.usefixtures("short_waits")
-def test_a_server_without_a_list_of_models_is_asked_once_and_needs_a_name() -> None:
-    model = Starting(404, 503)
-    with pytest.raises(InputError, match=r"none listed \(HTTP 404\); add /NAME"):
-        asyncio.run(opened(model))
-    assert model.statuses == [503]
-
-
-def test_no_connection_in_time_is_not_called_a_slow_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def request(*_: Any, **__: Any) -> Any:
-        raise aiohttp.ConnectionTimeoutError("Connection timeout to host")
-
-    async def scenario() -> None:
-        async with Endpoint("http://127.0.0.1:9/v1", "m", "") as model:
-            monkeypatch.setattr(model._session, "request", request)
-            with pytest.raises(TransientError, match="no connection in time") as caught:
-                await model.complete(Request(PROBLEM, CHAT, Decoding(), ("k",), (0,)))
-            assert caught.value.cause == "cannot connect"
-
-    asyncio.run(scenario())

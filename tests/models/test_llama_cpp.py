@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gradeschool import judge, load_dataset
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.models.choose import choose_model
 from gradeschool.models.gguf_file import write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
@@ -61,14 +61,6 @@ def test_a_file_that_is_no_model_is_an_error_in_words(body: bytes | None, tmp_pa
 
     with pytest.raises(InputError, match=r"broken\.gguf"):
         asyncio.run(opened())
-
-
-def test_without_llama_cpp_the_pip_line_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
-        LlamaCppModel(tmp_path / "any.gguf")
 
 
 def test_a_library_that_the_system_lacks_is_named_with_its_package(

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from gradeschool import errors
-from gradeschool.completion import Decoding, Finish, Message, Prompt
+from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import FatalModelError, InputError, MissingExtraError, TransientError
 from gradeschool.models import native
 from gradeschool.models.base import Request
 from gradeschool.models.choose import choose_model
 from gradeschool.models.native import Ending, NativeModel, anthropic_ending, gemini_ending
-from gradeschool.models.openai_api import replies_in
 from gradeschool.problem import Problem
 
 KEY = "sk-native-0123456789abcdef"
@@ -118,12 +117,6 @@ def test_failures_have_the_causes_of_an_endpoint(
     assert getattr(failure, "retry_after", None) == (7.0 if "retry_after" in error else None)
 
 
-def test_a_wrong_key_of_gemini_ends_the_run() -> None:
-    error = type("Failure", (Exception,), {"status_code": 400, "original_exception": None})
-    failure = NativeModel("gemini", "g")._failure(error("API key not valid. Pass a valid one."))
-    assert type(failure) is FatalModelError
-
-
 def test_a_completion_prompt_ends_the_run() -> None:
     text = Request(Problem.from_gold("4"), Prompt(text="2+2="), Decoding(), ("key",), (0,))
     with pytest.raises(FatalModelError, match="gemini answers only chats; give a chat protocol"):
@@ -140,14 +133,3 @@ def test_endings_are_the_providers_own_words() -> None:
     assert gemini_ending(response).reason == "no candidates"
     response.prompt_feedback = SimpleNamespace(block_reason="SAFETY")
     assert gemini_ending(response).reason == "content_filter"
-
-
-def test_a_text_that_was_cut_before_its_first_word_is_truncated() -> None:
-    usage = SimpleNamespace(prompt_tokens=21, completion_tokens=12)
-    completion = SimpleNamespace(choices=[], usage=usage)
-    [reply] = replies_in(native._body(completion, Ending("MAX_TOKENS", "g-1")), request())
-    assert (reply.text, reply.finish, reply.model) == ("", Finish.LENGTH, "g-1")
-    assert reply.usage.completion_tokens == 12
-    with pytest.raises(TransientError) as caught:
-        replies_in(native._body(completion, Ending("OTHER", "g-1")), request())
-    assert caught.value.cause == "unknown ending"

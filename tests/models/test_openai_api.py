@@ -317,12 +317,6 @@ def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -
     assert reply.finish is Finish.STOP  # as if the server had stopped there
 
 
-def test_reasoning_is_kept_apart_from_the_answer() -> None:
-    raw = b'{"choices": [{"message": {"content": "5", "reasoning_content": "because"}}]}'
-    (reply,) = replies_in(object_in(raw), request(0, Prompt(messages=(Message("user", "Q"),))))
-    assert (reply.text, reply.reasoning) == ("5", "because")
-
-
 @pytest.mark.parametrize("count", ["-1", "2147483648", "9" * 25, "9" * 5000, "1.5", "true", '"7"'])
 def test_usage_that_makes_no_sense_is_left_out(count: str) -> None:
     usage = f'{{"prompt_tokens": {count}, "completion_tokens": 4}}'
@@ -372,8 +366,3 @@ def test_fields_that_a_server_refuses(name: str) -> None:
     says, fields = REFUSALS[name]
     raw = says if isinstance(says, str) else json.dumps(says)
     assert refused_fields(raw.encode(), SENT) == fields
-
-
-def test_several_choices_are_refused_if_nothing_else_is() -> None:
-    assert refused_fields(b'{"error": "best_of must be 1"}', {**SENT, "n": 4}) == {"n"}
-    assert refused_fields(b'{"error": "unknown top_k"}', {**SENT, "n": 4}) == {"top_k"}

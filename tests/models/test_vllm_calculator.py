@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 from tests.support.lent_modules import (  # noqa: E402
-    MoveDirectionality,
     imported_anew,
     lend_vllm,
 )
@@ -87,48 +86,6 @@ def writers() -> list[Writer]:
     ]
 
 
-def update(
-    removed: Sequence[int] = (), added: Sequence[Any] = (), moved: Sequence[Any] = ()
-) -> SimpleNamespace:
-    return SimpleNamespace(removed=removed, added=added, moved=moved)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3, 8])
-def test_in_the_first_runner_rows_are_swapped_moved_and_given_away(module: Any, rows: int) -> None:
-    """A row that ends goes to a new request, or else to the last row."""
-    calculator = module.Calculator(settings(), torch.device("cpu"))
-    waiting = writers()
-    batch: list[Writer] = []
-    ended: list[int] = []
-    texts: dict[int, str] = {}
-    while waiting or len(batch) > len(ended):
-        added: list[Any] = []
-        moved: list[Any] = []
-        while waiting and (ended or len(batch) < rows):
-            writer = waiting.pop(0)
-            row = ended.pop(0) if ended else len(batch)
-            batch[row : row + 1] = [writer]
-            added.append((row, None, [], writer.written))
-        removed = list(ended)
-        for row in sorted(ended, reverse=True):
-            if row < len(batch) - 1:
-                batch[row] = batch[-1]
-                moved.append((len(batch) - 1, row, MoveDirectionality.UNIDIRECTIONAL))
-            batch.pop()
-        if len(batch) > 1:
-            batch[0], batch[-1] = batch[-1], batch[0]
-            moved.append((0, len(batch) - 1, MoveDirectionality.SWAP))
-        calculator.update_state(update(removed, added, moved))
-        calculator.update_state(None)
-        before = torch.stack([writer.scores for writer in batch])
-        after = calculator.apply(before.clone())
-        ended = [row for row, writer in enumerate(batch)
-                 if not writer.choose(before[row], after[row])]  # fmt: skip
-        texts |= {batch[row].number: TOKENIZER.decode(batch[row].written) for row in ended}
-        assert sorted(calculator.rows) == list(range(len(batch)))
-    assert [texts[number] for number in range(len(SCRIPTS))] == [text for _, text in SCRIPTS]
-
-
 @pytest.mark.parametrize("slots", [1, 2, 3, 8])
 def test_in_the_second_runner_tokens_are_followed_from_step_to_step(
     module: Any, slots: int
@@ -177,11 +134,6 @@ def test_in_the_second_runner_tokens_are_followed_from_step_to_step(
                 texts[writer.number] = TOKENIZER.decode(writer.written)
                 del running[slot]
     assert [texts[number] for number in range(len(SCRIPTS))] == [text for _, text in SCRIPTS]
-
-
-def test_it_may_change_the_likeliest_token(module: Any) -> None:
-    """Else vLLM leaves it out of greedy decoding."""
-    assert module.Calculator(settings(), None).is_argmax_invariant() is False
 
 
 def test_a_draft_model_is_refused(module: Any) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from gradeschool import Problem
-from gradeschool.completion import Decoding, Finish, Message, Prompt, Usage
+from gradeschool.completion import Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models import vllm_model
 from gradeschool.models.base import Reply, Request, Take
-from gradeschool.models.vllm_model import VllmEngine, load, number_on, parameters
+from gradeschool.models.vllm_model import VllmEngine, load, number_on
 from tests.support.lent_modules import lend_vllm
 
 POSITIONS = 40
@@ -118,16 +118,6 @@ def test_a_limit_is_cut_to_the_context_and_a_prompt_that_leaves_too_little_is_re
     assert limits == [(8, 20), (9, 20), (35, 5)]
 
 
-def test_a_chat_without_a_template_fails_alone() -> None:
-    plain = requests(["a bb", "ccc"], Decoding(max_tokens=8))
-    prompt = Prompt(messages=(Message("user", "Hello"),))
-    chat = Request(plain[0].problem, prompt, plain[0].decoding, ("chat",), (0,))
-    replies = written(Engine(), [plain[0], chat, plain[1]])
-    assert {key for key, reply in replies.items() if isinstance(reply, Reply)} == {"a bb", "ccc"}
-    assert "no chat template" in str(replies["chat"])
-    assert isinstance(written(Engine(), [chat])["chat"], ModelError)
-
-
 def test_what_still_runs_is_aborted_when_nobody_waits_for_it() -> None:
     engine = Engine()
     results = VllmEngine(engine).write(taken(requests(["a", "b", "c"], Decoding(max_tokens=8))))
@@ -135,18 +125,6 @@ def test_what_still_runs_is_aborted_when_nobody_waits_for_it() -> None:
     results.close()
     assert engine.aborted == [name for name, _ in engine.running]
     assert len(engine.aborted) == 2
-
-
-def test_settings_that_a_protocol_leaves_out_are_neutral() -> None:
-    free = parameters(Decoding(temperature=None, top_p=None), 3, 8)
-    assert (free.temperature, free.top_p, free.stop, free.seed) == (1.0, 1.0, None, None)
-    assert (free.top_k, free.min_p, free.repetition_penalty) == (0, 0.0, 1.0)
-    assert free.max_tokens == 8
-    fixed = parameters(Decoding(0.7, 0.9, stop=("Question:", "\n\n"), seed=5), 3, 8)
-    assert (fixed.temperature, fixed.top_p, fixed.stop) == (0.7, 0.9, ["Question:", "\n\n"])
-    assert fixed.seed == 8  # each sample has a seed of its own
-    assert parameters(Decoding(seed=0), 0, 8).seed == 0
-    assert parameters(Decoding(), 0, 8).temperature == 0.0
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

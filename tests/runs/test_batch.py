@@ -94,15 +94,6 @@ def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
     assert len(server.submitted) == PROBLEMS + 2
 
 
-def test_a_run_with_expired_requests_is_not_complete(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
-    with batch_server(lambda question, id: None) as server:
-        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert (status, fields["missing"]) == (3, PROBLEMS)
-    assert "30 samples have no answer; run the same command again to request them" in stderr
-
-
 def test_requests_of_an_open_batch_are_not_sent_without_it(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:
@@ -123,23 +114,6 @@ def test_a_batch_that_was_created_without_an_answer_is_found_and_not_paid_twice(
         status, stderr, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
     assert status == 0, stderr
     assert len(server.batches) == 1
-
-
-def test_the_same_requests_may_be_submitted_again(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
-    healed = False
-
-    def result(question: str, id: str) -> Result | None:
-        return right(question, id) if healed else {"status_code": 500, "body": {CANARY: CANARY}}
-
-    with batch_server(result) as server:
-        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-        assert (status, fields["errors"]) == (3, {"http 500": PROBLEMS})
-        assert CANARY not in stderr + (tmp_path / "run" / "completions.jsonl").read_text()
-        healed = True
-        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert (status, fields["failed"], len(server.batches)) == (0, 0, 2)
 
 
 class Killed(BaseException):

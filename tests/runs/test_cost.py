@@ -12,12 +12,11 @@ from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
-from gradeschool.runs import send as dispatch
 from gradeschool.runs.cost import Budget, Price, estimate, estimated_tokens, parse_price
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fault_server import choice_with, fault_server
+from tests.support.fault_server import fault_server
 
 PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
@@ -58,23 +57,6 @@ def test_a_price_is_a_pair_or_an_entry_of_a_table(tmp_path: Path) -> None:
 def test_a_price_that_is_none_is_a_clear_error(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse_price(text, "m")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"other": [1, 2]}', r"has no price of 'm', only: 'other'"),
-        ("[]", "no JSON object"),
-        ("{", "cannot read the prices"),
-        ('{"m": [1]}', "give IN/OUT"),
-        ('{"m": ["1", "2"]}', "give IN/OUT"),
-        (f'{{"m": [1, {"9" * 400}]}}', "give IN/OUT"),
-    ],
-)
-def test_a_table_that_is_none_is_a_clear_error(content: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "p.json").write_text(content)
-    with pytest.raises(InputError, match=message):
-        parse_price(str(tmp_path / "p.json"), "m")
 
 
 def test_an_estimate_learns_from_what_the_server_counted() -> None:
@@ -150,19 +132,6 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
     assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
 
 
-def test_replies_that_are_no_answers_cost_too(
-    gradeschool: Command, problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each reply is a dollar, and three that end with an error are one failed sample."""
-    arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 1)
-    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.001)
-    with fault_server(lambda _: choice_with(finish_reason="error")) as server:
-        ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "--max-cost", 6)
-    assert ended.status == 3
-    assert len(server.requests) == 6
-    assert "($6.0000)" in ended.out
-
-
 def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:
@@ -185,42 +154,3 @@ def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
     assert "10 requests for 10 samples" in text
     assert "from the completions so far" in text
     assert (sampled["requests"], sampled["missing"]) == (80, 400)
-
-
-def test_a_cost_without_a_price_is_a_clear_error(gradeschool: Command, problems: Path) -> None:
-    result = gradeschool("eval", "-m", "http://127.0.0.1:9/v1/m", "-d", problems, "--max-cost", 5)
-    assert result.status == 2
-    assert "give --price" in result.err
-
-
-def test_a_run_that_costs_just_its_limit_is_complete(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
-    with fault_server() as server:
-        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "run",
-                            "--price", "0/200000", "--max-cost", 40)  # fmt: skip
-    assert ended.status == 0, ended.err
-    assert "--max-cost" not in ended.err
-
-
-def test_a_table_of_prices_needs_the_name_of_the_model(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
-    table = tmp_path / "prices.json"
-    table.write_text('{"m": [1, 2]}')
-    arguments = ("-d", problems, "--price", table, "-p", "openai/2021", "--dry-run")
-    with fault_server() as server:
-        named = gradeschool("eval", "-m", f"{server.url}/m", "--calculator", *arguments)
-        nameless = gradeschool("eval", "-m", server.url, *arguments)
-    assert named.status == 0, named.err
-    assert nameless.status == 2 and "give it behind the address" in nameless.err
-
-
-@pytest.mark.parametrize("option", ["--batch"])
-def test_what_a_model_cannot_do_is_refused_before_a_folder_is_written(
-    gradeschool: Command, problems: Path, tmp_path: Path, option: str
-) -> None:
-    ended = gradeschool("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", option,
-                        "-o", tmp_path / "run")  # fmt: skip
-    assert ended.status == 2 and f"leave {option.partition('=')[0]} out" in ended.err
-    assert not (tmp_path / "run").exists()

@@ -21,7 +21,6 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
 CANARY = "sk-canary-4815162342"
-SAMPLE = Path(__file__).parents[2] / "src/gradeschool/datasets/sample/problems.jsonl"
 
 
 def command(*arguments: str) -> list[str]:
@@ -118,44 +117,6 @@ def test_the_assistant_prefix_is_sent_to_be_continued_and_is_no_part_of_the_comp
     assert results(folder)["deviations"] == {"prefix repeated": 4}
 
 
-def test_a_killed_run_is_finished_by_the_same_command_and_asks_nothing_twice(
-    llama_url: str, problems: Path, tmp_path: Path
-) -> None:
-    log, folder = tmp_path / "log", tmp_path / "run"
-    with counting_proxy(llama_url, log, delay=0.02) as url:
-        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
-                     str(folder), "--max-connections", "8", "--max-tokens", "24"]  # fmt: skip
-        first = subprocess.Popen(command(*arguments), stderr=subprocess.DEVNULL)
-        while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 100:
-            assert first.poll() is None, "the run ended before it could be killed"
-            time.sleep(0.005)
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-        committed = {row["key"] for row in rows_so_far(folder)}
-        asked_before = requests_when_quiet(log)
-        second = run(*arguments)
-    assert second.returncode == 0, second.stderr
-    assert 100 <= len(committed) < 200
-    stored = rows(folder)
-    assert len(stored) == len({row["key"] for row in stored}) == 200
-    assert {int(row["problem_id"]) for row in stored} == set(range(200))
-    asked_after = read_log(log, "request")[asked_before:]
-    assert len(asked_after) == 200 - len(committed)
-    by_question = {row["question"]: row["key"] for row in stored}
-    assert not committed & {by_question[entry["body"]["prompt"][:-1]] for entry in asked_after}
-    assert f"{len(committed)} stored already" in second.stderr
-    assert results(folder)["missing"] == 0
-
-
-def requests_when_quiet(log: Path) -> int:
-    """Count the logged requests, once those that a killed process had sent have arrived."""
-    count, before = len(read_log(log, "request")), -1
-    while count != before:
-        time.sleep(0.5)
-        count, before = len(read_log(log, "request")), count
-    return count
-
-
 def rows_so_far(folder: Path) -> list[dict[str, Any]]:
     """The whole lines of a file that is being written."""
     whole = (folder / "completions.jsonl").read_bytes().rpartition(b"\n")[0]
@@ -183,48 +144,6 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         second = run(*arguments)
     assert second.returncode == 0
     assert len(read_log(log, "request")) == 200
-
-
-def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
-    llama_url: str, problems: Path, tmp_path: Path
-) -> None:
-    shown: Counter[str] = Counter()
-
-    def faults(number: int, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
-        prompt = body["prompt"]
-        shown[prompt] += 1
-        if prompt.startswith("What is 7 +"):
-            return 400, {}, b'{"error": {"message": "this one is too long"}}'
-        if prompt.startswith("What is 3 +") and shown[prompt] == 1:
-            return 429, {"Retry-After": "1"}, b"{}"
-        if prompt.startswith("What is 5 +") and shown[prompt] < 3:
-            return 503, {}, b"<html>busy</html>"
-        return None
-
-    log, folder = tmp_path / "log", tmp_path / "run"
-    arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "20", "-o", str(folder),
-                 "--max-tokens", "8"]  # fmt: skip
-    with counting_proxy(llama_url, log, faults=faults) as url:
-        result = run("-m", f"{url}/tiny", *arguments)
-        again = run("-m", f"{url}/tiny", *arguments)
-    assert result.returncode == again.returncode == 3
-    assert "1 sample failed (1 http 400), such as: HTTP 400 from http" in result.stderr
-    fields = results(folder)
-    assert fields["errors"] == {"http 400": 1}
-    assert fields["n"] == 20
-    outcome = fields["scorers"]["openai/2021"]
-    assert outcome["error"] == 1
-    assert outcome["correct"] + outcome["wrong"] + outcome["no_answer"] == 19
-    times = [e["time"] for e in read_log(log, "request") if "What is 3 +" in e["body"]["prompt"]]
-    assert len(times) == 2
-    assert times[1] - times[0] >= 1.0
-    assert shown["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
-    assert shown["What is 9 + 10?\n"] == 1
-    scored = subprocess.run(
-        [sys.executable, "-m", "gradeschool", "score", str(folder), "--scorer", "openai/2021"],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert "20 completions" in scored.stdout  # the failed sample is one row, however often tried
 
 
 def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
@@ -276,17 +195,6 @@ def test_a_run_can_grow_by_problems_and_samples(
     seeds = Counter(entry["body"]["seed"] for entry in read_log(log, "request"))
     assert seeds == {7: 4, 8: 4, 9: 4}
     assert len(rows(folder)) == 12
-
-
-def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    result = run("-m", "recorded/sample#handwritten/hashes", "-d", "sample", "-o", str(folder),
-               "--json")  # fmt: skip
-    assert result.returncode == 0
-    (score,) = json.loads(result.stdout)["runs"]
-    assert score["n"] == 48
-    # 42 of 48 reach the gold, all behind ####.
-    assert score["scorers"]["gradeschool/reader"]["correct"] == 42
 
 
 def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
@@ -345,11 +253,3 @@ def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
     assert "HF_HUB_OFFLINE forbids fetching it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
         result.stderr
     )
-
-
-def test_a_run_imports_no_reader_of_files() -> None:
-    """A start of `eval` does not pay for formats that it does not read."""
-    code = (
-        "import sys, gradeschool.runs.evaluate; sys.exit('gradeschool.formats.read' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

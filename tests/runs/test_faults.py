@@ -235,18 +235,6 @@ def test_an_enormous_wish_delays_its_own_request_alone(
     assert VICTIM in server.requests[-1].question  # all others were answered meanwhile
 
 
-def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
-    counts: Counter[str] = Counter()
-
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        counts[request.question] += 1
-        return bad.status(429) if counts[request.question] < 6 else None
-
-    with fault_server(choose) as server:
-        ended = run(server.url, tmp_path / "run", problems=40)
-    assert (ended.answered, ended.fatal) == (40, None)
-
-
 def test_the_retries_of_a_run_have_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,31 +291,6 @@ def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
     assert len(server.requests) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
 
 
-def test_a_choice_that_is_refused_fails_alone(tmp_path: Path) -> None:
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))
-        if len(response["choices"]) == 4:
-            response["choices"][0]["finish_reason"] = "content_filter"
-        return bad.body(json.dumps(response).encode())
-
-    with fault_server(choose) as server:
-        ended = several(server.url, tmp_path / "run")
-    assert (ended.answered, ended.failed) == (15, 3)
-    assert {row["sample"] for row in rows(tmp_path / "run") if row["error"]} == {0}
-
-
-def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) -> None:
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))
-        response["choices"].reverse()
-        return bad.body(json.dumps(response).encode())
-
-    with fault_server(choose) as server:
-        several(server.url, tmp_path / "run")
-    texts = {(row["sample"] % 4, row["completion"]) for row in rows(tmp_path / "run")}
-    assert texts == {(n, f"#### {n}") for n in range(4)}
-
-
 # What is sent
 
 
@@ -339,23 +302,6 @@ def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_pat
                "repetition_penalty": 1, "repeat_penalty": 1}  # fmt: skip
     assert {name: sent[name] for name in neutral} == neutral
     assert (sent["temperature"], sent["top_p"]) == (0.0, 1.0)
-
-
-def test_a_parameter_that_a_server_does_not_know_is_left_out_and_said(tmp_path: Path) -> None:
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        for name in ("top_k", "min_p"):
-            if name in request.body:
-                return bad.status(422, f"Unexpected fields in the request: {name}")
-        return None
-
-    with fault_server(choose) as server:
-        ended = run(server.url, tmp_path / "run", connections=1)
-    assert ended.answered == PROBLEMS
-    assert len(server.requests) == PROBLEMS + 2
-    assert results(tmp_path / "run")["deviations"] == {
-        "min_p refused": PROBLEMS,
-        "top_k refused": PROBLEMS,
-    }
 
 
 # Secrets
@@ -427,19 +373,6 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
     monkeypatch.setenv("http_proxy", "socks5://192.0.2.8:1080")
     with pytest.raises(InputError, match="HTTP_PROXY is not an http:// or https:// address"):
         run("http://192.0.2.7/v1", tmp_path / "other", problems=3)
-
-
-def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
-    def choose(request: ReceivedRequest) -> Behaviour:
-        response = bad.choices(request, "#### 1")
-        name = "reasoning" if request.number % 2 else "reasoning_content"
-        response["choices"][0]["message"][name] = "First #### 2"
-        return bad.body(json.dumps(response).encode())
-
-    with fault_server(choose) as server:
-        run(server.url, tmp_path / "run")
-    response = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
-    assert response == {("#### 1", "First #### 2")}
 
 
 # Options of the model, and what the terminal cannot take

@@ -12,7 +12,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job
 from gradeschool.runs.plan import RunPlan, facts_of, plan_of
-from gradeschool.runs.profile import BUILT_IN_SETS, choose_problems, profile_jobs
+from gradeschool.runs.profile import choose_problems, profile_jobs
 
 
 def problems(name: str, seeds: list[str], **meta: str) -> list[Problem]:
@@ -69,13 +69,6 @@ def test_run_json_names_problems_that_are_not_the_first() -> None:
     assert plan_of(json.loads(json.dumps(fields))) == plan
 
 
-def test_the_sets_of_the_built_in_model_need_no_download(tmp_path: Path) -> None:
-    jobs = profile_jobs(Job("tiny", limit=3), (), tmp_path)
-    assert [work.plan.dataset.name for work in jobs] == list(BUILT_IN_SETS)
-    assert [len(work.plan.problems) for work in jobs] == [3] * 4
-    assert {work.folder.parent for work in jobs} == {tmp_path}
-
-
 def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
     [first, _] = profile_jobs(Job("tiny"), ("sample", "fresh:1"), tmp_path)
     plan = first.plan
@@ -87,8 +80,3 @@ def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
     (first.folder / "run.json").write_text('{"problems": "many"}')
     with pytest.raises(InputError, match="cannot be continued"):
         profile_jobs(Job("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
-
-
-def test_one_set_makes_no_profile() -> None:
-    with pytest.raises(InputError, match="only one set: 'sample'"):
-        profile_jobs(Job("tiny"), ("sample", "sample"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.completion import Completion, Decoding, Prompt
-from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.errors import FatalModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
 from gradeschool.runs import send as sending
@@ -98,29 +98,6 @@ def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> N
     assert len(events) == sending.TRIES - 1 + 2
 
 
-def test_a_permanent_failure_is_recorded_at_once_and_ends_nothing() -> None:
-    def answer(request: Request, tries: int) -> Reply:
-        if request.key == "k3":
-            raise ModelError("http 400", "HTTP 400: too long")
-        return Reply("ok")
-
-    model = Scripted(answer)
-    completions, _ = sent(model, 10)
-    assert model.tries["k3"] == 1
-    assert [item.key for item in completions if item.error] == ["k3"]
-    assert len(completions) == 10
-
-
-def test_a_refused_key_stops_the_run_before_all_is_asked() -> None:
-    def answer(request: Request, tries: int) -> Reply:
-        raise FatalModelError("http 401", "the server refuses the API key")
-
-    model = Scripted(answer)
-    with pytest.raises(FatalModelError, match="refuses the API key"):
-        sent(model, 1000)
-    assert len(model.tries) <= 4
-
-
 def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sample() -> None:
     def answer(request: Request, tries: int) -> Reply:
         raise TransientError("cannot connect", "cannot connect to http://x")
@@ -173,14 +150,6 @@ def served(
         limiter.succeeded()
 
 
-def test_a_number_that_is_given_is_begun_with_and_never_passed() -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(40, clock)
-    assert limiter.limit == 40
-    served(limiter, clock, lambda limit: 10.0 * limit)
-    assert limiter.limit == 40
-
-
 def test_without_a_number_it_doubles_while_answers_come_faster() -> None:
     clock = Clock()
     limiter = ConcurrencyLimiter(clock=clock)
@@ -208,19 +177,6 @@ def test_one_storm_halves_it_once_and_the_next_once_more() -> None:
     for _ in range(32):
         limiter.overloaded(sent=5.5)
     assert limiter.limit == 16
-
-
-def test_it_grows_back_by_an_eighth_a_round_up_to_what_was_given() -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(64, clock)
-    clock.now = 1.0
-    limiter.overloaded(sent=0.5)
-    for _ in range(32):
-        limiter.succeeded()
-    assert limiter.limit == 36
-    for _ in range(2000):
-        limiter.succeeded()
-    assert limiter.limit == 64
 
 
 @given(

@@ -63,17 +63,6 @@ def test_a_fault_of_the_texts_is_named(gradeschool: Command, fault: str, tmp_pat
     assert first_cause(gradeschool, path, "--expected", EXPECTED, *options) == cause
 
 
-def test_completions_of_the_median_length_are_not_called_shorter(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """Every completion is of one word."""
-    path = file_of(tmp_path / "answers.jsonl", ("0" for _ in PROBLEMS))
-    shown = gradeschool("why", path, "-d", DATASET, "--expected", EXPECTED, "--json").json()
-    evidence = {cause["name"]: cause["evidence"] for cause in shown["causes"]}
-    words = "half of the completions have at most 1 word: the model answers without working"
-    assert evidence["no working"].startswith(words)
-
-
 def test_precision_and_engine_are_named_beside_the_expected_run(
     gradeschool: Command, tmp_path: Path
 ) -> None:
@@ -125,42 +114,3 @@ def test_the_points_add_up(gradeschool: Command, tmp_path: Path) -> None:
     shown = gradeschool("why", path, "--expected", EXPECTED, *options).out
     assert f"{cause['points']:.1f}  run-on" in shown
     assert "-> evaluate with a protocol whose stop strings" in shown
-
-
-def test_the_interval_of_several_samples_is_that_of_score(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """Ten copies of each completion are no 2,000 trials: what is within chance stays so."""
-    texts = list(answers())
-    rows = [
-        {"id": p.id, "question": p.question, "completion": text, "sample": sample}
-        for p, text in zip(PROBLEMS, texts, strict=True)
-        for sample in range(10)
-    ]
-    path = jsonl(tmp_path / "ten.jsonl", rows)
-    asked = ("-d", DATASET, "--scorer", "gradeschool/reader", "--json")
-    scored = gradeschool("score", path, *asked).json()["runs"][0]["scorers"]["gradeschool/reader"]
-    alone = gradeschool("why", path, "--expected", "92.5", *asked).json()
-    assert (alone["accuracy"], alone["ci95"]) == (scored["accuracy"], scored["ci95"])
-    assert alone["within_chance"] is True
-    other = jsonl(tmp_path / "other.jsonl", [{**row, "completion": "#### 3"} for row in rows])
-    beside = gradeschool("why", path, "--expected-run", other, *asked).json()
-    assert (beside["accuracy"], beside["ci95"]) == (scored["accuracy"], scored["ci95"])
-
-
-def test_an_empty_completion_at_the_limit_is_truncated_alone(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """A thinking model that reached its limit: as many of these may be right as of the others."""
-    rows = [
-        {"id": problem.id, "question": problem.question,
-         "completion": "" if place % 5 < 2 else f"#### {problem.gold if place % 5 == 2 else 3}",
-         "finish_reason": "length" if place % 5 < 2 else "stop"}
-        for place, problem in enumerate(PROBLEMS[:40])
-    ]  # fmt: skip
-    path = jsonl(tmp_path / "limit.jsonl", rows)
-    words = ("-d", DATASET, "--scorer", "gradeschool/reader", "--expected", "90", "--json")
-    causes = gradeschool("why", path, *words).json()["causes"]
-    points = {cause["name"]: cause["points"] for cause in causes}
-    assert points["truncation"] == pytest.approx(40 / 3)  # 40 %, of which a third may be right
-    assert "empty completions" not in points

@@ -31,7 +31,10 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """The settings of a run: protocol, problems of its dataset, decoding, samples per problem."""
+    """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
+
+    file: the name of a protocol that Python made, "mine.py:PROTOCOL".
+    """
 
     protocol: Protocol
     dataset: Dataset
@@ -39,6 +42,7 @@ class RunPlan:
     shots: Dataset | None
     decoding: Decoding
     samples: int
+    file: str = ""
 
     def requests(self, identity: str) -> list[Request]:
         """Return the requests of one sample each to the model with this identity, by problem."""
@@ -171,12 +175,14 @@ def make_manifest(
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
+    own = {"base": plan.protocol.base, "changes": dict(plan.protocol.changes), "file": plan.file}
     return {
         "protocol": {
             "name": plan.protocol.name,
             "digest": plan.protocol.digest(),
             "scorers": list(plan.protocol.scorers),
             "source": plan.protocol.source,
+            **{name: value for name, value in own.items() if value},
         },
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
         "shots": {"name": plan.shots.name, "sha256": plan.shots.sha256} if plan.shots else None,
@@ -224,13 +230,28 @@ def prompts_of(fields: Mapping[str, Any]) -> dict[str, Prompt]:
     return {request.key: request.prompt for request in requests}
 
 
+def protocol_of(fields: Mapping[str, Any]) -> Protocol:
+    """Return the protocol that run.json describes: published, or one's own, as it is now.
+
+    Raises UnknownNameError, and InputError if an own protocol cannot be made again.
+    """
+    changes, base = fields.get("changes"), fields.get("base")
+    if base:
+        return get_protocol(str(base)).with_changes(**dict(changes or {}))
+    if changes:
+        from gradeschool.protocols.own import protocol_from
+
+        return protocol_from(changes, str(fields["name"]), str(fields["name"]))
+    return get_protocol(str(fields.get("file") or fields["name"]))
+
+
 def plan_of(fields: Mapping[str, Any]) -> RunPlan:
     """Return the plan of a run.json, with the current protocol and dataset of these names.
 
     Raises StoreError if the fields are not those of a run.json, UnknownNameError, DataError.
     """
     try:
-        protocol = get_protocol(fields["protocol"]["name"])
+        protocol = protocol_of(fields["protocol"])
         dataset = load_dataset(fields["dataset"]["name"])
         decoding = {**fields["decoding"], "stop": tuple(fields["decoding"]["stop"])}
         shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
@@ -239,7 +260,8 @@ def plan_of(fields: Mapping[str, Any]) -> RunPlan:
             by_id = {problem.id: problem for problem in dataset.problems}
             problems = tuple(by_id[id] for id in fields["problem_ids"])
         samples = int(fields["samples"])
-        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
+        file = str(fields["protocol"].get("file", ""))
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
