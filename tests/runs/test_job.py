@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job, default_folder, model_label, prepare
-from gradeschool.runs.plan import request_key
+from gradeschool.runs.plan import differing, facts_of, make_manifest, plan_of, request_key
 
 RECORDED = "recorded/sample#handwritten/chat"
 
@@ -118,3 +119,26 @@ def test_problems_are_chosen_at_random_or_by_id(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             ids(**settings)
+
+
+def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('base = "zero-shot/chat"\nsystem = "Think."\n')
+    (tmp_path / "whole.toml").write_text('prompt = "Q: {question}"\nform = "text"\n')
+    (tmp_path / "own.py").write_text(
+        "from gradeschool.protocols.registry import get_protocol\n"
+        "MINE = get_protocol('zero-shot/chat').with_changes(system='Think.')\n"
+    )
+    by_option = prepare(job(system="Think.")).plan
+    by_file = prepare(job(protocol=str(tmp_path / "mine.toml"))).plan
+    by_code = prepare(job(protocol=f"{tmp_path / 'own.py'}:MINE")).plan
+    whole = prepare(job(protocol=str(tmp_path / "whole.toml"))).plan
+    keys = [[each.key for each in plan.requests("m")] for plan in (by_option, by_file, by_code)]
+    assert keys[0] == keys[1] == keys[2]
+    assert by_option.protocol.name == "zero-shot/chat with system 'Think.'"
+    for plan in (by_option, by_file, by_code, whole):
+        fields = make_manifest(plan, "m", None, tmp_path)
+        again = plan_of(json.loads(json.dumps(fields)))
+        assert again.protocol.digest() == plan.protocol.digest()
+        assert differing(fields, {**fields, **facts_of(again)}) is None
+    with pytest.raises(InputError):
+        prepare(job(shots="absent.jsonl"))

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 # Requests to a model.
 request_options = with_options(
+    click.option("--system", metavar="TEXT",
+                 help="System message instead of the protocol's, \"\" for none."),
+    click.option("--shots", metavar="N|FILE",
+                 help="Number of examples in the prompt, or a JSONL file of them."),
     click.option("--temperature", type=FiniteRange(0, 2),
                  help="Temperature; by default that of the protocol."),
     click.option("--top-p", type=FiniteRange(0, 1),
@@ -78,8 +82,8 @@ request_options = with_options(
                    "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
                    "which comes with the package. Repeat it for several models.")  # fmt: skip
 @click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
-              help="A name from `gradeschool protocols list`; by default zero-shot/chat, for tiny "
-                   "openai/2021. Repeat it to use several protocols.")  # fmt: skip
+              help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
+                   "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
 @dataset_option
 @click.option(
     "-n",

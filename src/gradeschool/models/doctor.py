@@ -482,7 +482,8 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     if not isinstance(model, Endpoint):
         return {}
     try:
-        async with Probe(model.base, model.model, model._key, model.seconds) as probe:
+        probe = Probe(model.base, model.model, model._key, model.seconds)
+        async with probe:
             chat = await probe.in_chat()
             probe.chat = chat if chat.status == 200 else None
             state, says = await prefix(probe) or (UNKNOWN, "the server has no chat form")

@@ -333,14 +333,15 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
     if host in BY_EFFORT or parts.port == OLLAMA_PORT:
         return asked or {"reasoning_effort": "medium" if thinking else "none"}
     if host == "openrouter.ai":
-        state = {} if thinking is None else {"enabled": thinking}
-        return {"reasoning": {**state, **({} if effort is None else {"effort": effort})}}
+        fields = {"enabled": thinking, "effort": effort}
+        return {"reasoning": {name: value for name, value in fields.items() if value is not None}}
     if host in BY_TYPE:
         if thinking is None:
             return asked
-        state = {"type": "enabled" if thinking else "disabled"}
-        budget = {"budget_tokens": THINKING_TOKENS} if "anthropic" in host and thinking else {}
-        return {**asked, "thinking": {**state, **budget}}
+        state: dict[str, Any] = {"type": "enabled" if thinking else "disabled"}
+        if thinking and "anthropic" in host:
+            state["budget_tokens"] = THINKING_TOKENS
+        return {**asked, "thinking": state}
     if host.startswith("dashscope") and host.endswith(".aliyuncs.com"):  # Qwen's own API
         return asked if thinking is None else {**asked, "enable_thinking": thinking}
     template = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}

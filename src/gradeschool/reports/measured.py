@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
-from gradeschool.errors import UnknownNameError
+from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
-from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs.plan import protocol_of
 
 # Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01
@@ -72,8 +72,8 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
     """Return the protocol of a run, None if this version does not have it."""
     try:
-        return get_protocol(str(mapping(manifest.get("protocol")).get("name")))
-    except UnknownNameError:
+        return protocol_of(mapping(manifest.get("protocol")))
+    except (InputError, KeyError, TypeError):
         return None
 
 

@@ -44,7 +44,8 @@ class Job:
     """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
     protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset. limit: the
-    first problems only. random: a sample of this size instead, the same for the same dataset.
+    first problems only. system, shots: instead of the protocol's; shots is a number or a file.
+    random: a sample of this size instead, the same for the same dataset.
     problems: ids, or a file with one a line.
     temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
     it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
@@ -59,6 +60,8 @@ class Job:
     protocol: str = ""
     dataset: str = ""
     limit: int | None = None
+    system: str | None = None
+    shots: int | str | None = None
     random: int | None = None
     problems: str | None = None
     samples: int = 1
@@ -152,7 +155,10 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     InputError for contradictory or unknown settings, before a dataset is fetched; DataError if the
     dataset is not available; MissingExtraError for an engine.
     """
-    protocol = get_protocol(job.protocol_name)
+    changes: dict[str, Any] = {"system": job.system, "shots": job.shots}
+    if isinstance(job.shots, str) and job.shots.isdecimal():
+        changes["shots"] = int(job.shots)
+    protocol = get_protocol(job.protocol_name).with_changes(**changes)
     _check(job, protocol)
     given = {
         name: value
@@ -168,7 +174,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples)
+    file = job.protocol if ".py:" in job.protocol else ""
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
         from gradeschool.models.endpoint import Endpoint

@@ -241,7 +241,7 @@ def protocol_of(fields: Mapping[str, Any]) -> Protocol:
     if changes:
         from gradeschool.protocols.own import protocol_from
 
-        return protocol_from(changes, str(fields["name"]), str(fields["name"]))
+        return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
     return get_protocol(str(fields.get("file") or fields["name"]))
 
 
