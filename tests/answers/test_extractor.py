@@ -573,40 +573,19 @@ def test_what_a_sentence_adds_is_not_its_result(text: str, question: str, value:
 
 
 # Sentences that deny, only consider or bound a number, and expressions: none of them is an answer.
-# fmt: off
-FAMILIES = {
-    "denied": """{n} is wrong.|{n} is not the answer.|It is not {n}.|I do not think that it is {n}.
-        |It is false that there are {n} pens.|{n} cannot be right.|{n} is too low.|Not {n}.
-        |You might think the answer is {n}.|I doubt that it is {n}.|{n} does not work.
-        |A common mistake is {n}.|The answer is anything but {n}.|The answer isn't {n}.""",
-    "considered": """It could be {n}.|Maybe {n}.|Perhaps {n} pens.|Let me try {n}.
-        |Suppose the answer is {n}.
-        |Assume that the answer is {n}.|The answer is {n} or {m}.
-        |one of {m}, {k}, {n}|A) {m} B) {n} C) {k}
-        |Options: {m}, {k}, {n}|The answer is one of {m}, {k}, {n}.
-        |It could be {m}; it could be {n}.
-        |If the answer is {n}, we are done.|I am not sure whether it is {n}.""",
-    "bounded": r"""The answer is {n}±{d}.|The answer is ${n} \pm {d}$.|The answer is {n} to {m}.
-        |The answer is between {n} and {m}.
-        |Answer: {n} or more|Answer: up to {n}|The answer is at most {n}.
-        |\boxed{{\geq {n}}}|The answer is {n}+.|Answer: more than {n}|It takes {n} to {m} hours.""",
-    "expression": r"""The answer is $x^2+{n}$.|Answer: {n} - x|The value is ${n} + x$
-        |The answer is {n}x.
-        |The answer is {n}π cm.|\boxed{{{n}\pi}}|\boxed{{{n}\sqrt{{2}}}}|\boxed{{{n}^{{n}}}}
-        |#### {n} + x
-        |The answer is ${n} - \frac{{1}}{{\mathrm{{e}}}}$|The answer is $\frac{{x}}{{{n}}}$.
-        |\boxed{{{n} \times 10^n}}|The answer is 2^{n}.|\boxed{{{n}_8}}""",
-}
+FAMILIES: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("families.json").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_at_most_one_in_a_hundred_is_accepted_falsely(family: str) -> None:
     draw = random.Random(8)
     accepted = tried = 0
-    for template in FAMILIES[family].split("|"):
+    for template in FAMILIES[family]:
         for lead in ("", "She has 3 boxes of 4. ", "3 * 4 = 12.\n"):
             n = draw.randrange(16, 900)
-            text = lead + template.strip().format(n=n, m=n + 9, k=n + 20, d=draw.randrange(2, 9))
+            text = lead + template.format(n=n, m=n + 9, k=n + 20, d=draw.randrange(2, 9))
             reading = extract_final_answer(text)
             accepted += reading is not None and same_value(reading.value, str(n))
             tried += 1

@@ -1,0 +1,158 @@
+"""Remove each pattern, alternative and weight of the answer extractor in turn; count what changes.
+
+    python benchmarks/ablation.py [--every 40] >table.tsv
+
+Each row: what was removed, the verdicts that change on the hand-read and invented texts and on
+every N-th recorded completion, and how many of them become right and wrong. What changes nothing
+may go. Needs the shared data (GRADESCHOOL_DATA).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from extractor import LABELS, completions, labelled, rows
+
+from gradeschool import load_gsm8k
+from gradeschool.answers import (
+    candidates,
+    extractor,
+    quantities,
+    question,
+    regions,
+    statements,
+)
+
+MODULES = (quantities, question, regions, candidates, statements, extractor)
+SEVERAL = 5  # changed verdicts after which a removal is not tried further
+GROUP = re.compile(r"\((?:\?P<\w+>|\?[aimsux-]*:|\?<?[=!])?")
+
+
+class Text(NamedTuple):
+    """A completion, its question, and the right answer ("" if nobody read it)."""
+
+    completion: str
+    question: str
+    answer: str
+
+
+def texts(every: int) -> list[Text]:
+    """Return the texts on which verdicts are compared."""
+    problems = list(load_gsm8k("test"))
+    found = [Text(text.text, text.question, text.answer or "") for text in labelled(problems)]
+    found += [
+        Text(row["completion"], row["question"], row["answer"] or "")
+        for row in rows(LABELS / "invented.jsonl")
+    ]
+    recorded = [row for file in completions().values() for row in file]
+    for row in recorded[::every]:
+        problem = problems[row["index"]]
+        found.append(Text(row["completion"], problem.question, problem.gold))
+    return found
+
+
+def verdict(text: Text) -> str:
+    """Return the value of a text in a form that all its writings share, "" for none."""
+    extracted = extractor.extract_final_answer(text.completion, text.question)
+    return "" if extracted is None else quantities.exact_form(extracted.value)
+
+
+def alternatives(pattern: str) -> Iterator[str]:
+    """Yield a pattern without one of its alternatives, for each of them."""
+    stack: list[list[int]] = [[0]]  # where the branches of each open group begin
+    index = 0
+    while index <= len(pattern):
+        character = pattern[index : index + 1]
+        if character == "\\":
+            index += 1
+        elif character == "[":
+            index = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*").match(pattern, index).end()  # type: ignore[union-attr]
+        elif character == "(":
+            index = GROUP.match(pattern, index).end() - 1  # type: ignore[union-attr]
+            stack.append([index + 1])
+        elif character == "|":
+            stack[-1].append(index + 1)
+        elif character == ")" or not character:
+            starts = [*stack.pop(), index + 1]
+            for first, after in pairwise(starts):
+                if len(starts) > 2:  # the last branch goes with the bar before it
+                    cut = (first, after) if after <= index else (first - 1, index)
+                    yield pattern[: cut[0]] + pattern[cut[1] :]
+        index += 1
+
+
+def removals() -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
+    """Yield the name of each removal, with what carries it out and what takes it back."""
+    for name, weight in list(candidates.WEIGHTS.items()):
+        yield (
+            f"weight {name}",
+            lambda name=name: candidates.WEIGHTS.__setitem__(name, 0.0),  # type: ignore[misc]
+            lambda name=name, weight=weight: candidates.WEIGHTS.__setitem__(name, weight),  # type: ignore[misc]
+        )
+    for module in MODULES:
+        for name, pattern in list(vars(module).items()):
+            if not isinstance(pattern, re.Pattern) or not is_own(module, name):
+                continue
+            for shorter in ("(?!)" + "()" * pattern.groups, *alternatives(pattern.pattern)):
+                try:
+                    changed = re.compile(shorter, pattern.flags)
+                except re.error:
+                    continue
+                shown = "whole" if shorter.startswith("(?!)()") or shorter == "(?!)" else shorter
+                yield (
+                    f"{module.__name__.rpartition('.')[2]}.{name}\t{shown[:120]}",
+                    lambda old=pattern, new=changed: bind(old, new),  # type: ignore[misc]
+                    lambda old=pattern, new=changed: bind(new, old),  # type: ignore[misc]
+                )
+
+
+def is_own(module: ModuleType, name: str) -> bool:
+    """Return whether a module defines a name, rather than imports it."""
+    source = Path(str(module.__file__)).read_text("utf-8")
+    return re.search(rf"^{name} = ", source, re.MULTILINE) is not None
+
+
+def bind(old: object, new: object) -> None:
+    """Put an object in the place of another in every module."""
+    for module in MODULES:
+        for name, value in list(vars(module).items()):
+            if value is old:
+                setattr(module, name, new)
+    question.question_hints.cache_clear()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--every", type=int, default=40)
+    chosen = texts(parser.parse_args().every)
+    base = [verdict(text) for text in chosen]
+    for name, remove, restore in removals():
+        remove()
+        changed = right = wrong = 0
+        for text, before in zip(chosen, base, strict=True):
+            try:
+                now = verdict(text)
+            except (AttributeError, IndexError, KeyError, TypeError):
+                now = "raises"
+            changed += now != before
+            answer = quantities.exact_form(text.answer) if text.answer else ""
+            right += now != before and now == answer
+            wrong += now != before and before == answer
+            if changed == SEVERAL:
+                break
+        restore()
+        print(changed, right, wrong, name, sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()
