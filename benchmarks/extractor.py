@@ -92,7 +92,7 @@ def agreement(problems: Sequence[Problem]) -> None:
     right = {name: Counter[str]() for name in (SCORER, *BESIDE)}
     size, values = Counter[str](), Counter[str]()
     for text in texts:
-        expected = text.answer is not None and same_answer(text.answer, text.gold)
+        expected = text.answer is not None and same_answer(text.answer, canonical_gold(text.gold))
         size[text.source] += 1
         values[text.source] += equal(value_of(text.text, text.question), text.answer)
         problem = Problem("", text.question, text.gold, f"#### {text.gold}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import (
-    quantities,
     same_answer,
     same_value,
 )
@@ -25,72 +24,13 @@ from gradeschool.answers.regions import parse_marks, split_thinking
 from gradeschool.verdict import Outcome
 
 SCORER = "gradeschool/reader"
-READ_BY_HAND, ALONE, INVENTED = (
-    Path(__file__).with_name(f"{name}.jsonl") for name in ("read_by_hand", "alone", "invented")
+READ_BY_HAND, ALONE, INVENTED, TEXTS = (
+    Path(__file__).with_name(f"{name}.jsonl")
+    for name in ("read_by_hand", "alone", "invented", "texts")
 )
-CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
 MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
-TICKETS = "Tickets cost $6 each. How much will she pay for 3 tickets?"
-CARS = (
-    "30 cars stood there in the first 15 minutes. How many cars drove on in the first 15 minutes?"
-)
-DOWNLOAD = "The download takes 100 minutes and starts over once. How long does it take, in minutes?"
-BUS = "A bus starts with 32 people. 8 get off and 5 get on. How many people are on the bus now?"
-GLASSES = "One glass costs $5, the second $3. How much does he need to pay for 16 glasses?"
-DUCKS = "She sells the eggs for $2 each. How much in dollars does she make every day?"
-SPEED = "A car travels 150 miles in 2.5 hours. What is its average speed in miles per hour?"
-CRAYONS = (
-    "Tom had 3 boxes of 24 crayons. He gave away 15 crayons. How many crayons does Tom have left?"
-)
 
 
-class QuestionCase(NamedTuple):
-    """A completion whose reading depends on the question."""
-
-    question: str
-    completion: str
-    value: str | None
-
-
-GAIN = "How much money does Ann make in total?"
-TIMES = "How many times did Bo run?"
-HENS = "How many eggs are left?"
-OFFERS = "What is the cost difference?"
-SEEDS = "A jar holds 240 seeds. How many seeds does Ann have in total?"
-CASES = (
-    QuestionCase(SEEDS, "So the total over three jars is:\n\n\\[\n720\n\\]", "720"),
-    QuestionCase(
-        OFFERS, "The cost difference is $200. One costs $450, while one costs $250.", "200"
-    ),
-    QuestionCase(GAIN, "Since she sold 24 and 18, the total she makes is 126.", "126"),
-    QuestionCase(
-        GAIN, "Answer: 24 * 3 = 72 dollars at noon. She made 72 + 54 = 126 dollars.", "126"
-    ),
-    QuestionCase(MINUTES, r"\boxed{6 \text{ hours}} = 360 minutes", "360"),
-    QuestionCase(CENTS, r"24 / 240 = \boxed{0.10}. Therefore, each pump costs 10 cents.", "10"),
-    QuestionCase(CENTS, "The answer is $0.10 or 10 cents.", "10"),
-    QuestionCase(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
-    QuestionCase(MINUTES, "So he reads 360 minutes, which is 6 hours.", "360"),
-    QuestionCase(TICKETS, "She will pay $18 for 3 tickets.", "18"),
-    QuestionCase(CENTS, r"\boxed{10 \text{ cents} = \$0.10}", "10"),
-    QuestionCase(DOWNLOAD, "40 min + 20 min + 100 min = 160 min = 2 h 40 min", "160"),
-    QuestionCase(DOWNLOAD, "160 minutes, or 2 hours and 40 minutes.", "160"),
-    QuestionCase(BUS, "29 people are on the bus after 8 got off and 5 got on.", "29"),
-    QuestionCase(GLASSES, "For 16 glasses he needs to pay $64: 8 at $5 and 8 at $3.", "64"),
-    QuestionCase(GLASSES, "He needs to pay $64 for them, rather than $80.", "64"),
-    QuestionCase(DUCKS, "Janet makes $18 a day by selling 9 eggs at $2 each.", "18"),
-    QuestionCase(DUCKS, "She makes 9 x $2 = $18 per day (or $126 per week).", "18"),
-    QuestionCase(SPEED, "60 mph (150 miles ÷ 2.5 hours)", "60"),
-    QuestionCase(SPEED, "It was 150/2.5 = 60 miles per hour, or 1 mile per minute.", "60"),
-    QuestionCase(CRAYONS, "He has 57 crayons remaining of the original 72 crayons.", "57"),
-    QuestionCase(
-        CRAYONS,
-        "The answer is 57.\n\nA class has 30 pupils. How many are boys?\n\nThe answer is 18.",
-        "57",
-    ),
-    QuestionCase(CARS, "5 cars drove on in the first 15 minutes.", "5"),
-    QuestionCase(CARS, "So the 5 cars that drove on in the first 15 minutes were 5 cars.", "5"),
-)
 # Where a model may write its answer; "{}" is the number.
 PLACES = (
     "#### {}", "#### ${}", r"\boxed{{{}}}", "The answer is {}.", "the final answer is {} dollars",
@@ -99,160 +39,16 @@ PLACES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.completion[:40])
-def test_the_asked_unit_and_what_was_given(case: QuestionCase) -> None:
-    reading = extract_final_answer(case.completion, case.question)
-    assert reading is not None
-    assert reading.value == case.value
-    assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
+def rows_of(path: Path | Traversable) -> list[dict[str, Any]]:
+    """The rows of a JSONL file."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
-# fmt: off
-TEXTS = (
-    # labels within a solution, and other exercises after it
-    QuestionCase("", "Regular price is 5. Extra cost: 3\n#### 8", "8"),
-    QuestionCase("", "The base is 5.\nExtra cost: 3\n#### 8", "8"),
-    QuestionCase("", "Bob has 4.\nBonus: 6\nTotal: 10\n\\boxed{10}", "10"),
-    QuestionCase("", "Adult tickets: 5 * 10 = 50\nStudent: 5 * 4 = 20\n#### 70", "70"),
-    QuestionCase("", "Cost is 20.\nExample: 3 bags cost 6.\nSo 10 bags cost 20.\n#### 20", "20"),
-    QuestionCase("", "20 - 14 = 6.\n\nFind the savings: 20 - 14 = 6\n\nSolution: 6", "6"),
-    QuestionCase("", "We have 14.\n\nFind the savings:\n20 - 14 = 6\n\nSolution: 6", "6"),
-    QuestionCase(
-        "", "Let's solve it. 5*4=20\nProblem: we must take off 3.\n20-3=17\n#### 17", "17"
-    ),
-    QuestionCase("", "Human: 2 legs\nDog: 4 legs\nTotal: 6\n#### 6", "6"),
-    QuestionCase("", "Challenge: 3 more\n3+4=7\n#### 7", "7"),
-    QuestionCase(
-        "",
-        "The answer is 18.\n\nQuestion: How many cats are there if 3 of 5 leave?\nAnswer: 2",
-        "18",
-    ),
-    QuestionCase(
-        "",
-        "The answer is 18.\n\nExample 2: Tom has 3 pens and buys 4. How many pens?\n#### 7",
-        "18",
-    ),
-    # chats and channels without their marks
-    QuestionCase(
-        "",
-        "system\n\nYou are helpful.user\n\nQuestion: Tom has 3 pens and 4 more. How many?assistant\n\nHe has 3 + 4 = 7 pens.\n#### 7",  # noqa: E501
-        "7",
-    ),
-    QuestionCase(
-        "",
-        "system\nYou are helpful.\nuser\nTom has 3 pens and 4 more.\nassistant\nTom has 7 pens.",
-        "7",
-    ),
-    QuestionCase("", "user\nTom has 3 pens and 4 more. How many?\nmodel\nTom has 7 pens.", "7"),
-    QuestionCase("", "analysisWe compute 3+4=7. Hmm 12?assistantfinal12", "12"),
-    QuestionCase("", "analysis3 + 4 is 7assistantfinal**7**", "7"),
-    QuestionCase(
-        "",
-        "<|channel|>analysis<|message|>3+4=7, or 8<|end|><|start|>assistant<|channel|>final<|message|>The answer is 7.<|return|>",  # noqa: E501
-        "7",
-    ),
-    QuestionCase("", "So <|begin_of_box|>46<|end_of_box|>.", "46"),
-    # tags and thinking
-    QuestionCase("", "</think><ans>24</ans><think>let me check that 12*2", "24"),
-    QuestionCase("", "<think>a 5</think><answer>24</answer><think>so 7", "24"),
-    QuestionCase("", "<think>5 <think>6</think> 7</think>The answer is 8.", "8"),
-    QuestionCase("", "<think>first 5</think>It is 6.<think>no 7</think>It is 7.", "7"),
-    QuestionCase("", "<think>5</think>The answer is 24.</think>", "24"),
-    # digits that a model did not stop writing
-    QuestionCase("", "The answer is 2.\n#### 2611010", "2"),
-    QuestionCase("", "So she has 2 left.\n#### 2611010", "2"),
-    QuestionCase(
-        "", "The answer is 5.\n#### 34338176863527343381768635273433817686352734338176863527", "5"
-    ),
-    QuestionCase("", "#### 34338176863527343381768635273433817686352734338176863527", None),
-    QuestionCase("", "2,880,000 / 1 = 2,880,000\n#### 2880000", "2880000"),
-    # a conclusion after a box
-    QuestionCase("", "Step 2: \\boxed{30}\nThe total is 12 + 30 = 42.", "42"),
-    QuestionCase("", "\\boxed{15}\n\nTherefore, she has 26 - 15 = 11 apples left.", "11"),
-    QuestionCase(
-        "There are 26 apples. The boys eat 15. How many apples are left?",
-        "The boys ate \\boxed{15} apples.\n\nTherefore, there are 11 apples left.",
-        "11",
-    ),
-    # purposes, deadlines and given numbers
-    QuestionCase(
-        "Each truck carries 30 flagstones. How many trucks are needed to transport 80 flagstones in one trip?",  # noqa: E501
-        "3 trucks will be needed to transport 80 flagstones in one trip",
-        "3",
-    ),
-    QuestionCase(
-        "He saves $5 a day. How many days does he need to save $100?",
-        "So it takes him 20 days to save $100.",
-        "20",
-    ),
-    QuestionCase("", "Elle aura 300 euros d'ici 12 mois.", "300"),
-    QuestionCase("", "Sie hat in 12 Monaten 300 Euro.", "300"),
-    QuestionCase("", "Sie wird 300 Euro in 12 Monaten haben.", "300"),
-    QuestionCase("", "She will have saved $300 by month 12.", "300"),
-    # thousands
-    QuestionCase("", "It costs $65 000.", "65000"),
-    QuestionCase("", "Он заплатил 12 500 рублей", "12500"),
-    QuestionCase("", "Elle gagne 1 250 euros", "1250"),
-    QuestionCase("", "\\boxed{1~800}", "1800"),
-    QuestionCase("", "\\boxed{1\\,800}", "1800"),
-    QuestionCase("", "It weighs 65_000 g", "65000"),
-    # fractions, powers, other forms
-    QuestionCase("", "The answer is -½.", "-1/2"),
-    QuestionCase("", "So he got ½ as the result.", "1/2"),
-    QuestionCase("", "\\boxed{-\\frac{1}{2}}", "-1/2"),
-    QuestionCase("", "The answer is 2^{5}.", "32"),
-    QuestionCase("", "\\boxed{2^{5}}", "32"),
-    QuestionCase("", "She has 3 dozen eggs, or 36, in all.", "36"),
-    QuestionCase("", "She has 3 dozen, or 36, eggs.", "36"),
-    # cut, listed, bounded, denied
-    QuestionCase("", "Dana can travel in six", None),
-    QuestionCase("", "Week 1 100 pages, week 2 150 pages. So the total is 250 pages.", "250"),
-    QuestionCase("", "She needs at least 15 apples.", "15"),
-    QuestionCase("", "He can buy up to 15 pens.", "15"),
-    QuestionCase("", "The answer is not 12 but 15.", "15"),
-    QuestionCase("", "12 is wrong. The answer is 15.", "15"),
-    QuestionCase("", "The answer is 12. Wait, that is wrong. It is 15.", "15"),
-    QuestionCase("", "Bob might think the answer is 12, but it is 15.", "15"),
-    QuestionCase("", "Let me try 12: 12 * 2 = 24. Too low. So x = 15.", "15"),
-    QuestionCase("", "I think the answer is 15.", "15"),
-    QuestionCase("", "My guess is 15.", "15"),
-    QuestionCase("", "He could buy 15 pens.", "15"),
-    QuestionCase("", "The total comes to 15 dollars, not 12.", "15"),
-    QuestionCase("", "She sold 5 to 8 people? No. The answer is 13.", "13"),
-    QuestionCase("", "Therefore, the price went from 15 to 18 dollars.", "18"),
-    QuestionCase("", "The 3 numbers are 4, 5 and 6, so the sum is 15.", "15"),
-    QuestionCase("", "The answer is 64!", "64"),
-    QuestionCase("", "So x = 5 and y = 7, and the total is 12.", "12"),
-    QuestionCase("", "$x = 5$", "5"),
-    QuestionCase("", "\\boxed{x = 5}", "5"),
-    QuestionCase("", "The answer is x = 5.", "5"),
-    QuestionCase("", "The answer is 5 m.", "5"),
-    QuestionCase("", "The answer is 5 g.", "5"),
-    QuestionCase("", "#### 5 s", "5"),
-    QuestionCase("", "Answer: 12 h", "12"),
-    QuestionCase("", "Answer: B) 15", "15"),
-    QuestionCase("", "The answer is (B) 15.", "15"),
-    QuestionCase("", "10 to the power of 3 is 1000.", "1000"),
-    QuestionCase("", "So the ratio is 3:4.", "3:4"),
-    QuestionCase(
-        "",
-        "Here is my thought process:\nI add 3 and 4.\n\nHere is my response:\nThe sum is 7.",
-        "7",
-    ),
-    QuestionCase("", "[THINK]5 or 6[/THINK]The answer is 7.", "7"),
-    QuestionCase("", "<seed:think>5 so answer is 9</seed:think>It is 7.", "7"),
-    QuestionCase("", "It takes 5 hrs. She then rests.", "5"),
-    QuestionCase("", "Il gagne 1.250 euros en tout.", "1250"),
-    QuestionCase("", "Total = 3 × 4 = 12 – so 12 pens", "12"),
-    QuestionCase("", "15–3=12", "12"),
-    QuestionCase("", "That leaves 20-8=12.", "12"),
-)
-
-
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.completion[:40])
-def test_texts_are_read_as_a_careful_person_would(case: QuestionCase) -> None:
-    reading = extract_final_answer(case.completion, case.question)
-    assert (reading and reading.value) == case.value
+@pytest.mark.parametrize("row", rows_of(TEXTS), ids=lambda row: row["completion"][:40])
+def test_texts_are_read_as_a_careful_person_would(row: dict[str, str]) -> None:
+    """Small texts of every kind of miss that was reported, in our own words and values."""
+    reading = extract_final_answer(row["completion"], row["question"])
+    assert (reading and reading.value) == row["answer"]
 
 
 THOUGHT = "8 crates of 6 are 48. Two are broken. So the answer is 46."
@@ -291,55 +87,6 @@ def test_own_marks_of_thinking() -> None:
         parse_marks("<plan>")
 
 
-NO_ANSWERS = (
-    QuestionCase(GAIN, "She makes $72. Without the price of a pie it cannot be determined.", ""),
-    QuestionCase(GAIN, "It is 24 * 3 = 72 at noon. Then she sells 18 pies for $3 each and", ""),
-    QuestionCase(GAIN, "24 * 3 = 72. So in total, the money that she makes is", ""),
-    QuestionCase(GAIN, "60 pies is a lot of pies. " * 6, ""),
-    QuestionCase(BUS, BUS, ""),
-    QuestionCase(BUS, "It starts with 32. How many people are on the bus now?", ""),
-)
-
-
-@pytest.mark.parametrize("case", NO_ANSWERS, ids=lambda case: case.completion[:40])
-def test_texts_that_give_no_answer(case: QuestionCase) -> None:
-    assert extract_final_answer(case.completion, case.question) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The answer isn't 72.",
-        "The answer isn’t 72.",
-        "The answer cannot be 72.",
-        "The answer can't be 72.",
-        "The answer is never 72.",
-        "It is no longer 72.",
-        "x ≠ 72",
-        "So it is \\boxed{\\neq 72}.",
-        "Die Antwort ist nicht 72.",
-        "La respuesta no es 72.",
-        "La réponse n'est pas 72.",
-        "Ответ не 72.",
-        "答案不是72。",
-        "So it is √72.",
-    ],
-)
-def test_a_negated_number_is_no_answer(text: str) -> None:
-    assert extract_final_answer(text) is None
-    before = extract_final_answer(f"48 + 22 = 70.\n{text}")
-    assert before is None or before.value == "70"
-
-
-def test_twice_and_none_are_numbers_where_they_were_asked_for() -> None:
-    twice = extract_final_answer("So he ran twice.", TIMES)
-    none = extract_final_answer("She sold 7 and ate 3. So there are no eggs left.", HENS)
-    assert twice is not None
-    assert none is not None
-    assert (twice.value, none.value) == ("2", "0")
-    assert extract_final_answer("So he ran twice.", HENS) is None
-
-
 def test_the_same_question_asked_again_counts() -> None:
     again = f"It is 3.\n\nQuestion: {MINUTES}\nAnswer: 360"
     other = again.replace("3 books", "4 books")
@@ -360,11 +107,6 @@ def test_how_sure_a_reading_is() -> None:
         "<think>#### 18": Confidence.STATED,
     }
     assert extract_final_answer("<think>So she has 18.") is None
-
-
-def rows_of(path: Path | Traversable) -> list[dict[str, Any]]:
-    """The rows of a JSONL file."""
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def hand_read(path: Path, data: Path) -> list[dict[str, Any]]:
@@ -550,26 +292,6 @@ def test_a_gold_that_is_no_number_is_not_guessed_at(gold: str) -> None:
     verdict = get_scorer("gradeschool/reader").judge("#### 3", Problem("0", "", gold, ""))
     assert verdict.outcome is Outcome.ERROR
     assert "is not a number; use a scorer of expressions" in verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "value"),
-    [
-        ("So she ran 12 miles, which is 3 miles more than her sister.",
-         "How many miles did she run?", "12"),
-        ("Tom is 18 years old, which is 9 years older than his sister.", "How old is Tom?", "18"),
-        ("The store made $12, which is $3 less than the $15 goal.",
-         "How much did the store make?", "12"),
-        ("#### 4 days 3 hours", "How many hours did the trip take?", "99"),
-        ("The answer is 2 1/2 or 2.5 hours.", "How many hours?", "5/2"),
-        ("50 WPM\n\nSolution: The average of 47, 52 and 57 is 156/3 = 52.\n\n"
-         "The average of the three is 52 WPM.",
-         "She typed 47, 52 and 57 words a minute. What is her average?", "52"),
-    ],
-)  # fmt: skip
-def test_what_a_sentence_adds_is_not_its_result(text: str, question: str, value: str) -> None:
-    answer = extract_final_answer(text, question)
-    assert answer is not None and answer.value == value
 
 
 # Sentences that deny, only consider or bound a number, and expressions: none of them is an answer.

@@ -1,13 +1,11 @@
 """normalize, answers_match and parse_decimal: exact, total, and as the documents show them."""
 
-from decimal import Decimal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import answers_match, normalize
-from gradeschool.answers.numbers import parse_decimal, plain
+from gradeschool.answers.numbers import parse_decimal
 
 TEXTS = st.text(st.sampled_from("0123456789.,-+_ eE\n\t\u3000infaxN٣３−"), max_size=40) | st.text()
 WHOLE = st.integers(-(10**40), 10**40)
@@ -68,53 +66,16 @@ def test_normalize_agrees_with_the_documented_floats_where_those_are_exact() -> 
     assert [normalize(text) for text in texts] == [documented(text) for text in texts]
 
 
-def test_normalize_is_exact_where_floats_round() -> None:
-    assert normalize("9007199254740993.0") == "9007199254740993"  # float: ...992
-    assert normalize("1e400") == "1" + "0" * 400  # int(float) raises OverflowError
-
-
 @given(TEXTS)
 def test_normalize_is_idempotent_on_any_text(text: str) -> None:
     once = normalize(text)
     assert normalize(once) == once
 
 
-@given(TEXTS)
-def test_normalize_never_lengthens_a_text_by_more_than_its_padding(text: str) -> None:
-    assert len(normalize(text)) <= 2 * len(text) + 5_010
-
-
-@given(WHOLE)
-def test_whole_numbers_keep_their_sign_and_lose_their_commas(number: int) -> None:
-    assert normalize(f"{number:,}") == normalize(f"{number}.000") == str(number)
-
-
-@given(WHOLE, st.data())
-def test_commas_are_irrelevant_wherever_they_stand(number: int, draw: st.DataObject) -> None:
-    written = str(number)
-    position = draw.draw(st.integers(0, len(written)))
-    assert normalize(written[:position] + "," + written[position:]) == written
-
-
-@given(TEXTS, TEXTS)
-def test_answers_match_is_symmetric(first: str, second: str) -> None:
-    assert answers_match(first, second) is answers_match(second, first)
-
-
-@given(TEXTS)
-def test_every_text_matches_itself(text: str) -> None:
-    assert answers_match(text, text)
-
-
 @given(WHOLE, st.integers(-2_000, 2_000))
 def test_answers_match_up_to_a_difference_of_1e_6_exactly(billionths: int, gap: int) -> None:
     close = answers_match(f"{billionths}e-9", f"{billionths + gap}e-9")
     assert close is (abs(gap) < 1_000)
-
-
-@given(WHOLE, WHOLE)
-def test_different_whole_numbers_never_match(first: int, second: int) -> None:
-    assert answers_match(str(first), f"{second:,}.00") is (first == second)
 
 
 @pytest.mark.parametrize(
@@ -155,13 +116,6 @@ def test_hostile_numbers_raise_nowhere_and_are_not_the_gold(text: str) -> None:
     assert answers_match(text, text)
 
 
-@pytest.mark.parametrize(
-    "text", ["inf", "-inf", "nan", "sNaN", "nan1", "x", "", "1__0", "_1", "1_"]
-)
-def test_parse_decimal_returns_none_for_what_is_no_finite_number(text: str) -> None:
-    assert parse_decimal(text) is None
-
-
 @given(TEXTS)
 def test_parse_decimal_takes_what_float_takes(text: str) -> None:
     try:
@@ -171,15 +125,6 @@ def test_parse_decimal_takes_what_float_takes(text: str) -> None:
     else:
         number = parse_decimal(text)
         assert number is not None or "n" in text.lower()  # "inf", "nan"
-
-
-def test_plain_writes_no_exponent_and_gives_up_on_endless_zeros() -> None:
-    assert plain(Decimal("1E+3")) == "1000"
-    assert plain(Decimal("-0.50")) == "-0.5"
-    assert plain(Decimal("-0.0")) == "0"
-    assert plain(Decimal("1E+5000")) == "1" + "0" * 5_000
-    assert plain(Decimal("1E+5001")) is None
-    assert plain(Decimal("1E-5001")) is None
 
 
 def test_numbers_of_a_million_digits_are_compared_exactly() -> None:

@@ -188,13 +188,6 @@ def test_each_pitfall_is_read_as_a_person_reads_it(text: str) -> None:
     assert parse_gsm8k_answer(text) == CASES[text]
 
 
-@pytest.mark.parametrize("first", ["#### 1", r"\boxed{1}", "The answer is 1.", "Answer: 1", "1"])
-def test_an_earlier_pattern_wins_over_a_later_one_wherever_it_stands(first: str) -> None:
-    order = ["#### 1", r"\boxed{1}", "The answer is 1.", "Answer: 1", "1"]
-    for later in order[order.index(first) + 1 :]:
-        assert parse_gsm8k_answer(f"{first}\n{later.replace('1', '2')}") == "1"
-
-
 @pytest.mark.parametrize("marker", ["#### {}", r"\boxed{{{}}}", "The answer is {}.", "Answer: {}"])
 def test_of_several_markers_of_a_kind_the_last_counts(marker: str) -> None:
     text = "\n".join(marker.format(number) for number in (3, 4, 18))
@@ -225,11 +218,6 @@ def test_any_text_gives_none_or_a_normalised_answer(text: str) -> None:
         assert not set(read) & set("$€£ \n")
 
 
-@given(st.integers(-(10**15), 10**15), st.sampled_from(sorted(FORMS)))
-def test_a_whole_number_written_in_any_form_is_read_back(number: int, form: str) -> None:
-    assert parse_gsm8k_answer(FORMS[form].format(f"{number:,}")) == str(number)
-
-
 def test_the_parts_of_the_reader_say_what_they_read() -> None:
     text = "<think>#### 1</think>#### 2\nThe answer is 3.\nQuestion: 4?"
     assert answer_part(text) == "#### 2\nThe answer is 3."
@@ -237,15 +225,6 @@ def test_the_parts_of_the_reader_say_what_they_read() -> None:
     assert hashed_answer("The answer is 3.") is None
     assert stated_answer("The answer is 3.") == ("3", 14, 15, "the last 'the answer is N'")
     assert stated_answer("just 3") is None
-
-
-@pytest.mark.parametrize("written", NUMBERS)
-@pytest.mark.parametrize("form", FORMS)
-def test_the_place_of_an_answer_is_where_it_is_written(form: str, written: str) -> None:
-    text = FORMS[form].format(written)
-    reading = read_answer(text)
-    assert reading is not None
-    assert text[reading.start : reading.end].strip("$ ") == written
 
 
 @pytest.mark.parametrize(
@@ -267,26 +246,10 @@ def test_a_reading_says_where_and_how_it_was_found(text: str, piece: str, how: s
     assert (text[reading.start : reading.end], reading.how) == (piece, how)
 
 
-@given(st.text() | st.lists(st.sampled_from([*CASES, "1", "**", "=", "\n"])).map("".join))
-def test_a_reading_stands_in_the_text_and_holds_a_digit(text: str) -> None:
-    reading = read_answer(text)
-    assert (reading is None) is (parse_gsm8k_answer(text) is None)
-    if reading is not None:
-        assert 0 <= reading.start < reading.end <= len(text)
-        assert any(mark.isdecimal() for mark in text[reading.start : reading.end])
-
-
 def test_majority_vote_returns_the_most_frequent_answer() -> None:
     assert majority_vote(["18", "20", "18"]) == "18"
     assert majority_vote(["20", "18", "18", "20"]) == "20"  # a tie: the first seen
     assert majority_vote(("7",)) == "7"
-
-
-def test_majority_vote_does_not_count_what_has_no_answer() -> None:
-    assert majority_vote([None, None, "18"]) == "18"
-    assert majority_vote([None, None]) is None
-    assert majority_vote([]) is None
-    assert majority_vote(["[invalid]", "[invalid]", "18"]) == "[invalid]"  # as lm-eval counts
 
 
 @given(st.lists(st.none() | st.sampled_from("abc")))

@@ -15,11 +15,8 @@ from gradeschool.answers.quantities import (
     exact_form,
     in_smaller_unit,
     quantities,
-    quantity_at,
     same_answer,
     same_value,
-    shifted,
-    without_text_commands,
     word_quantities,
 )
 
@@ -44,11 +41,6 @@ def test_numbers_are_read_in_their_spellings(text: str, values: list[str]) -> No
     assert [number.value for number in quantities(text)] == values
 
 
-def test_a_point_before_a_comma_separates_thousands() -> None:
-    assert [n.value for n in quantities("1.234,5 km and 1.234,50 km")] == ["1234.5", "1234.5"]
-    assert [n.value for n in quantities("1.234, 5 km")] == ["1.234", "5"]
-
-
 @given(st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**4))
 def test_values_are_exact(number: Fraction) -> None:
     assert exact(str(number)) == number
@@ -67,14 +59,6 @@ def test_golds_are_read_as_values() -> None:
     assert {gold: canonical_gold(gold) for gold in golds} == golds
     assert same_answer("2:00", "2")
     assert not same_answer("2:30", "2")
-
-
-def test_a_number_is_read_where_it_begins_and_nowhere_else() -> None:
-    text = "about 18 eggs"
-    number = quantity_at(text, 6, len(text))
-    assert number is not None
-    assert text[number.start : number.end] == number.value == "18"
-    assert quantity_at(text, 0, len(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -104,14 +88,3 @@ def test_a_compound_is_converted_if_its_smaller_unit_alone_is_asked_for() -> Non
     assert in_smaller_unit("2 hours 30 minutes", frozenset(["minute"])) == "150"
     assert in_smaller_unit("2 hours 30 minutes", frozenset(["hour", "minute"])) is None
     assert in_smaller_unit("2 hours", frozenset(["minute"])) is None
-
-
-def test_a_number_is_shifted_by_powers_of_ten() -> None:
-    assert [shifted("1.5", 3), shifted("70", 3), shifted("5", 0)] == ["1500", "70000", "5"]
-
-
-def test_words_of_a_text_command_have_their_places() -> None:
-    written = r"2 \text{ hours}"
-    words, places = without_text_commands(written)
-    assert words == "2 hours"
-    assert [written[place] for place in places] == list("2 hours")
