@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
     from gradeschool.integrations.callables import evaluate, evaluate_async
-    from gradeschool.integrations.scores import Scores, score
+    from gradeschool.integrations.scores import Scores, compare, score
     from gradeschool.problem import Problem
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
@@ -54,6 +54,7 @@ _HOMES = {
     "all_scorers": "protocols.registry",
     "answers_match": "answers.numbers",
     "audit": "auditing.audit",
+    "compare": "integrations.scores",
     "detect_answer_failure": "answers.failures",
     "evaluate": "integrations.callables",
     "evaluate_async": "integrations.callables",
@@ -91,6 +92,7 @@ __all__ = [
     "all_scorers",
     "answers_match",
     "audit",
+    "compare",
     "detect_answer_failure",
     "evaluate",
     "evaluate_async",

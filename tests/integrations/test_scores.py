@@ -9,6 +9,7 @@ import pytest
 
 import gradeschool as package
 from gradeschool.errors import InputError
+from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.scorer import DEFAULT_SCORER
 
 TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
@@ -75,7 +76,7 @@ def test_score_takes_the_question_of_a_row() -> None:
         (["a"], [], DEFAULT_SCORER, "1 texts but 0 golds"),
         ([], [], DEFAULT_SCORER, "no texts"),
         ([3], ["1"], DEFAULT_SCORER, "text 0 is a int: '?3"),
-        (["a"], [None], DEFAULT_SCORER, "gold 0 is <class 'NoneType'>"),
+        (["a"], [None], DEFAULT_SCORER, "gold 0: the gold None is missing"),
         (["a"], [" "], DEFAULT_SCORER, "empty"),
         (["a"], ["1"], [], "no scorer"),
         (["a"], ["1"], "openai/2020", "openai/2021"),
@@ -86,3 +87,31 @@ def test_score_refuses_what_it_cannot_use(
 ) -> None:
     with pytest.raises(InputError, match=said):
         package.score(texts, golds, scorer)
+
+
+def right(completion: str, gold: str) -> bool:
+    """A scorer of the user: the gold is in the text."""
+    return gold in completion
+
+
+def test_a_function_scores_beside_published_scorers() -> None:
+    scores = package.score(["it is 18", "7"], [18, 8], [right, "openai/2021"])
+    assert [(each.scorer, each.correct) for each in scores.run.scorers] == [
+        (f"{__name__}:right", 1),
+        ("openai/2021", 0),
+    ]
+    assert repr(scores).startswith(f"<Scores of 2 completions: {__name__}:right 50.00 %")
+
+
+def test_compare_takes_results_and_paths() -> None:
+    golds = [str(number) for number in range(20)]
+    texts = [f"#### {gold if int(gold) < 12 else 99}" for gold in golds]
+    first, second = package.score(golds, golds), package.score(texts, golds)
+    [comparison] = package.compare(first, second)
+    assert (comparison.n, comparison.difference) == (20, pytest.approx(-0.4))
+    assert repr(comparison).startswith("<run 2 against run 1: -40.00 (")
+    runs = (f"{SAMPLE_FILE}#handwritten/chat", f"{SAMPLE_FILE}#handwritten/cot")
+    [comparison] = package.compare(*runs, dataset="sample")
+    assert (comparison.n, comparison.run) == (48, "handwritten/cot")
+    with pytest.raises(InputError, match="give another"):
+        package.compare(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -73,7 +74,7 @@ def command(
     from gradeschool.machine import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.reports.terminal import quoted
-    from gradeschool.scoring.score import score_sources
+    from gradeschool.scoring.score import ScoreRows, score_sources
     from gradeschool.scoring.sources import open_sources, parted
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
@@ -83,7 +84,7 @@ def command(
     if labels and votes:
         raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
     if output is not None:
-        from gradeschool.scoring.verdict_table import check_table
+        from gradeschool.scoring.verdict_table import check_table, verdict_table
 
         check_table(output)
     chosen = choose_scorers(names) if names else []
@@ -107,16 +108,27 @@ def command(
     if labels:
         for table in tables:
             platinum_changes(table.dataset.problems, table.dataset.name)
-    scores = score_sources(
-        tables, ScorerSet(chosen), warn, jobs=jobs or cores(), labels=bool(labels),
-        on_ray=engine == "ray", output=output,
+    score_rows: ScoreRows | None = None
+    if engine == "ray":
+        from gradeschool.scoring.cluster import rows_on_ray
+
+        score_rows = rows_on_ray
+    scorer_set = ScorerSet(chosen)
+    score = partial(
+        score_sources, tables, scorer_set, warn, jobs=jobs or cores(), labels=bool(labels),
+        score_rows=score_rows,
     )  # fmt: skip
+    if output is None:
+        scores = score()
+    else:
+        with verdict_table(output, scorer_set.names) as verdicts:
+            scores = score(write=verdicts.write)
     counted = {}
     if causes:
         from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
 
         every = causes_in_files(paths, reading(dataset), chosen)
-        counted = dict(zip([score.run for score in scores], every, strict=True))
+        counted = dict(zip([run.run for run in scores], every, strict=True))
     voted = []
     if votes:
         from gradeschool.scoring.at_k import votes_on
@@ -125,25 +137,23 @@ def command(
     manifests = [manifest_of(Path(parted(path)[0])) for path in paths]
     headline = chosen[0].name if names else headline_scorer(manifests)
     if as_json:
-        runs = [score.as_json() for score in scores]
-        for run in runs if causes else ():
-            for scorer, counts in counted[run["run"]].items():
-                run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
-                run["scorers"][scorer]["causes"] = counts
-        print_json(
-            {"runs": runs, **({"votes": [vote.as_json() for vote in voted]} if voted else {})}
-        )
+        fields = {"runs": [run.as_json() for run in scores]}
+        for each in fields["runs"] if causes else ():
+            for scorer, counts in counted[each["run"]].items():
+                each["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
+                each["scorers"][scorer]["causes"] = counts
+        print_json(fields | ({"votes": [vote.as_json() for vote in voted]} if voted else {}))
     else:
         from gradeschool.reports import terminal
 
         options = reading_words(dataset)
-        flagged = [score for score in scores if score.flags]
-        for score in flagged:
-            if terminal.disagrees(score.flags[headline]):
-                warn(f"{score.run}: {terminal.flag_line(score, headline, options)}")
+        flagged = [run for run in scores if run.flags]
+        for run in flagged:
+            if terminal.disagrees(run.flags[headline]):
+                warn(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         terminal.score_table(scores, stdout_console(), None if names else headline)
-        for score in flagged:
-            say(f"{score.run}: {terminal.flag_line(score, headline, options)}")
+        for run in flagged:
+            say(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
             for line in terminal.spread_lines(scores, comparable, options):
@@ -152,18 +162,16 @@ def command(
         if voted:
             terminal.print_votes(voted, stdout_console())
     is_failed = False
-    for score in scores:
-        for result in score.scorers:
-            if not names and result.scorer != headline:
-                continue
+    for run in scores:
+        for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
-            if result.error > score.failed:
+            if result.error > run.failed:
                 warn(
-                    f"{result.scorer} fails on {result.error - score.failed} of "
-                    f"{count(score.n - score.failed, 'completion')} of {score.run!r}; why: "
-                    f"gradeschool explain {quoted(score.origin)}{reading_words(dataset)} "
+                    f"{result.scorer} fails on {result.error - run.failed} of "
+                    f"{count(run.n - run.failed, 'completion')} of {run.run!r}; why: gradeschool "
+                    f"explain {quoted(run.origin)}{reading_words(dataset)} "
                     f"--scorer {quoted(result.scorer)}"
                 )
-    warn_of_faults(sum(score.faults for score in scores))
+    warn_of_faults(sum(run.faults for run in scores))
     if is_failed:
         sys.exit(3)

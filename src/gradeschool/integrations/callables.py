@@ -27,6 +27,7 @@ from gradeschool.runs.evaluate import RunProgress, run_job
 from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
+from gradeschool.scoring.table import choose_scorers
 
 FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
@@ -184,7 +185,7 @@ def _evaluate_in(
         raise KeyboardInterrupt
     (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
     named = replace(run, name=called if function else run.name)
-    scores = scores_of(named, work.plan.protocol.scorers)
+    scores = scores_of(named, choose_scorers(work.plan.protocol.scorers))
     return replace(scores, folder=folder)
 
 

@@ -1,9 +1,9 @@
-"""Score texts against golds from Python; the result prints, and renders in a notebook."""
+"""Score texts against golds, and compare results, from Python."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -13,33 +13,36 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, clip
+from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
+from gradeschool.scoring.compare import Comparison, outcomes_of
+from gradeschool.scoring.compare import compare as compare_outcomes
 from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.own_scorer import own_scorer
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_run
 from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import ScoredTable, scored_table
+from gradeschool.scoring.table import ScoredTable, choose_scorers, scored_table
 from gradeschool.verdict import Outcome, Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 SHOWN = 5  # number of misses in a description
+ScorerChoice = str | Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
     """The scores of some completions; `print` and notebooks show a table.
 
     run: counts, accuracy and interval under every scorer; the first scorer is the headline, with
-    the figures `accuracy`, `ci95` and `correct`. verdicts: of the headline scorer, in the order of
-    the completions. scored: every completion under every scorer. folder: the run folder, None for
-    `score`.
+    the figures `accuracy`, `ci95` and `correct`. `run.flags` compares the scorers with a file's own
+    verdicts. verdicts: of the headline scorer, in the order of the completions. scored: every
+    completion under every scorer. folder: the run folder, None for `score`.
     """
 
     run: RunScore
     verdicts: tuple[Verdict, ...]
-    scored: ScoredTable = field(repr=False, compare=False)
+    scored: ScoredTable = field(compare=False)
     folder: Path | None = field(default=None, compare=False)
 
     @property
@@ -49,7 +52,7 @@ class Scores:
 
     @property
     def accuracy(self) -> float:
-        """Return correct / (correct + wrong + no answer) by the first scorer."""
+        """Return the mean over problems of the share of judged completions that are correct."""
         return self.headline.accuracy
 
     @property
@@ -66,13 +69,48 @@ class Scores:
         """Return the number of completions."""
         return self.run.n
 
+    def __repr__(self) -> str:
+        """Return the headline in one line."""
+        first = self.headline
+        share = f"{percent(first.accuracy)} ({bounds(first.ci95)})" if first.judged else "-"
+        errors = f", {first.error} errors" if first.error else ""
+        return f"<Scores of {len(self)} completions: {first.scorer} {share}{errors}>"
+
+    def __str__(self) -> str:
+        """Return the table as plain text, a line for each scorer."""
+        return "\n".join(aligned([HEADS, *self.rows()]))
+
+    def table(self) -> str:
+        """Return the table as plain text, a line for each scorer."""
+        return str(self)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of the table, a row for each scorer."""
+        return [
+            (
+                scorer.scorer,
+                str(scorer.correct),
+                percent(scorer.accuracy) if scorer.judged else "-",
+                bounds(scorer.ci95) if scorer.judged else "-",
+                *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
+            )
+            for scorer in self.run.scorers
+        ]
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, for notebooks."""
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADS)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self.rows()
+        )
+        caption = f"{len(self)} completions"
+        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the index and the verdict of each completion that the first scorer rejects."""
-        judged = (
-            index
-            for index, sample in enumerate(self.scored.run.samples)
-            if not sample.error and sample.problem is not None
-        )
+        samples = enumerate(self.scored.run.samples)
+        judged = (index for index, sample in samples if not sample.error and sample.problem)
         pairs = zip(judged, self.verdicts, strict=True)
         return [(index, verdict) for index, verdict in pairs if not verdict.correct]
 
@@ -82,33 +120,12 @@ class Scores:
         rest = len(self.misses()) - len(lines)
         return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the cells of the table, a row for each scorer."""
-        return [
-            (
-                scorer.scorer,
-                str(scorer.correct),
-                percent(scorer.accuracy),
-                bounds(scorer.ci95),
-                *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
-            )
-            for scorer in self.run.scorers
-        ]
-
-    def table(self) -> str:
-        """Return the table as plain text, a line for each scorer."""
-        return "\n".join(aligned([HEADS, *self.rows()]))
-
-    def __str__(self) -> str:
-        """Return the table as plain text."""
-        return self.table()
-
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each completion, failed ones included.
 
         Columns: problem, sample, question, gold, completion, error, answer (what the first scorer
-        extracted), reason, and the outcome under the name of each scorer. Raises ImportError if
-        pandas is not installed.
+        extracted), reason, and the outcome under the name of each scorer; flag, the file's own
+        verdict. Raises ImportError if pandas is not installed.
         """
         try:
             pandas = import_module("pandas")
@@ -130,6 +147,7 @@ class Scores:
                 "error": sample.error,
                 "answer": headline.answer.value if headline and headline.answer else None,
                 "reason": headline.reason if headline else None,
+                **({} if sample.flag is None else {"flag": sample.flag}),
                 **dict.fromkeys(names, Outcome.ERROR.value),
                 **{verdict.scorer: verdict.outcome.value for verdict in verdicts},
             })  # fmt: skip
@@ -157,21 +175,11 @@ class Scores:
         write_report(judged, scorers, Path(path))
         return Path(path)
 
-    def _repr_html_(self) -> str:
-        """Return the table as HTML, for notebooks."""
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADS)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-            for row in self.rows()
-        )
-        caption = f"{len(self)} completions"
-        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
-
 
 def score(
     texts: Sequence[str] | Sequence[Mapping[str, object]] | str | Path,
     golds: Sequence[object] | None = None,
-    scorer: str | Sequence[str] = DEFAULT_SCORER,
+    scorer: ScorerChoice | Sequence[ScorerChoice] = DEFAULT_SCORER,
     *,
     dataset: str | None = None,
 ) -> Scores:
@@ -180,21 +188,21 @@ def score(
     texts: the completions; or, without golds, rows with the keys "completion" and "gold" (optional:
     "question", "id", "sample"), or the path of a run folder or sample file with one run. golds: one
     for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. scorer: one or
-    several names; the first is the headline. dataset: of a file, as for `gradeschool score -d`.
-    Raises InputError if texts and golds differ in number or a gold
-    cannot be read, UnknownNameError and MissingExtraError for a scorer.
+    several names or functions of your own (`scoring.own_scorer`); the first is the headline.
+    dataset: of a file, as for `gradeschool score -d`. Raises InputError if texts and golds differ
+    in number, a gold cannot be read or a function cannot be called, UnknownNameError and
+    MissingExtraError for a scorer.
     """
-    names = [scorer] if isinstance(scorer, str) else list(scorer)
+    scorers = _scorers(scorer)
     if golds is None and isinstance(texts, str | Path):
-        return scores_of(
-            choose_run(str(texts), ReadOptions(dataset=dataset), lambda message: None).run, names
-        )
+        return scores_of(_read_run(texts, dataset), scorers)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(
             f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
         )
     if golds is None:
-        return scores_of(Run("", [_sample_of_row(row, i) for i, row in enumerate(texts)]), names)
+        samples = [_sample_of_row(row, index) for index, row in enumerate(texts)]
+        return scores_of(Run("", samples), scorers)
     if isinstance(golds, str) or not isinstance(golds, Sequence):
         raise InputError(f"the golds are {clip(repr(golds))}; give a list, a gold for each text")
     if len(texts) != len(golds):
@@ -203,7 +211,55 @@ def score(
         Sample(index, text=_text(text, index), sample=0, problem=_problem(gold, index))
         for index, (text, gold) in enumerate(zip(texts, golds, strict=True))
     ]
-    return scores_of(Run("", samples), names)
+    return scores_of(Run("", samples), scorers)
+
+
+def compare(
+    first: Scores | str | Path,
+    *others: Scores | str | Path,
+    scorer: ScorerChoice | None = None,
+    dataset: str | None = None,
+) -> list[Comparison]:
+    """Compare runs with the first one, problem by problem, as `gradeschool compare` does.
+
+    A run is a result of `score` or `evaluate`, or the path of a run folder or sample file. scorer:
+    by default the headline of the first result, else DEFAULT_SCORER. dataset: of files. Raises
+    InputError if the runs judge different problems.
+    """
+    if scorer is None:
+        scorer = first.headline.scorer if isinstance(first, Scores) else DEFAULT_SCORER
+        known = first.scored.scorers.scorers[:1] if isinstance(first, Scores) else ()
+    else:
+        known = ()
+    chosen = list(known) or _scorers(scorer)
+    runs = [
+        each.scored.run if isinstance(each, Scores) else _read_run(each, dataset)
+        for each in (first, *others)
+    ]
+    if len(runs) < 2:
+        raise InputError("one run is given; give another to compare it with")
+    named = [replace(run, name=run.name or f"run {i}") for i, run in enumerate(runs, start=1)]
+    return compare_outcomes([outcomes_of(scored_table(run, chosen)) for run in named])
+
+
+def _read_run(path: str | Path, dataset: str | None) -> Run:
+    return choose_run(str(path), ReadOptions(dataset=dataset), lambda message: None).run
+
+
+def _scorers(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer]:
+    names = [chosen] if isinstance(chosen, str) or callable(chosen) else list(chosen)
+    if not names:
+        raise InputError("no scorer is named; give at least one")
+    return [choose_scorers([name])[0] if isinstance(name, str) else own_scorer(name)
+            for name in names]  # fmt: skip
+
+
+def scores_of(run: Run, scorers: Sequence[Scorer]) -> Scores:
+    """Return the scores of a run by these scorers, and the verdicts of the first."""
+    if not run.samples:
+        raise InputError("there are no texts to score; give at least one")
+    table = scored_table(run, scorers)
+    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
 
 
 def _text(text: object, index: int) -> str:
@@ -234,16 +290,6 @@ def _sample_of_row(row: object, index: int) -> Sample:
         question=problem.question if question is None else str(question),
     )
     return Sample(index, text=_text(row["completion"], index), sample=number, problem=problem)
-
-
-def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
-    """Return the scores of a run by these scorers, and the verdicts of the first."""
-    if not run.samples:
-        raise InputError("there are no texts to score; give at least one")
-    if not scorers:
-        raise InputError("no scorer is named; give at least one")
-    table = scored_table(run, [get_usable_scorer(name) for name in scorers])
-    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
 
 
 def _problem(gold: object, index: int) -> Problem:

@@ -53,7 +53,7 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     facts += [f"{other.n} of them in Platinum"] if other else []
     console.print(", ".join([*facts, *forms_in_words(score)]), soft_wrap=True)
     table = _figures_table("scorer", bool(other))
-    names = {scorer.scorer: (scorer.scorer,) for scorer in score.scorers}
+    names: dict[str, tuple[str, ...]] = {each.scorer: (each.scorer,) for each in score.scorers}
     if headline is not None:
         groups = sorted(score.agreeing, key=lambda group: headline not in group)
         names = {headline if headline in group else group[0]: group for group in groups}
@@ -94,12 +94,11 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
         table.add_column(f"{others} other\nscorers", justify="right", no_wrap=True)
     notes = []
     for score in scores:
-        result = next(each for each in score.scorers if each.scorer == headline)
+        result = score.result(headline)
         row = [*_figures(result)]
         if is_revised:
-            revised = score.platinum.scorers if score.platinum else ()
-            other = next((each for each in revised if each.scorer == headline), None)
-            row += _figures(other)[1:3] if other else ["-", "-"]
+            other = score.platinum
+            row += _figures(other.result(headline))[1:3] if other else ["-", "-"]
         if others:
             accuracies = [each.accuracy for each in score.scorers if each is not result]
             row.append(bounds((min(accuracies), max(accuracies))))

@@ -21,7 +21,7 @@ from gradeschool.formats.samples import UNNAMED, ReadOptions
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
 from gradeschool.ray_session import ray_session
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.score import Relabelled, Row, score_batch
 from gradeschool.scoring.sources import DEFAULT_DATASET, Source, no_such_run, parted
 from gradeschool.scoring.table import ScorerSet, choose_scorers
@@ -80,9 +80,9 @@ def _written(row: Row) -> list[Any]:
 
 
 def _read(values: list[Any], number: int) -> Row:
-    row = Row(*values)
-    outcomes, revised = (str(text).encode("latin-1") for text in (row.outcomes, row.revised))
-    return row._replace(row=number, outcomes=outcomes, revised=revised)
+    fields = dict(zip(Row._fields, values, strict=True)) | {"row": number}
+    texts = {name: fields[name].encode("latin-1") for name in ("outcomes", "revised")}
+    return Row(**fields | texts)
 
 
 def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> Iterator[list[Row]]:
@@ -109,17 +109,14 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             rows = ray.data.read_parquet(paths, include_paths=True)
         else:
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
-        if not source.parts:
-            head = rows.take_batch(HEAD, batch_format="pyarrow")
-            first = enumerate(rows_of_block(head), start=1)
-            source.begin([row._replace(number=number) for number, row in first if row])
-        reader = source.file.reader
-        if reader is None or source.options.in_order:
-            raise InputError(
-                "--engine ray reads tables whose rows name their problems; leave --engine and "
-                "--in-order out"
-            )
-        task = _Task(reader, source.matcher, scorers.names, relabelled)
+        reader = SampleReader(Path(paths[0]), source.run, source.options)
+        head = rows.take_batch(HEAD, batch_format="pyarrow")
+        first_rows = enumerate(rows_of_block(head), start=1)
+        numbered = (row._replace(number=number) for number, row in first_rows if row)
+        examine = examined(source.dataset, source.name, source.options.dataset is not None)
+        reader.begin(numbered, examine, note=source.warn)
+        matcher = Matcher(source.dataset.problems, source.dataset.name)
+        task = _Task(reader, matcher, scorers.names, relabelled)
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(task, batch_format="pyarrow", batch_size=HEAD)
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
@@ -139,6 +136,5 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
 def remote_source(name: str, options: ReadOptions, warn: Callable[[str], None]) -> Source:
     """Return the source of an address (s3://, gs://, hdfs://) of one file or a folder of them."""
     address, _, run = name.partition("#")
-    source = Source(name, (), Path(address).stem, run, options, warn)
-    source.dataset = load_dataset(options.dataset or DEFAULT_DATASET)
-    return source
+    dataset = load_dataset(options.dataset or DEFAULT_DATASET)
+    return Source(name, (), Path(address).stem, dataset, run, options, warn)

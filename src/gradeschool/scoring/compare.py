@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import count, p_value, percent, points
+from gradeschool.percentages import count, gain, p_value, percent, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
@@ -84,7 +84,7 @@ class Change(NamedTuple):
     after: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """One run against the first; every difference is `run` minus `baseline`, -1..1.
 
@@ -113,6 +113,11 @@ class Comparison:
     detectable: float | None = None
     needed: int | None = None
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the difference in one line, in points."""
+        change = gain(self.difference, self.ci95, 2)
+        return f"<{self.run} against {self.baseline}: {change} points, p {p_value(self.p_holm)}>"
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values, differences as shares."""

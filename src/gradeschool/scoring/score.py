@@ -9,8 +9,7 @@ same figures for a run in memory.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +56,7 @@ class Row(NamedTuple):
 
 
 Relabelled = Mapping[str, Problem | None]  # `platinum.disputed`: by id, None for a removed problem
+ScoreRows = Callable[[Source, ScorerSet, Relabelled], Iterable[list[Row]]]
 
 
 def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relabelled) -> list[Row]:
@@ -98,47 +98,38 @@ def score_sources(
     *,
     jobs: int = 1,
     labels: bool = False,
-    on_ray: bool = False,
-    output: Path | None = None,
+    score_rows: ScoreRows | None = None,
+    write: Callable[[str, Sequence[Row]], None] = lambda source, rows: None,
 ) -> list[RunScore]:
     """Return the scores of every run of the sources, under distinct names.
 
     jobs: scoring processes; the scores do not depend on it. labels: score under the labels of
-    GSM8K-Platinum too. on_ray: read and score in tasks of Ray. output: a file (.jsonl or .parquet)
-    that gets a row of verdicts for each sample. Messages about rows are passed to `warn`. Raises
-    InputError for a source that cannot be read or has no usable row, GradeschoolError if a process
-    dies.
+    GSM8K-Platinum too. score_rows: yields the scored rows of a source in place of this machine.
+    write: called with the name of the source and each batch of rows. Messages about rows are passed
+    to `warn`. Raises InputError for a source that cannot be read or has no usable row,
+    GradeschoolError if a process dies.
     """
     for dataset in {source.dataset.name: source.dataset for source in sources}.values():
         if text := several_golds(dataset.problems):
             warn(text)
     scores: list[RunScore] = []
-    with ExitStack() as stack:
-        table = None
-        if output is not None:
-            from gradeschool.scoring.verdict_table import verdict_table
-
-            table = stack.enter_context(verdict_table(output, scorers.names))
-        for source in sources:
-            relabelled = disputed(source.dataset.problems) if labels else {}
-            counts = Counts(source.name)
-            if on_ray:
-                from gradeschool.scoring.cluster import rows_on_ray
-
-                batches = rows_on_ray(source, scorers, relabelled)
-            else:
-                batches = _scored(source.batches(), scorers, relabelled, jobs)
-            for rows in batches:
-                if table is not None:
-                    table.write(source.name, rows)
-                for row in rows:
-                    counts.add(row)
-            for warning in source.conclude():
-                warn(warning)
-            for score in counts.scores(scorers.names, source.run, warn):
-                is_taken = any(score.run == other.run for other in scores)
-                name = f"{score.run} ({source.name})" if is_taken else score.run
-                scores.append(replace(score, run=name))
+    for source in sources:
+        relabelled = disputed(source.dataset.problems) if labels else {}
+        counts = Counts(source.name)
+        if score_rows is not None:
+            batches = score_rows(source, scorers, relabelled)
+        else:
+            batches = _scored(source.batches(), scorers, relabelled, jobs)
+        for rows in batches:
+            write(source.name, rows)
+            for row in rows:
+                counts.add(row)
+        for warning in source.conclude():
+            warn(warning)
+        for score in counts.scores(scorers.names, source.run, warn):
+            is_taken = any(score.run == other.run for other in scores)
+            name = f"{score.run} ({source.name})" if is_taken else score.run
+            scores.append(replace(score, run=name))
     return scores
 
 
@@ -351,6 +342,10 @@ class RunScore:
     failed: int = field(default=0, compare=False)
     faults: int = field(default=0, compare=False)
     origin: str = field(default="", compare=False)
+
+    def result(self, scorer: str) -> ScorerResult:
+        """Return the result of a scorer by its name."""
+        return next(each for each in self.scorers if each.scorer == scorer)
 
     def as_json(self) -> dict[str, Any]:
         """Return {"run", "n", "forms", "scorers": {name: ...}}; other facts if there are any."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
-from gradeschool.library_scorer import call_at_once, find_own_scorer
+from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, ScorerFailure
@@ -47,11 +47,15 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
         ]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
-    registered = all_scorers()
-    return [
-        (None if name in registered else find_own_scorer(name)) or get_usable_scorer(name)
-        for name in dict.fromkeys(names)
-    ]
+    chosen = []
+    for name in dict.fromkeys(names):
+        scorer = None
+        if name not in all_scorers():
+            from gradeschool.scoring.own_scorer import find_own_scorer
+
+            scorer = find_own_scorer(name)
+        chosen.append(scorer or get_usable_scorer(name))
+    return chosen
 
 
 def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,86 @@
+"""Scorers that are functions of the user: "my.py:f", a function itself, an entry point."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any
+
+from gradeschool.answers.quantities import same_answer
+from gradeschool.library_scorer import LibraryAnswer
+from gradeschool.problem import Problem
+from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.user_function import UserFunction
+from gradeschool.verdict import Answer
+
+ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
+ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
+MOST_HANGS = 3  # calls that hang, before a function is called no more
+
+
+class _Gold(str):
+    """A gold with its problem, which a function of the user may take."""
+
+    problem: Problem
+
+
+def _gold_of(problem: Problem) -> str:
+    gold = _Gold(problem.gold)
+    gold.problem = problem
+    return gold
+
+
+def find_own_scorer(name: str) -> Scorer | None:
+    """Return the scorer for "FILE.py:FUNCTION", "MODULE:FUNCTION" or an entry point's name.
+
+    None for another name. Raises InputError if the function cannot be imported or called.
+    """
+    if ":" in name:
+        return own_scorer(name)
+    found = entry_points(group=ENTRY_POINTS, name=name)
+    return next((own_scorer(point.value, name) for point in found), None)
+
+
+def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
+    """Return a scorer that calls a function of the user in a child process, bounded in time.
+
+    function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
+    and the gold, the problem or both (`user_function`). True or a number from ACCEPTED on is
+    correct, another number is wrong; a text is the extracted answer, which is compared with the
+    gold as a number; None and an empty text are no answer. Whatever else happens is an error of
+    this row. After MOST_HANGS calls that hang, the function is called no more.
+    """
+    called = UserFunction(function)
+    called.calls()
+    hung = 0
+
+    def extract(text: str, reference: str) -> Answer | None:
+        nonlocal hung
+        if hung >= MOST_HANGS:
+            raise ScorerFailure(f"it hung on {hung} completions and is called no more")
+        problem = reference.problem if isinstance(reference, _Gold) else None
+        [reply] = called.replies([(text, str(reference), problem)])
+        hung += reply.hung
+        if reply.raised:
+            raise ScorerFailure(reply.raised)
+        how = f"{called.name} returned"
+        if reply.score is not None:
+            value = LibraryAnswer(reply.shown, reply.score >= ACCEPTED)
+            return Answer(reply.shown, value, None, how)
+        if reply.text:
+            start = text.rfind(reply.text)
+            span = None if start < 0 else (start, start + len(reply.text))
+            return Answer(reply.text, reply.text, span, how)
+        if reply.text is None and reply.shown != "None":
+            raise ScorerFailure(f"returned {reply.shown}; return a bool, a number or a text")
+        return None
+
+    def compare(value: str, reference: str) -> bool:
+        if isinstance(value, LibraryAnswer):
+            return value.is_equal
+        return value.strip() == reference.strip() or same_answer(value, reference)
+
+    weakref.finalize(extract, called.stop)  # its child ends with the scorer
+    summary = "a function of your own"
+    return Scorer(name or called.name, summary, called.name, _gold_of, extract, compare)
