@@ -16,12 +16,10 @@ from typing import Any
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
-from gradeschool.formats.read import SampleReader
 from gradeschool.formats.samples import UNNAMED, ReadOptions
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
 from gradeschool.ray_session import ray_session
-from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.score import Relabelled, Row, score_batch
 from gradeschool.scoring.sources import DEFAULT_DATASET, Source, no_such_run, parted
 from gradeschool.scoring.table import ScorerSet, choose_scorers
@@ -34,11 +32,9 @@ PARQUET, LINES = ".parquet", ".jsonl"
 class _Task:
     """Scores a block of rows; travels to the tasks."""
 
-    def __init__(
-        self, reader: SampleReader, matcher: Matcher, scorers: Sequence[str], labels: Relabelled
-    ) -> None:
-        self.reader = reader
-        self.matcher = matcher
+    def __init__(self, source: Source, scorers: Sequence[str], labels: Relabelled) -> None:
+        self.reader = source.file.reader
+        self.matcher = source.matcher
         self.scorers = tuple(scorers)
         self.labels = labels
 
@@ -50,7 +46,8 @@ class _Task:
         scorers = _scorer_set(self.scorers)
         scored = []
         for row in rows_of_block(block):
-            samples = [self.matcher.match(each) for each in self.reader.read(row)] if row else []
+            read = self.reader.read(row) if row and self.reader else ()
+            samples = [self.matcher.match(sample) for sample in read]
             rows = score_batch(samples, scorers, self.labels)
             scored.append(json.dumps([_written(row) for row in rows]))
         return arrow.table({"path": paths, "rows": scored})
@@ -88,8 +85,8 @@ def _read(values: list[Any], number: int) -> Row:
 def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> Iterator[list[Row]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
-    Raises InputError for files of other formats or that cannot be read, MissingExtraError without
-    ray, and GradeschoolError if Ray fails.
+    The checks over the whole file see its first rows only. Raises InputError for files of other
+    formats or that cannot be read, MissingExtraError without ray, GradeschoolError if Ray fails.
     """
     paths = [str(Path(part).absolute()) for part in source.parts] or [parted(source.name)[0]]
     kinds = {Path(path).suffix for path in paths}
@@ -98,6 +95,8 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             f"--engine ray reads Parquet and JSON Lines (.jsonl), not {source.name!r}; convert it "
             "or leave --engine out"
         )
+    if source.options.in_order:
+        raise InputError("--in-order needs the rows one after the other; leave --engine ray out")
     runs: dict[str, None] = {}
     with ray_session(object_store_memory=STORE_BYTES) as ray:
         require_packages("--engine ray", "cluster", "pyarrow")
@@ -109,14 +108,12 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             rows = ray.data.read_parquet(paths, include_paths=True)
         else:
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
-        reader = SampleReader(Path(paths[0]), source.run, source.options)
-        head = rows.take_batch(HEAD, batch_format="pyarrow")
-        first_rows = enumerate(rows_of_block(head), start=1)
-        numbered = (row._replace(number=number) for number, row in first_rows if row)
-        examine = examined(source.dataset, source.name, source.options.dataset is not None)
-        reader.begin(numbered, examine, note=source.warn)
-        matcher = Matcher(source.dataset.problems, source.dataset.name)
-        task = _Task(reader, matcher, scorers.names, relabelled)
+        if not source.parts:
+            head = rows.take_batch(HEAD, batch_format="pyarrow")
+            first = enumerate(rows_of_block(head), start=1)
+            source.begin([row._replace(number=number) for number, row in first if row])
+        source.check(map(source.matcher.match, source.file.head))
+        task = _Task(source, scorers.names, relabelled)
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(task, batch_format="pyarrow", batch_size=HEAD)
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
@@ -136,5 +133,6 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
 def remote_source(name: str, options: ReadOptions, warn: Callable[[str], None]) -> Source:
     """Return the source of an address (s3://, gs://, hdfs://) of one file or a folder of them."""
     address, _, run = name.partition("#")
-    dataset = load_dataset(options.dataset or DEFAULT_DATASET)
-    return Source(name, (), Path(address).stem, dataset, run, options, warn)
+    source = Source(name, (), Path(address).stem, run, options, warn)
+    source.dataset = load_dataset(options.dataset or DEFAULT_DATASET)
+    return source
