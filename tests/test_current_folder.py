@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from gradeschool.verifier.reproduce.stages import Stage, StageResult, run
 
-from gradeschool.worker import Child, python_command, python_environment
+from gradeschool.worker import Child, python_environment
 from tests.support.command import SECONDS, environment
 
 # A script in another folder, as the installed one is: `python -c` and `python -m` would themselves
@@ -163,11 +163,3 @@ def test_sample_in_processes_imports_no_canary(canaries: Canaries, tmp_path: Pat
     )
     assert process.returncode == 0, process.stderr
     assert canaries.ran() == []
-
-
-def test_arguments_reach_the_program() -> None:
-    program = "import sys; print(sys.argv[1:])"
-    process = subprocess.run(
-        python_command(program, "--a", "b c"), capture_output=True, text=True, check=True
-    )
-    assert process.stdout == "['--a', 'b c']\n"
