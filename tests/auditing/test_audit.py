@@ -95,6 +95,7 @@ def test_a_scorer_that_ends_its_process() -> None:
     assert crash.recipe == "'9' * 50"
 
 
+@pytest.mark.slow
 def test_the_same_audit_has_the_same_findings() -> None:
     def without_times(report: AuditReport) -> list[AuditFinding]:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
@@ -200,6 +201,7 @@ def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_strict_scorer_is_held_to_the_formats_that_it_reads() -> None:
     report = published("openai/2021")
     assert report.read == ("#### N",)

@@ -26,6 +26,7 @@ def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_what_is_allowed_does_not_count(gradeschool: Command) -> None:
     allow = ("--allow", "false-accept", "--allow", "false-reject")
     ended = gradeschool("audit", ENDS_WITH, *SHORT, *allow)
@@ -73,6 +74,7 @@ def test_bad_input_is_a_message_and_status_2(
     assert ended.out == ""
 
 
+@pytest.mark.slow
 def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

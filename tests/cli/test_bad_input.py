@@ -195,6 +195,7 @@ def test_explain(gradeschool: Command, tmp_path: Path, name: str) -> None:
     ended.json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["surrogates", "binary", "terminal escapes", "10 MB", "deep"])
 def test_the_real_script(tmp_path: Path, name: str) -> None:
     """What touches the streams themselves, by the real console script under every scorer."""

@@ -29,6 +29,7 @@ def test_the_list_names_everything(gradeschool: Command, columns: int) -> None:
         assert name in words
 
 
+@pytest.mark.slow
 def test_the_list_as_json(gradeschool: Command) -> None:
     """Protocols with digest, form, shots and scorers; scorers with summary and source."""
     results = gradeschool("protocols", "list", "--json").json()

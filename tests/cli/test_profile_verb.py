@@ -12,6 +12,7 @@ SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
          "--max-tokens", "60", "--quiet")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_plan_is_shown_and_nothing_is_sent(gradeschool: Command, tmp_path: Path) -> None:
     ended = gradeschool("profile", *SHORT, "--runs-in", tmp_path, "--dry-run")
     assert ended.status == 0, ended.err

@@ -95,6 +95,7 @@ def cost(scorer: Scorer, text: str) -> float:
     return seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_every_scorer_ends(name: str) -> None:
     """Each scorer has an outcome on a long run of one unit, in seconds, not minutes."""
@@ -104,6 +105,7 @@ def test_every_scorer_ends(name: str) -> None:
         assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, scorer.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 def test_runs_that_almost_match(end: str) -> None:
     """The same with an end that makes a pattern go back through the run, at a fifth the length."""
@@ -117,6 +119,7 @@ def test_runs_that_almost_match(end: str) -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
 def test_a_scorer_is_linear(scorer: Scorer) -> None:
     """On its dearest text four times the length takes about four times the time: not sixteen.
@@ -133,6 +136,7 @@ def test_a_scorer_is_linear(scorer: Scorer) -> None:
     pytest.fail(f"{least[1] / least[0]:.1f} times the time on {dearest!r}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [scorer.name for scorer in all_scorers().values() if scorer.extra])
 def test_a_scorer_that_calls_a_library_ends(name: str) -> None:
     """It is bounded by time; on short hostile texts it has an outcome and never raises."""

@@ -81,6 +81,7 @@ def test_the_digest_of_a_protocol_is_stable_and_changes_with_what_it_does(name: 
     assert replace(protocol, summary="said otherwise").digest() == digest
 
 
+@pytest.mark.slow
 def test_published_protocols_are_frozen() -> None:
     """A protocol that changes is a new name: what it renders, decodes and scores is pinned."""
     pinned = Path(__file__).with_name("digests.txt").read_text("ascii")
