@@ -211,17 +211,6 @@ def test_unusable_rows_are_counted(gradeschool: Command, tmp_path: Path) -> None
     assert out.exists()
 
 
-def test_the_json_output_names_the_files(gradeschool: Command, run: Path, tmp_path: Path) -> None:
-    target = tmp_path / "rows.parquet"
-    assert gradeschool("export", run, "--to", "parquet", "-o", target, "--json").json() == {
-        "files": [str(target)],
-        "bytes": target.stat().st_size,
-        "completions": 48,
-        "failed": 0,
-        "scorers": ["gradeschool/reader"],
-    }
-
-
 def test_parquet_has_a_row_for_each_sample(
     gradeschool: Command, answers: Path, tmp_path: Path
 ) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
+from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.reports import figures
 from gradeschool.reports.figures import (
     DOUBLING,
@@ -107,14 +106,6 @@ def test_many_numbers_have_round_ticks(low: float, high: float, tick: str) -> No
     assert not any("B" in text for text in shown)
 
 
-def test_nine_series_and_two_baselines_all_look_different() -> None:
-    levels = [series(name, 0.3, baseline=True) for name in "xy"]
-    panel = Panel((*(series(str(number), 0.1, 0.2) for number in range(9)), *levels), "k")
-    canvas = importlib.import_module("matplotlib.figure").Figure()
-    lines = figures.draw_panel(panel, canvas.subplots())
-    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) > 9
-
-
 def test_figures_of_a_run_show_their_numbers() -> None:
     shares = [Share(n, 100, n / 100, wilson(n, 100), 100) for n in (93, 88)]
     accuracies = [AccuracyRow("a", shares[0], 2, True), AccuracyRow("b$x$", shares[1])]
@@ -143,14 +134,6 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, error: str) -
     with pytest.raises(InputError, match=error):
         save_figure(lambda canvas: None, tmp_path / name, 1, 1)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_without_matplotlib_the_message_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"gradeschool\[report\]"):
-        save_figure(lambda canvas: None, tmp_path / "x.png", 1, 1)
 
 
 @pytest.mark.slow

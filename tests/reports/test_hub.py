@@ -118,13 +118,6 @@ def test_a_refusal_is_one_sentence_and_the_export_stays(
     assert not hub.repositories or not hub.repositories[REPO].files
 
 
-def test_a_hub_that_is_down_is_one_sentence() -> None:
-    result = export("http://127.0.0.1:9", "--to", "inspect", "-o", "a.eval", "--push", REPO)
-    assert result.status == 3
-    assert "cannot reach http://127.0.0.1:9: " in result.err
-    assert Path("a.eval").exists()
-
-
 @pytest.mark.parametrize("repo", ["only-a-name", "a/b/c", "a//b", "https://host/a/b", "a/b c"])
 def test_a_bad_repository_name_is_refused_first(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch, repo: str
@@ -164,11 +157,3 @@ def test_a_missing_package_is_refused_first(
     result = gradeschool("export", RUN, "--to", "inspect", "-o", "a.eval", "--push", REPO)
     assert result.status == 2
     assert result.err == "gradeschool: --push needs an extra: pip install 'gradeschool[hub]'\n"
-
-
-def test_a_dry_run_needs_no_hub(gradeschool: Command) -> None:
-    result = gradeschool("export", RUN, "--to", "inspect", "-o", "a.eval", "--dry-run", "--json")
-    sizes = result.json()["files"]
-    assert list(sizes) == ["a.eval"] and result.json()["repository"] is None
-    assert gradeschool("export", RUN, "--to", "inspect", "-o", "a.eval").status == 0
-    assert sizes["a.eval"] == Path("a.eval").stat().st_size

@@ -246,14 +246,3 @@ def test_an_evaluation_from_python_is_logged(capsys: pytest.CaptureFixture[str])
     with pytest.raises(InputError, match="log needs the folder of the run; give output"):
         evaluate(lambda prompt: "4", dataset="sample", log=["jsonl"])
     assert not Path("other").exists()
-
-
-def test_a_variable_stands_for_the_option(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADESCHOOL_LOG", "jsonl jsonl")
-    assert gradeschool(*EVAL, "-n", 2, "--quiet").status == 0
-    assert [row["event"] for row in rows()].count("parameters") == 1
-    monkeypatch.setenv("GRADESCHOOL_LOG", "nothing")
-    refused = gradeschool(*EVAL, "-n", 2)
-    assert refused.status == 2 and "'nothing' is not one of" in refused.err

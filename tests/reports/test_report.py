@@ -321,16 +321,6 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
     assert ", 3 errors left out" in shown(path.read_text())
 
 
-def test_errors_give_a_class_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
-    """Golds 600 (right), 13 and 5 (no completion)."""
-    failed = [{"index": index, "error": "http 500"} for index in (29, 1)]
-    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"}, *failed)
-    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
-    assert "1 of 1 correct over 1 problem, read by" in shown(page)
-    sizes = page.partition("<figcaption>Size of the answer<")[2].partition("</figure>")[0]
-    assert sizes.count("<circle") == 1 and sizes.count(">–<") == 1
-
-
 def test_several_runs_stand_beside_each_other(
     gradeschool: Command, run_folder: Path, tmp_path: Path
 ) -> None:
@@ -388,20 +378,6 @@ def test_tokens_and_finish_reasons_are_shown(
     assert blocks(page)["columns"][3 * 4 * 48 :][: 4 * 48] == b"".join(
         index.to_bytes(4, "little") for index in range(48)
     )
-
-
-def test_problems_of_two_datasets_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
-    rows = ({"index": index, "completion": "#### 1"} for index in range(5))
-    model = f"recorded/{written(tmp_path / 'answers.jsonl', *rows)}"
-    runs = [tmp_path / "one", tmp_path / "two"]
-    for number, run in enumerate(runs, start=1):
-        problems = ({"question": f"{n} + {number}?", "answer": f"#### {n}"} for n in range(5))
-        dataset = written(tmp_path / f"problems-{number}.jsonl", *problems)
-        words = ("eval", "-m", model, "-d", dataset, "-o", run, "--quiet")
-        assert gradeschool(*words).status == 0
-    page = report(gradeschool, tmp_path / "page.html", *runs)
-    assert "2 runs over 10 problems, read by" in page
-    assert len(json.loads(blocks(page)["problems"])["problems"]) == 10
 
 
 def test_page_and_terminal_set_the_same_scorers_aside(gradeschool: Command, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class ValuedSolution(NamedTuple):
         bins = [round(BINS * min(max(value, 0.0), 1.0)) for value in self.valued.values]
         return list(zip(texts, self.valued.values, bins, strict=True))
 
-    def told(self) -> str:
+    def value_sentence(self) -> str:
         """Return the first, the lowest and the last value in a sentence."""
         values = self.valued.values
         lowest = min(range(len(values)), key=values.__getitem__)
