@@ -58,15 +58,30 @@ def close_names(name: str, existing: Iterable[str]) -> list[str]:
     """Return up to three names that the user may have meant.
 
     Order: a name that differs by a letter or so, then names whose first part is `name`, then names
-    that begin with it; if there are none of these, names with similar letters.
+    that begin with it or have it as a later part, those of GSM8K, of no range of versions and of
+    lm-eval first; if there are none of these, names with similar letters.
     """
     from difflib import get_close_matches
 
     names = sorted(existing)
     whole = [candidate for candidate in names if name.startswith(f"{candidate}/")]
-    longer = [candidate for candidate in names if name and candidate.startswith(name)]
+    longer = [
+        candidate
+        for candidate in names
+        if name and (candidate.startswith(name) or f"/{name}" in candidate)
+    ]
+    first = ("lm-eval", name)
+    longer.sort(
+        key=lambda it: (
+            "/gsm8k" not in it,
+            "@" in it,
+            "@<" in it,
+            not it.startswith(first),
+            len(it),
+        )
+    )
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
-    close = list(dict.fromkeys([*nearest, *whole, *sorted(longer, key=len)]))[:3]
+    close = list(dict.fromkeys([*nearest, *whole, *longer]))[:3]
     return (
         close
         or get_close_matches(name, names, n=1, cutoff=0.8)

@@ -164,3 +164,14 @@ def test_the_commands_take_own_protocols(gradeschool: Command, folder: Path, dat
     }  # fmt: skip
     bad = gradeschool("protocols", "show", str(folder / "mine.py:NUMBER"))
     assert (bad.status, bad.out) == (2, "")
+
+
+def test_eval_refuses_a_bad_protocol_before_anything_is_sent(
+    gradeschool: Command, folder: Path
+) -> None:
+    (folder / "bad.toml").write_text('base = "gradeschool/few-shot-cot"\nshots = 9\n')
+    run = folder / "run"
+    words = ("-m", "http://localhost:9/v1", "-p", str(folder / "bad.toml"), "-o", str(run))
+    result = gradeschool("eval", *words, "-d", "sample")
+    assert (result.status, run.exists()) == (2, False)
+    assert "shots is 9, but exemplars gives gradeschool/few-shot-cot 8" in result.err

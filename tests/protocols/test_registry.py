@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 
 from gradeschool.errors import UnknownNameError
+from gradeschool.protocols import registry
 from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,
@@ -38,6 +42,28 @@ def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     )
     assert set(result.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
+
+
+def test_an_installed_package_adds_protocols_and_scorers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protocol = replace(all_protocols()["zero-shot/chat"], name="mine/chat")
+    scorer = replace(get_scorer("openai/2021"), name="mine/scorer")
+    package = SimpleNamespace(
+        __name__="mine", __file__=None, SCORERS=(scorer,), PROTOCOLS=(protocol,)
+    )
+    entry = SimpleNamespace(load=lambda: package)
+    cached = (registry.packages, all_protocols, all_scorers, get_scorer)
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry])
+    for function in cached:
+        function.cache_clear()
+    try:
+        assert get_protocol("mine/chat") is protocol
+        assert get_scorer("mine/scorer") is scorer
+    finally:
+        monkeypatch.undo()
+        for function in cached:
+            function.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/package"])
