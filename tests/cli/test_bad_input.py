@@ -43,19 +43,17 @@ CASES = {
     "empty": Case(b"", 2, 0, ("{F} contains no completions; give a file with one row each",)),
     "blank": Case(b"\n \r\n\n", 2, 0, ("{F} contains no completions",)),
     "no text": Case(
-        GOOD + b'\n{"index": 1}', 3, 1, ("row 2 of {F} has no text; its columns are 'index'",)
+        GOOD + b'\n{"index": 1}', 3, 1, ("row 2 of {F} has no text: its 'completion' is null",)
     ),
-    "no problem": Case(
-        b'{"completion": "5"}\n' + GOOD, 3, 1, ("row 1 of {F} names no problem; its columns are",)
-    ),
+    "no problem": Case(b'{"completion": "5"}\n' + GOOD, 3, 1, ("row 1 of {F} names no problem",)),
     "index outside": Case(
         b"\n".join((GOOD, row(48), row(-1), row(10**30))),
         3,
         3,
         (
-            "row 2 of {F} has the index 48, but 'sample' has rows 0 to 47; correct it",
-            "row 3 of {F} has the index -1",
-            "row 4 of {F} has the index 1000000",
+            "row 2 of {F} has the id '48', but 'sample' has rows 0 to 47; correct it",
+            "row 3 of {F} has the id '-1'",
+            "row 4 of {F} has the id '1000000",
         ),
     ),
     "unknown question": Case(
@@ -65,10 +63,10 @@ CASES = {
         ("row 2 of {F} has a question that is not in 'sample': 'Who?'",),
     ),
     "question of another row": Case(
-        GOOD + b"\n" + row(1, question="A farmer"), 0, 0
-    ),  # worded in another way: the index counts
+        GOOD + b"\n" + row(1, question="A farmer"), 3, 1, ("has a question that is not in",)
+    ),  # a question decides, whatever the index says
     "duplicate": Case(
-        b"\n".join((GOOD, row(1), GOOD)), 0, 0, ("row 3 of {F} repeats sample 0 of problem '0'",)
+        b"\n".join((GOOD, row(1), GOOD)), 0, 0, ("row 3 of {F} repeats a sample of problem '0'",)
     ),
     "same sample, other text": Case(
         b"\n".join((row(sample=0), row(1), row(completion="5", sample=0))),
@@ -91,7 +89,7 @@ CASES = {
     ),
     "10 MB": Case(row(completion="x 5" * (10**7 // 3)), 0, 0),
     # multi-pattern reads it through floats and overflows, as documented: an error of that scorer.
-    "million digits": Case(row(completion=f"#### {'9' * 10**6}"), 0, 1),
+    "million digits": Case(row(completion=f"#### {'9' * 10**6}"), 3, 1),
     "million digits as a number": Case(
         GOOD + b'\n{"index": 1, "completion": ' + DIGITS + b"}",
         3,
@@ -102,7 +100,7 @@ CASES = {
         GOOD + b'\n{"index": "' + DIGITS + b'", "completion": "5"}',
         3,
         1,
-        ("row 2 of {F} has the index '9999",),
+        ("row 2 of {F} has the id '9999",),
     ),
     "million characters of id": Case(
         GOOD + b'\n{"id": "' + DIGITS + b'", "completion": "5"}',
@@ -111,7 +109,7 @@ CASES = {
         ("row 2 of {F} has the id '9999",),
     ),
     "long names of columns": Case(
-        GOOD + b'\n{"' + DIGITS + b'": 1}', 3, 1, ("row 2 of {F} names no problem",)
+        GOOD + b'\n{"' + DIGITS + b'": 1}', 3, 1, ("row 2 of {F} has no text",)
     ),
     "long name of a run": Case(row(run="r" * 10**6), 0, 0),
     "mixed runs": Case(b"\n".join((row(run="a"), row(run="b"), row(model="c"), GOOD)), 0, 0),
@@ -126,13 +124,10 @@ CASES = {
     "a torn array": Case(b"[" + GOOD + b",\n", 2, 0, ("{F} is not valid JSON (",)),
     "a deep array": Case(DEEP, 2, 0, ("{F} is nested too deeply to be read",)),
     "nothing usable": Case(
-        b'{"a": 1}\n' * 9,
+        b'{"a": null}\n' * 9,
         2,
         0,
-        (
-            "no row of {F} can be used: row 1 names no problem; its columns are 'a', one must be",
-            "; 8 more rows are like it",
-        ),
+        ("{F} has no text in any column; its columns are 'a'",),
     ),
     "binary": Case(random.Random(0).randbytes(10**5), 2, 0, ("no row of {F} can be used",)),
     "terminal escapes": Case(
@@ -141,7 +136,7 @@ CASES = {
         ),
         3,
         1,
-        ("has the index 99",),
+        ("has the id '99'",),
     ),
 }
 
@@ -155,7 +150,8 @@ def check(ended: CommandResult, case: Case, path: Path) -> None:
     lines = ended.err.splitlines()
     assert all(line.startswith("gradeschool: ") for line in lines)
     assert max(map(len, lines), default=0) < LONGEST_LINE
-    assert bool(lines) == bool(case.messages)
+    lines = [line for line in lines if not line.startswith("gradeschool: read ")]
+    assert case.status == 3 or bool(lines) == bool(case.messages)
     for message in case.messages:
         assert message.replace("{F}", repr(str(path))) in ended.err
 
@@ -184,9 +180,11 @@ def test_score(gradeschool: Command, tmp_path: Path, name: str) -> None:
 def test_explain(gradeschool: Command, tmp_path: Path, name: str) -> None:
     """`explain` owes the same."""
     case = CASES[name]
+    if name == "million digits":  # an error of a scorer, which explain shows
+        case = case._replace(status=0)
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
-    words = ("explain", path, "--scorers", "openai/2021", "multi-pattern", "-d", "sample")
+    words = ("explain", path, "--scorer", "openai/2021", "multi-pattern", "-d", "sample")
     ended = gradeschool(*words)
     check(ended, case, path)
     assert len(ended.out) < 20_000
@@ -272,7 +270,5 @@ def test_names_of_runs_are_shown_as_they_are(gradeschool: Command, tmp_path: Pat
     shown = ["[/bold]", ":smile:", "\\x1b[31m", "a\\nb", "\\ud800", "\\u202e"]
     out = gradeschool("score", path, *SCORERS, columns=200).out
     assert next(line for line in out.splitlines() if "smile" in line).split() == shown
-    out = gradeschool(
-        "explain", path, "--scorers", "openai/2021", "multi-pattern", *SCORERS[4:]
-    ).out
+    out = gradeschool("explain", path, "--scorer", "openai/2021", "multi-pattern", *SCORERS[4:]).out
     assert "differ on 0 of 6" in out

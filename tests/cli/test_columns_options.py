@@ -24,7 +24,6 @@ VERBS = (
     ("data", "right", "{F}"),
     ("data", "suspects", "{F}"),
     ("protocols", "diff", SCORER, "gradeschool/reader", "--runs", "{F}"),
-    ("eval", "-m", "recorded/{F}", "-p", SCORER, "-o", "{T}/run"),
 )
 
 
@@ -65,23 +64,3 @@ def test_the_tiny_verifier_reads_them_too(gradeschool: Command, tmp_path: Path) 
     result = gradeschool(*map(str, words), *COLUMNS)
     assert result.status == 0, result.err
     assert len(output.read_text("utf-8").splitlines()) == 3
-
-
-def test_an_evaluation_without_a_file_refuses_them(gradeschool: Command, tmp_path: Path) -> None:
-    words = ("eval", "-m", "tiny", "-d", "sample", "-o", str(tmp_path / "run"), "--id-base", "1")
-    result = gradeschool(*words)
-    assert result.status == 2
-    assert "recorded/FILE" in result.err
-    assert not (tmp_path / "run").exists()
-
-
-def test_they_are_saved_with_the_options_of_a_run(gradeschool: Command, tmp_path: Path) -> None:
-    file, config = answers(tmp_path, "a.jsonl", 48), tmp_path / "run.toml"
-    first = ("eval", "-m", f"recorded/{file}", "-p", SCORER, *COLUMNS)
-    saved = gradeschool(*first, "-o", str(tmp_path / "a"), "--save-config", str(config), "--json")
-    assert saved.status == 0, saved.err
-    again = gradeschool("eval", "--config", str(config), "-o", str(tmp_path / "b"), "--json")
-    assert again.status == 0, again.err
-    scores = [result.json()["runs"][0]["scorers"] for result in (saved, again)]
-    assert scores[0] == scores[1]
-    assert scores[0][SCORER]["correct"] == 32

@@ -164,6 +164,10 @@ class Columns:
         self.in_order = in_order
         self.others = others
         self.rows = 0  # that were read, for --in-order
+        self._further = {
+            role: [name for name in others if plain_name(name) in ROLES[role]]
+            for role in ("id", "run")
+        }
         self._names = {role: (column.path[0] if len(column.path) == 1 and not column.joined
                               else "") for role, column in roles.items()}  # fmt: skip
 
@@ -178,6 +182,14 @@ class Columns:
             return None
         return fields.get(name) if name else self.roles[role].value(fields)
 
+    def _every(self, role: str, fields: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the role's value, then those of other canonical columns without a role."""
+        if role in self._names:
+            yield self._value(role, fields)
+            if role not in self.named:
+                for name in self._further[role]:
+                    yield fields.get(name)
+
     def read(self, row: Row, default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
         fields = row.fields
@@ -185,7 +197,7 @@ class Columns:
         self.rows += 1
         content = self._value("response", fields)
         texts = [content] if isinstance(content, str) else texts_of(content)
-        run = run_name(self._value("run", fields)) if "run" in self._names else ""
+        run = next((name for value in self._every("run", fields) if (name := run_name(value))), "")
         model = fields.get("model")
         failure = self._value("error", fields)
         if failure is None and not texts:
@@ -199,7 +211,8 @@ class Columns:
             value = "null" if content is None else shown(content)
             fault = f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
             return [faulty(row.number, run or UNNAMED, fault)]
-        id = None if self.in_order else id_of(self._value("id", fields))
+        ids = () if self.in_order else map(id_of, self._every("id", fields))
+        id = next((each for each in ids if each is not None), None)
         question = None if self.in_order else question_of(self._value("question", fields))
         gold = self._value("gold", fields)
         in_text = id is None and question is None and not self.in_order and gold is None

@@ -38,6 +38,8 @@ class Reference(NamedTuple):
     @property
     def number(self) -> int | None:
         """The row of the dataset: the only number of the id, at its end."""
+        if (whole := whole_number(self.id)) is not None:
+            return whole
         if self.id is None or sum(part.isdecimal() for part in PARTS_OF_ID.split(self.id)) > 1:
             return None
         match = NUMBER_AT_END.search(self.id)
