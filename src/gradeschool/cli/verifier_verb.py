@@ -535,6 +535,7 @@ def _scored(
         options = replace(options, dataset=None)
     candidates = one_run(spec, options, warn, scorer)
     beside = scores_path(candidates.path)
+    rows: Mapping[str, ScoreRow]
     if isinstance(source, CandidateScorer):
         with ScoringDisplay() as display:
             path = add_scores(candidates, source, tell=display.scored)
@@ -618,3 +619,76 @@ def bench_command(
         print_json({"benchmark": benchmark, **bench_json(rows, results)})
     else:
         print_bench(rows, results, stdout_console())
+
+
+@command.command("reproduce")
+@click.option("--preset", type=click.Choice(["laptop", "pretrained", "gpu", "tiny"]),
+              default="laptop", show_default=True,
+              help="laptop: a new model on a CPU. pretrained: --model by LoRA. gpu: --model, all "
+                   "weights. tiny: the models that the package ships.")  # fmt: skip
+@click.option("--model", metavar="FOLDER|FILE.gguf",
+              help="Pretrained model for the presets pretrained and gpu.")  # fmt: skip
+@click.option("-o", "--output", type=FOLDER,
+              help="Output folder; by default reproduce-PRESET.")  # fmt: skip
+@click.option("--figure", "figures", multiple=True, metavar="NAME",
+              help="Make only this figure of the paper: 2, 3, 5, 5a, 5b, 5c, 6a, 6b, 7, or direct "
+                   "(answers without steps); may be repeated.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=1), help="Use only the first N training seeds.")
+@click.option("--jobs", type=click.IntRange(min=1),
+              help="Stages to run at a time; by default one for each core.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
+def reproduce_command(
+    preset: str, model: str | None, output: Path | None, figures: tuple[str, ...],
+    seeds: int | None, jobs: int | None, dry_run: bool,
+) -> None:  # fmt: skip
+    """Reproduce "Training Verifiers to Solve Math Word Problems" from nothing.
+
+    Generates problems, trains generators, verifiers and both controls, samples, scores, and writes
+    report.md with the learning curve and every interval. Each stage is a gradeschool command;
+    finished stages are skipped and interrupted ones resume. --figure makes one figure, for the
+    first seed.
+
+    Example: gradeschool verifier reproduce --preset laptop -o reproduction
+    """
+    from dataclasses import replace
+    from shlex import join
+
+    from gradeschool.machine import cores
+    from gradeschool.verifier.base_model import identity_of, needs_training_packages
+    from gradeschool.verifier.reproduce import (
+        PRESETS,
+        figure_recipe,
+        run_stages,
+        whole_recipe,
+        write_figure,
+        write_report,
+    )
+
+    chosen = PRESETS[preset]
+    if not chosen.base and model is None:
+        raise InputError(f"--preset {preset} needs --model: give a Hugging Face folder or a "
+                         "FILE.gguf")  # fmt: skip
+    if chosen.base and model is not None:
+        raise InputError(f"--preset {preset} takes no --model; leave it out, or give --preset "
+                         "pretrained")  # fmt: skip
+    if model is not None:
+        identity_of(model)
+        chosen = replace(chosen, base=str(Path(model).resolve()))
+    if seeds is not None:
+        chosen = replace(chosen, seeds=chosen.seeds[:seeds])
+    plans = {name: figure_recipe(chosen, name) for name in figures}
+    stages = {stage.name: stage for plan, _ in plans.values() for stage in plan}
+    if not plans:
+        stages = {stage.name: stage for stage in whole_recipe(chosen)}
+    if dry_run:
+        for stage in stages.values():
+            say(join(["gradeschool", *stage.command])
+                + (f" > {stage.stdout}" if stage.stdout else ""))  # fmt: skip
+        return
+    needs_training_packages()
+    root = output or Path(f"reproduce-{preset}")
+    run_stages(list(stages.values()), root, jobs or cores(), warn_plainly)
+    for name, (_, points) in plans.items():
+        say("\n".join(write_figure(chosen, root, name, points)))
+    if not plans:
+        say(write_report(chosen, root).read_text(encoding="utf-8"), end="")

@@ -177,6 +177,14 @@ def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
         ) from None
 
 
+def untrained(kind: Any, config: Any) -> Any:
+    """Return a new model from a transformers class and a configuration; fetches and runs no code.
+
+    Raises ValueError if transformers has no such model.
+    """
+    return kind.from_config(config, trust_remote_code=False)
+
+
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
     """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -158,7 +159,8 @@ def add_lora(model: Any, rank: int, seed: int) -> Any:
     config = LoraConfig(
         r=rank, lora_alpha=ALPHA * rank, target_modules=sorted(names), task_type="CAUSAL_LM"
     )
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # peft asks by a name of earlier releases
         torch.manual_seed(seed)
         return get_peft_model(model, config)
 

@@ -28,6 +28,7 @@ from gradeschool.models.local import (
     from_folder,
     load_model,
     load_tokenizer,
+    untrained,
 )
 from gradeschool.verifier.data import SolutionTokens
 from gradeschool.verifier.select import auc
@@ -433,8 +434,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     config = copy.deepcopy(model.config)
     config.num_labels, config.problem_type = 1, "regression"
     try:
-        kind: Any = AutoModelForTokenClassification
-        classifier = kind.from_config(config, trust_remote_code=False)
+        classifier = untrained(AutoModelForTokenClassification, config)
     except ValueError as error:
         raise InputError(
             f"transformers has no token classifier of the type {config.model_type!r}; use the "

@@ -7,12 +7,14 @@ accelerate's. Ours are the losses, a head with its own learning rate, and what t
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -31,7 +33,7 @@ from gradeschool.atomic import FolderLock, append_lines, write_json
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.models.gguf_file import VERIFIER_FILE
+from gradeschool.models.gguf_file import LIKELIHOOD, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.base_model import (
@@ -54,7 +56,6 @@ from gradeschool.verifier.data import (
     verifier_items,
 )
 from gradeschool.verifier.head import (
-    LIKELIHOOD,
     Verifier,
     logprobs_of,
     new_verifier,
@@ -242,8 +243,8 @@ def _trainer(job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -
     if settings.gradient_checkpointing:
         prepared.base.model.gradient_checkpointing_enable({"use_reentrant": False})
         prepared.base.model.enable_input_require_grads()
-    probe = TrainingArguments(output_dir=str(job.output), use_cpu=not on_gpu, report_to=[])
-    world = max(1, probe.world_size)
+    work = Path(gettempdir()) if job.dry_run else job.output / UNFINISHED
+    world = int(os.environ.get("WORLD_SIZE", "1"))
     if batch < world:
         raise InputError(
             f"a batch of {batch} items is too small for {world} processes; give a larger --batch "
@@ -260,7 +261,7 @@ def _trainer(job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -
             1, updates // EVALUATIONS if prepared.best else count // (micro * world * steps)
         )
     arguments = TrainingArguments(
-        output_dir=str(job.output / UNFINISHED),
+        output_dir=str(work),
         max_steps=updates,
         per_device_train_batch_size=micro,
         gradient_accumulation_steps=steps,
@@ -314,12 +315,13 @@ class OwnTrainer(Trainer):
         self.settings, self.prepared, self.output = settings, prepared, output
         self.sums: list[tuple[float, float]] = []  # of each update
         self.rows: list[dict[str, Any]] = []
+        items: Any = prepared.items
         super().__init__(
             model=prepared.model,
             args=arguments,
             data_collator=prepared.model.collate,
-            train_dataset=prepared.items,  # type: ignore[arg-type]
-            eval_dataset=prepared.items[:1] if prepared.evaluate else None,  # type: ignore[arg-type]
+            train_dataset=items,
+            eval_dataset=items[:1] if prepared.evaluate else None,
             callbacks=callbacks,
         )
         self.remove_callback(PrinterCallback)
@@ -376,8 +378,8 @@ class OwnTrainer(Trainer):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Log to the trackers, with both losses, and to losses.jsonl."""
         if "loss" in logs:
-            logs = {**logs, **self.mean_losses(self.args.logging_steps)}
-            row = {"update": self.state.global_step}
+            logs = {**logs, **self.mean_losses(int(self.args.logging_steps))}
+            row: dict[str, float] = {"update": self.state.global_step}
             row |= {name: value for name, value in logs.items() if name != "epoch"}
             if self.is_world_process_zero():
                 append_lines(self.output / LOSSES, [row])
@@ -387,9 +389,9 @@ class OwnTrainer(Trainer):
         """Measure the model on the development data; write a row of curves.jsonl."""
         del args, kwargs
         assert self.prepared.evaluate is not None  # noqa: S101
-        self.model.eval()
+        self.prepared.model.eval()
         found = self.prepared.evaluate()
-        self.model.train()
+        self.prepared.model.train()
         if self.is_world_process_zero():
             step = self.state.global_step
             row = {"update": step, "epoch": round(step * self.batch / len(self.prepared.items), 3)}
@@ -416,7 +418,7 @@ class OwnTrainer(Trainer):
         outer = {id(model.get_input_embeddings().weight), id(model.get_output_embeddings().weight)}
         by_rate: dict[tuple[float, float], list[Any]] = {}
         matrices = []
-        for weight in self.model.parameters():
+        for weight in self.prepared.model.parameters():
             if not weight.requires_grad:
                 continue
             if settings.optimizer == "muon" and weight.ndim == 2 and id(weight) not in outer:
@@ -440,9 +442,9 @@ class OwnTrainer(Trainer):
         """Write the weights of a checkpoint; tied ones once."""
         from safetensors.torch import save_model
 
-        folder = Path(output_dir or self.args.output_dir)
+        folder = Path(output_dir or self.args.output_dir or ".")
         folder.mkdir(parents=True, exist_ok=True)
-        save_model(self.model, str(folder / "model.safetensors"))
+        save_model(self.prepared.model, str(folder / "model.safetensors"))
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
         from safetensors.torch import load_model
@@ -450,7 +452,7 @@ class OwnTrainer(Trainer):
         if self.is_fsdp_enabled or self.is_deepspeed_enabled:
             super()._load_from_checkpoint(resume_from_checkpoint, model)
             return
-        load_model(self.model, f"{resume_from_checkpoint}/model.safetensors")
+        load_model(self.prepared.model, f"{resume_from_checkpoint}/model.safetensors")
 
     def _load_best_model(self) -> None:
         if self.state.best_model_checkpoint:
@@ -580,6 +582,10 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     def prepare() -> Prepared:
         base = load_folder(Path(settings.init or settings.generator))
+        if (Path(settings.generator) / VERIFIER_FILE).is_file():
+            raise InputError(
+                f"{settings.generator!r} is a verifier; give the model that wrote the samples"
+            )
         level = Level(settings.level)
         is_likelihood = level is Level.LIKELIHOOD
         verifier, reserved = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
@@ -627,9 +633,10 @@ def _check(settings: VerifierTraining) -> Language | None:
     """Return the text of the language loss; raise the errors of the settings themselves."""
     for model in filter(None, (settings.generator, settings.init)):
         identity_of(model)
-    if (Path(settings.generator) / VERIFIER_FILE).is_file():
+    if settings.init_row == "probe" and settings.level == Level.LIKELIHOOD:
         raise InputError(
-            f"{settings.generator!r} is a verifier; give the model that wrote the samples"
+            "--init-row probe fits the row of a token, which --level likelihood does not use; "
+            "leave it out"
         )
     if settings.objective != "pairwise" and settings.beta is not None:
         raise InputError(
@@ -656,9 +663,6 @@ def _begin(
     verifier.to(device).eval()
     rows = list(dict.fromkeys(row for item in items for row in item if row.drawn))
     if settings.init_row == "probe":
-        if verifier.kind == LIKELIHOOD:
-            raise InputError("--init-row probe fits the row of a token, which --level likelihood "
-                             "does not use; leave it out")  # fmt: skip
         some = rows[:: max(1, len(rows) // PROBED)]
         owners = {row.text.question: number for number, row in enumerate(some)}
         measured = verifier.fit_row(
