@@ -145,6 +145,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
     scorers, started = scorers_of(plan), monotonic()
     fatal: FatalModelError | None = None
     waiting: list[tuple[Request, Completion]] = []  # stored, and not yet shown
+    known: dict[str, bytes] = {}  # outcomes of this session's answers by key
 
     async with model:
         requests = plan.requests(model.identity)
@@ -168,10 +169,14 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
             def show() -> None:
                 ended, waiting[:] = list(waiting), []
-                texts = [(row.text, request.problem) for request, row in ended if not row.error]
-                outcomes = iter(scorers.outcomes_of(texts))
+                answers = [(request, row) for request, row in ended if not row.error]
+                texts = [(row.text, request.problem) for request, row in answers]
+                known.update(
+                    (row.key, outcomes)
+                    for (_, row), outcomes in zip(answers, scorers.outcomes_of(texts), strict=True)
+                )
                 samples = [
-                    EndedSample(row, Outcome.ERROR if row.error else OUTCOMES[next(outcomes)[0]])
+                    EndedSample(row, Outcome.ERROR if row.error else OUTCOMES[known[row.key][0]])
                     for _, row in ended
                 ]
                 for watcher in watchers:
@@ -232,7 +237,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
             name = model.name
             run = run_for_scoring(name, requests, rows)
-            score, curve, fields = summarise(run, scorers, requests, rows)
+            score, curve, fields = summarise(run, scorers, requests, rows, known)
             fields["seconds"] = round(monotonic() - started, 3)
             if budget is not None:
                 fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -324,13 +329,19 @@ def summarise(
     scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
+    known: Mapping[str, bytes] | None = None,
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    scorers: of the protocol, the headline first; they cache verdicts. The curve is empty for one
+    scorers: of the protocol, the headline first. known: outcomes by key, used if all are known, as
+    in a run of one session. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
     """
     table = ScoredTable(run, scorers)
+    keys = [request.key for request in requests
+            if (row := completions.get(request.key)) is not None and not row.error]  # fmt: skip
+    if known and all(key in known for key in keys):
+        table.outcomes = [known[key] for key in keys]
     score = score_table(table)
     at_k: list[AtK] = []
     if any(request.sample for request in requests):
