@@ -233,7 +233,7 @@ def sample_command(
     loggers: tuple[str, ...], quiet: bool, as_json: bool, output: Path, dataset: str | None,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Sample many completions for each problem, and label them by their final answer.
+    """Sample many completions for each problem, and label them.
 
     Writes a run folder, which every command that takes a run reads, with the labels in
     labels.jsonl. Running the same command again samples only what is missing; a larger -k adds
@@ -447,7 +447,7 @@ def rank_command(
     baselines: tuple[str, ...], voters: int, share_weight: float, draws: int, seed: int,
     scorer: str | None, dataset: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Select one of many completions, by a verifier, a vote, both, or log-probability.
+    """Select one of many completions, by a verifier or a vote.
 
     RUN is a run folder or a sample file (FILE#NAME: one run of several) with a verifier's scores.
     Prints the accuracy of each selection strategy, by problem family and over the number of
