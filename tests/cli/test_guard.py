@@ -70,7 +70,7 @@ def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
     assert "report it" not in result.err
 
 
-@pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval_verb", "gradeschool.errors"])
+@pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval", "gradeschool.errors"])
 def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
     run = "runpy.run_module('gradeschool', run_name='__main__')"
     result = subprocess.run(

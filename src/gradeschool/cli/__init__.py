@@ -16,7 +16,7 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
 from gradeschool.reports.printable import printable, say
 
-# Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.<verb>_verb.
+# Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.VERB.
 GROUPS = {
     "Evaluate": {
         "eval": "Evaluate models: store their completions and score them.",
@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
         """Import a verb."""
         if cmd_name not in VERBS:
             return None
-        command = import_module(f"gradeschool.cli.{cmd_name}_verb").command
+        command = import_module(f"gradeschool.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 

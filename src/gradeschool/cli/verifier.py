@@ -241,7 +241,7 @@ def sample_command(
 
     Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
     """
-    from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end
+    from gradeschool.cli.eval import exit_status, run_plan, warn_of_end
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.reports.loggers import check_loggers
     from gradeschool.runs.job import Job, prepare

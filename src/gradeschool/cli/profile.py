@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gradeschool.cli.eval_verb import job_fields, print_estimates, request_options, run_all
+from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
 from gradeschool.cli.options import (
     FileVerb,
     check_scorers,
