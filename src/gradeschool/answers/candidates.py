@@ -27,7 +27,7 @@ MOST_NUMBERS, CONTEXT = 60, 48
 UNRESOLVED = ""  # the value of an expression without a stated result
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "unit asked": 2.0,
-    "other unit": -1.5, "given": -2.0, "given value": -0.5, "setting": -1.5, "in parentheses": -1.5,
+    "other unit": -1.5, "given": -2.0, "given value": -1.5, "setting": -1.5, "in parentheses": -1.5,
     "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "asked alternative": 3.0, "approximation": -8.0, "clause": -2.0,
     "negated": -2.5, "drawn": 4.0, "whole": -4.0, "asked name": 1.5, "direct": 3.0, "word": 0.5,
