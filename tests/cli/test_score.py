@@ -77,3 +77,59 @@ def test_the_suggested_explain_reads_the_same_rows(gradeschool: Command, tmp_pat
     words = shlex.split(line)
     assert words[2:] == [str(path), *SAMPLE, *reading, "--scorer", *reversed(TWO)]
     assert len(gradeschool(*words[1:], "--json").json()["differ"]) == 2
+
+
+def test_flags_of_the_file_are_compared(gradeschool: Command, tmp_path: Path) -> None:
+    """Under the table, in JSON and by explain; a large disagreement is said before the table."""
+    rows = [
+        {"index": index, "completion": text, "is_correct": flag}
+        for index, text, flag in zip(INDEXES[:4], TEXTS[:4], (True, True, False, True), strict=True)
+    ]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    words = ("score", path, *SAMPLE, "--scorer", TWO[1])
+    flags = gradeschool(*words, "--json").json()["runs"][0]["flags"]
+    assert flags == {TWO[1]: {"n": 4, "agree": 2, "only_scorer": 1, "only_flag": 1}}
+    shown = gradeschool(*words)
+    line = "the file's own flags: 2 of 4 agree; 1 say wrong where lm-eval/gsm8k/flexible-extract"
+    assert line in shown.out
+    assert line in shown.err  # half of the rows
+    explained = gradeschool("explain", *words[1:], "--flags", "--json").json()
+    assert (explained["flags"], explained["differ"]) == (4, 2)
+    assert [case["flag"] for case in explained["cases"]] == [False, True]
+    plain = gradeschool("explain", answers(tmp_path), *SAMPLE, "--flags")
+    assert (plain.status, "has no verdicts of its own" in plain.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "counts", "said"),
+    [
+        ("return gold in completion", (3, 2, 0), ""),
+        ("return completion.split()[-1]", (2, 3, 0), ""),
+        ("return None", (0, 0, 0), ""),
+        ("print('x' * 999); return 0.75", (5, 0, 0), ""),
+        ("return float('nan')", (0, 0, 5), "own.py:f fails on 5 of 5 completions of 'answers'"),
+        ("raise ValueError('boom')", (0, 0, 5), "own.py:f fails on 5 of 5 completions"),
+        ("import os; os._exit(3)", (0, 0, 5), "own.py:f fails on 5 of 5 completions"),
+    ],
+)
+def test_a_function_of_the_user_scores_beside_others(
+    gradeschool: Command, tmp_path: Path, body: str, counts: tuple[int, int, int], said: str
+) -> None:
+    """What it does wrong is one line, and the other scorer is unharmed."""
+    gradeschool.monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(f"def f(completion, gold):\n    {body}\n")
+    words = ("score", answers(tmp_path), *SAMPLE, "--scorer", "own.py:f", TWO[0], "--json")
+    result = gradeschool(*words)
+    scorers = result.json()["runs"][0]["scorers"]
+    own = scorers["own.py:f"]
+    assert (own["correct"], own["wrong"], own["error"]) == counts
+    assert (scorers[TWO[0]]["correct"], scorers[TWO[0]]["error"]) == (1, 0)
+    assert (result.status, said in result.err) == (3 if said else 0, True)
+
+
+def test_a_function_that_cannot_be_called(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text("import absent_module\n")
+    for name, said in (("own.py:f", "'own.py:f' cannot be called"), ("no.py:f", "no file 'no.py'")):
+        result = gradeschool("score", answers(tmp_path), *SAMPLE, "--scorer", name)
+        assert (result.status, said in result.err) == (2, True)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from gradeschool.scoring.statistics import (
     Z95,
     Pair,
-    clustered_error,
     clustered_wilson,
     holm,
     mcnemar,
@@ -23,7 +22,6 @@ from gradeschool.scoring.statistics import (
     paired_power,
     paired_test,
     problems_needed,
-    standard_error,
     tango,
     unpaired,
     wilson,
@@ -56,15 +54,6 @@ def test_nothing_is_known_of_nothing() -> None:
 def test_one_sample_a_problem_is_plain_wilson(rights: list[bool]) -> None:
     """Without repeated samples there is nothing to correct."""
     assert clustered_wilson([(right, 1) for right in rights]) == wilson(sum(rights), len(rights))
-
-
-@given(st.lists(st.integers(0, 4), min_size=2, max_size=50))
-def test_the_error_of_an_accuracy_is_that_of_the_mean_for_equal_samples(rights: list[int]) -> None:
-    expected = standard_error([right / 4 for right in rights])
-    assert clustered_error([(right, 4) for right in rights]) == pytest.approx(expected)
-    assert clustered_error([(3, 4)]) is None
-    uneven = clustered_error([(40, 40), *[(0, 1)] * 9])
-    assert uneven == pytest.approx(0.1)  # each problem counts once
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=300), st.integers(2, 9))

@@ -84,7 +84,7 @@ def command(
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
     selected = [each.run for each in choose_runs(files, reading(dataset), warn)]
-    [source] = open_sources([str(path)], reading(dataset), warn)
+    [source] = open_sources([str(path)], reading(dataset), lambda message: None)
     runs = selected
     if problem is not None:
         runs = [

@@ -152,8 +152,11 @@ def command(
             if terminal.disagrees(run.flags[headline]):
                 warn(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         terminal.score_table(scores, stdout_console(), None if names else headline)
-        for run in flagged:
-            say(f"{run.run}: {terminal.flag_line(run, headline, options)}")
+        if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
+            say(f"the file's own flags agree with {headline} on every completion")
+        else:
+            for run in flagged:
+                say(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
             for line in terminal.spread_lines(scores, comparable, options):

@@ -7,7 +7,7 @@ scorer overlooks it, or something failed. It may also accept an answer that the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import CORRECT, ScoredTable, scored_table
+from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 OF_SCORERS = {
@@ -257,32 +257,6 @@ def explained_samples(
 Causes = dict[str, int]  # counts by cause, the most frequent first
 
 
-def count_causes(causes: Iterable[VerdictCause | None]) -> Causes:
-    """Return the count of each cause, without None: misses, wrong acceptances and errors."""
-    return dict(Counter(str(cause) for cause in causes if cause is not None).most_common())
-
-
-def count_headline_causes(table: ScoredTable, changes: LabelChanges) -> Causes:
-    """Return the result of `count_causes` on `explained_samples` for the first scorer only.
-
-    A completion is judged a second time, for its verdict, only if it is not correct or not right.
-    """
-    scorer, outcomes = table.scorers.scorers[0], iter(table.outcomes)
-    causes: list[VerdictCause | None] = []
-    for sample in table.run.samples:
-        if sample.problem is None:
-            continue
-        if sample.error:
-            causes.append(provider_error(sample.error))
-            continue
-        outcome = next(outcomes)[0]
-        sample_view = view(sample.text, sample.problem, sample.finish, changes)
-        if outcome != CORRECT or sample_view.cause is not None:
-            verdict = scorer.judge(sample.text, sample.problem)
-            causes.append(explain_verdict(sample_view, verdict))
-    return count_causes(causes)
-
-
 def causes_in_files(
     names: Sequence[str], options: ReadOptions, scorers: Sequence[Scorer]
 ) -> list[dict[str, Causes]]:
@@ -301,7 +275,7 @@ def causes_in_files(
 
 
 def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> dict[str, Causes]:
-    """Return the causes by scorer, as `count_causes` does, and CORRECT_BY_GUESS.
+    """Return how often each cause occurs, by scorer, the most frequent first, and CORRECT_BY_GUESS.
 
     The latter counts correct verdicts on texts that state and conclude nothing: the part of an
     accuracy that rests on guesses.
@@ -311,7 +285,9 @@ def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> 
     for index, name in enumerate(table.scorers.names):
         causes = [each.causes[index if each.view else 0] for each in explained]
         guesses = sum(is_guess(each, index) for each in explained)
-        counted[name] = count_causes(causes) | ({CORRECT_BY_GUESS: guesses} if guesses else {})
+        counts = Counter(str(cause) for cause in causes if cause is not None)
+        guessed = {CORRECT_BY_GUESS: guesses} if guesses else {}
+        counted[name] = dict(counts.most_common()) | guessed
     return counted
 
 

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import InputError, require_packages
+from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED, ReadOptions
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
-from gradeschool.ray_session import ray_session
 from gradeschool.scoring.score import Relabelled, Row, score_batch
 from gradeschool.scoring.sources import DEFAULT_DATASET, Source, no_such_run, parted
 from gradeschool.scoring.table import ScorerSet, choose_scorers
+from gradeschool.signals import keeping_handler
 
 HEAD = 1024  # rows that show how a file is read
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
+MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
 
 
@@ -82,6 +86,42 @@ def _read(values: list[Any], number: int) -> Row:
     return Row(**fields | texts)
 
 
+@contextmanager
+def _ray_session() -> Iterator[Any]:
+    """Join a running Ray, at RAY_ADDRESS if set, or start one on this machine for the block.
+
+    Yields the module. Raises MissingExtraError without ray, InputError if no Ray
+    answers at RAY_ADDRESS, our own errors as tasks raise them, and GradeschoolError if a task or
+    Ray fails.
+    """
+    require_packages("--engine ray", "cluster", "ray")
+    import ray
+
+    is_started_here = not ray.is_initialized()
+    if is_started_here:
+        address = os.environ.get("RAY_ADDRESS")
+        options: dict[str, Any] = {}
+        if not address:
+            options = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
+        try:
+            with keeping_handler(signal.SIGTERM):
+                ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+        except (ConnectionError, ValueError) as error:
+            raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
+    try:
+        yield ray
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, GradeschoolError):
+            raise error.cause from None
+        raise GradeschoolError(f"a task on Ray failed: {error.cause or error}") from error
+    except ray.exceptions.RayError as error:
+        message = str(error).strip().rpartition("\n")[2].strip()
+        raise GradeschoolError(f"Ray failed: {message[-MESSAGE_CHARACTERS:]}") from error
+    finally:
+        if is_started_here:
+            ray.shutdown()
+
+
 def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> Iterator[list[Row]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
@@ -98,7 +138,7 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
     if source.options.in_order:
         raise InputError("--in-order needs the rows one after the other; leave --engine ray out")
     runs: dict[str, None] = {}
-    with ray_session(object_store_memory=STORE_BYTES) as ray:
+    with _ray_session() as ray:
         require_packages("--engine ray", "cluster", "pyarrow")
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True

@@ -56,12 +56,6 @@ def mean_share(clusters: Iterable[tuple[int, int]]) -> float:
     return sum(right / size for right, size in pairs) / len(pairs) if pairs else 0.0
 
 
-def clustered_error(clusters: Sequence[tuple[int, int]]) -> float | None:
-    """Return the standard error of `mean_share`, None for fewer than two problems."""
-    shares = [right / size for right, size in clusters if size]
-    return standard_error(shares) if len(shares) > 1 else None
-
-
 def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
     """Return the Wilson interval of `mean_share`: problems with one or several samples each.
 
