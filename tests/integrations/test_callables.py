@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,3 +85,19 @@ def test_a_prefix_is_the_last_message() -> None:
     prompt = next(iter(protocol.render(load_dataset("sample").problems[:1], shots)))
     messages = function_input(prompt)
     assert messages[-1] == {"role": "assistant", "content": "Answer:"}
+
+
+def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> None:
+    from gradeschool.protocols.registry import get_protocol
+
+    protocol = get_protocol("zero-shot/chat").with_changes(system="Think.")
+    seen: list[Any] = []
+
+    def model(messages: Any) -> str:
+        seen.append(messages)
+        return "#### 1"
+
+    package.evaluate(model, protocol, "sample", limit=2, output=tmp_path / "run")
+    assert seen[0][0] == {"role": "system", "content": "Think."}
+    fields = json.loads((tmp_path / "run" / "run.json").read_text())["protocol"]
+    assert (fields["base"], fields["changes"]) == ("zero-shot/chat", {"system": "Think."})

@@ -21,6 +21,7 @@ from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
+from gradeschool.protocol import Protocol
 from gradeschool.reports.loggers import LOGGERS, EvaluationLog, check_loggers
 from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.evaluate import RunProgress, run_job
@@ -74,7 +75,7 @@ class CallableModel:
 
 def evaluate(
     model: str | ModelFunction,
-    protocol: str = "",
+    protocol: str | Protocol = "",
     dataset: str = "",
     *,
     limit: int | None = None,
@@ -95,11 +96,12 @@ def evaluate(
     async or not. A function takes the messages of a chat protocol ({"role", "content"}; a final
     assistant message is to be continued) or the text of another protocol, and returns a text.
     protocol, dataset, limit, samples, temperature, max_tokens, seed, calculator: as the options of
-    that command. name: a function's name; together with the prompt it identifies stored
-    completions. output: a run folder to keep, which is resumed where it stopped; by default the
-    folder is deleted with the result. connections: maximum number of concurrent requests. progress:
-    show progress on stderr. log: loggers as for --log, such as ("wandb", "tensorboard"); needs
-    `output`. Works inside a running event loop, as in a notebook; see `evaluate_async`.
+    that command; the protocol may be an object, such as one of `Protocol.with_changes`. name: a
+    function's name; together with the prompt it identifies stored completions. output: a run folder
+    to keep, which is resumed where it stopped; by default the folder is deleted with the result.
+    connections: maximum number of concurrent requests. progress: show progress on stderr. log:
+    loggers as for --log, such as ("wandb", "tensorboard"); needs `output`. Works inside a running
+    event loop, as in a notebook; see `evaluate_async`.
 
     Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
     not available; FatalModelError if no request can succeed; and any error of the function.
@@ -116,7 +118,7 @@ def evaluate(
 
 
 async def evaluate_async(
-    model: str | ModelFunction, protocol: str = "", dataset: str = "", **settings: Any
+    model: str | ModelFunction, protocol: str | Protocol = "", dataset: str = "", **settings: Any
 ) -> Scores:
     """Evaluate as `evaluate` does, without blocking the event loop."""
     return await asyncio.to_thread(partial(evaluate, model, protocol, dataset, **settings))
@@ -196,8 +198,8 @@ def _check(job: Job) -> None:
         wrong = isinstance(value, bool) or not isinstance(value, int)
         if value is not None and (wrong or value < least):
             raise InputError(f"{field} is {value!r}; give a whole number of at least {least}")
-    for field in ("protocol", "dataset"):
-        if not isinstance(getattr(job, field), str):
+    for field, kinds in (("protocol", (str, Protocol)), ("dataset", (str,))):
+        if not isinstance(getattr(job, field), kinds):
             raise InputError(f"{field} is {getattr(job, field)!r}; give a name")
     heat = job.temperature
     wrong = isinstance(heat, bool) or not isinstance(heat, int | float)

@@ -43,21 +43,21 @@ MOST_PART = 60  # maximum number of characters in each part of a folder's name
 class Job:
     """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
-    protocol, dataset: "" selects the model's usual protocol, and the protocol's dataset. limit: the
-    first problems only. system, shots: instead of the protocol's; shots is a number or a file.
-    random: a sample of this size instead, the same for the same dataset.
-    problems: ids, or a file with one a line.
-    temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
-    it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
-    choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
-    "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model that
-    thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of each
-    request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE". output:
-    the run folder, None for `default_folder`.
+    protocol: a name, a file of one's own, or an object. protocol, dataset: "" selects the model's
+    usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
+    instead of the protocol's; shots is a number or a file. random: a sample of this size instead,
+    the same for the same dataset. problems: ids, or a file with one a line. temperature, top_p,
+    max_tokens, stop, seed: None selects the protocol's. calculator: None turns it on for `tiny`
+    only. connections: maximum number of requests in flight, None to adapt it. choices: samples per
+    request. timeout: seconds per request. price: dollars per million tokens, "2.50/10". max_cost:
+    dollars at which to stop. thinking, reasoning_effort: of a model that thinks, None for its own.
+    extra_body: fields of each request, as a JSON object. headers: of each request, "NAME=VALUE";
+    secret. engine_args: of an engine on this machine, "NAME=VALUE". output: the run folder, None
+    for `default_folder`.
     """
 
     model: str
-    protocol: str = ""
+    protocol: str | Protocol = ""
     dataset: str = ""
     limit: int | None = None
     system: str | None = None
@@ -87,6 +87,8 @@ class Job:
     @property
     def protocol_name(self) -> str:
         """Return the name of the protocol."""
+        if isinstance(self.protocol, Protocol):
+            return self.protocol.name
         return self.protocol or (BUILT_IN_PROTOCOL if self.model == BUILT_IN else DEFAULT_PROTOCOL)
 
     @property
@@ -158,7 +160,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     changes: dict[str, Any] = {"system": job.system, "shots": job.shots}
     if isinstance(job.shots, str) and job.shots.isdecimal():
         changes["shots"] = int(job.shots)
-    protocol = get_protocol(job.protocol_name).with_changes(**changes)
+    own = job.protocol if isinstance(job.protocol, Protocol) else None
+    protocol = (own or get_protocol(job.protocol_name)).with_changes(**changes)
     _check(job, protocol)
     given = {
         name: value
@@ -174,7 +177,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
-    file = job.protocol if ".py:" in job.protocol else ""
+    file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
