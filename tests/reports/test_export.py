@@ -48,7 +48,7 @@ def scores(gradeschool: Command, path: Path, *options: object) -> dict[str, Any]
     result = gradeschool("score", path, "-d", "sample", "--json", *options)
     assert result.status in (0, 3), result.err
     (sample,) = result.json()["runs"]
-    return dict(sample)
+    return {name: value for name, value in sample.items() if name != "flags"}
 
 
 def members(path: Path) -> dict[str, Any]:
@@ -183,13 +183,14 @@ def test_what_cannot_be_exported_is_one_sentence(
     several, failed, out = (tmp_path / name for name in ("several.jsonl", "failed.jsonl", "o.eval"))
     rows = [{"index": 0, "run": name, "completion": "#### 600"} for name in ("a", "b")]
     several.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    failed.write_text(json.dumps({"index": 0, "error": "timeout"}) + "\n")
+    rows = [{"index": 0, "run": "a", "completion": "5"}, {"index": 0, "run": "b", "error": "late"}]
+    failed.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "file").write_text("")
     before = sorted(tmp_path.iterdir())
     for spec, target, words in (
         (several, out, f"'{several}#a', '{several}#b'"),
         (answers, tmp_path / "out.json", "give -o"),
-        (failed, out, "1 sample has no completion"),
+        (f"{failed}#b", out, "1 sample has no completion"),
         (tmp_path / "none", out, "does not exist"),
         (answers, tmp_path / "file/a.eval", "cannot write|is a folder|Not a directory"),
     ):

@@ -164,12 +164,12 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
 
 def test_a_run_of_errors_has_no_figure_of_accuracies(gradeschool: Command, tmp_path: Path) -> None:
     failed: list[dict[str, object]] = [
-        {"index": index, "completion": None, "error": "boom"} for index in range(5)
+        {"index": index, "run": "failed", "error": "boom"} for index in range(5)
     ]
-    answers = rows(tmp_path / "failed.jsonl", failed)
-    good = rows(tmp_path / "good.jsonl", [{"index": 0, "completion": "#### 600"}])
+    good: dict[str, object] = {"index": 0, "run": "good", "completion": "#### 600"}
+    answers = rows(tmp_path / "answers.jsonl", [good, *failed])
     folder = tmp_path / "figures"
-    result = gradeschool("report", good, answers, "-d", "sample", "--figures", folder, "--format",
+    result = gradeschool("report", answers, "-d", "sample", "--figures", folder, "--format",
                          "svg")  # fmt: skip
     assert result.status == 0, result.err
     names = {path.name for path in folder.iterdir()}

@@ -59,7 +59,7 @@ def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb:
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     if verb == "report":
-        assert "<h1>rows on the file&#x27;s own problems</h1>" in report(
+        assert "<h1>rows on the file&#39;s own problems</h1>" in report(
             gradeschool, file, tmp_path / "page.html"
         )
     else:

@@ -184,9 +184,11 @@ def test_a_long_text_keeps_both_ends(span: tuple[int, int] | None) -> None:
 
 
 def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
-    rows = ({"index": 0, "error": "http 500: <b>boom</b>"}, {"index": 1, "error": "x"})
+    rows = ({"index": 0, "run": "bad", "error": "http 500: <b>boom</b>"},
+            {"index": 1, "run": "bad", "error": "x"},
+            {"index": 1, "run": "good", "completion": "#### 5"})  # fmt: skip
     answers = written(tmp_path / "answers.jsonl", *rows)
-    page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
+    page = report(gradeschool, tmp_path / "page.html", f"{answers}#bad", *ON_SAMPLE)
     assert "No completion of this run could be judged; 2 errors." in shown(page)
     assert 'class="figure"' not in page
     texts = json.loads(blocks(page)["texts-0"])
