@@ -12,6 +12,8 @@ from gradeschool import Problem, load_dataset
 from gradeschool.calculator import written
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
+from gradeschool.models.base import Reply, Request
+from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
     ReferenceSteps,
@@ -19,6 +21,7 @@ from gradeschool.verifier.process_labels import (
     label_steps,
     openrlhf_row,
     prm800k_row,
+    roll_out_run,
     steps_of,
     trl_row,
 )
@@ -210,3 +213,34 @@ def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
     assert counts["solutions"] == 6
     refused = gradeschool("data", "label-steps", samples, "-d", "sample")
     assert refused.status == 2
+
+
+def test_roll_outs_label_the_step_that_none_continues_rightly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The model goes on rightly only while the text has no 9."""
+
+    class Continuing:
+        name = identity = "continuing"
+
+        async def __aenter__(self) -> Continuing:
+            return self
+
+        async def __aexit__(self, *exc: object) -> None:
+            pass
+
+        async def complete(self, request: Request) -> list[Reply]:
+            right = "9" not in (request.prompt.text or "") and request.sample == 1
+            return [Reply("#### 7" if right else "#### 1")]
+
+    monkeypatch.setattr("gradeschool.models.choose.choose_model", lambda *_, **__: Continuing())
+    problem = Problem.from_row("0", "How many?", "So.\n#### 7")
+    texts = {"He has 3.\nThen 4.\n#### 7": True, "He has 3.\nThen 9.\n#### 9": False}
+    candidates = [Candidate(text, place, text, True, None, right)
+                  for place, (text, right) in enumerate(texts.items())]  # fmt: skip
+    run = CandidateRun(
+        "run", Path("run"), {}, "openai/2021", [ProblemCandidates(problem, candidates)], 0
+    )
+    rows = roll_out_run(run, "model", 2)
+    assert [row.labels.first_wrong for row in rows] == [NO_ERROR, 1]
+    assert rows[1].labels.labels == [True, False]

@@ -265,28 +265,45 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
               help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="JSONL file to write; by default stdout.")  # fmt: skip
+@click.option(
+    "--rollouts",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Label by K continuations of each step, for any dataset; needs -m.",
+)
+@click.option("-m", "--model", metavar="PROVIDER/NAME", help="Model that continues the steps.")
 @dataset_option
 @json_option
 def label_steps_command(
-    run: str, form: str, output: Path | None, dataset: str | None, as_json: bool
-) -> None:
-    """Find the first wrong step of each solution of fresh problems.
+    run: str, form: str, output: Path | None, rollouts: int | None, model: str | None,
+    dataset: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Find the first wrong step of each solution.
 
     RUN is a run folder or a sample file on fresh problems, whose solutions contain every true
-    value, so the labels need neither a person nor a model. Prints a JSON line for each solution,
-    and counts on stderr. --json prints only the counts.
+    value, so the labels need neither a person nor a model; or with --rollouts on any problems: a
+    step is right if one of K continuations reaches the right answer (Math-Shepherd). Prints a JSON
+    line for each solution, and counts on stderr. --json prints only the counts.
 
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.process_labels import label_counts, label_run, lines_of
+    from gradeschool.verifier.process_labels import (
+        LabelledStepsRow,
+        label_counts,
+        label_run,
+        lines_of,
+        roll_out_run,
+    )
 
     require_new(output)
+    if (rollouts is None) != (model is None):
+        raise InputError("--rollouts and -m belong together; give both or none")
     check_sources([run], reading(dataset))
-    labelled = [
-        row for each in candidates_of(run, reading(dataset), warn) for row in label_run(each)
-    ]
+    labelled: list[LabelledStepsRow] = []
+    for each in candidates_of(run, reading(dataset), warn):
+        labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
     body = "".join(lines_of(labelled, form))
     if output is not None:

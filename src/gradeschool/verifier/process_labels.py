@@ -29,15 +29,19 @@ from typing import Any, NamedTuple
 
 from gradeschool import calculator
 from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.step_labels import NO_ERROR
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, ModelError
+from gradeschool.models.base import Request
 from gradeschool.problem import MARKER, Problem
+from gradeschool.scoring.judge import judge
 from gradeschool.verifier.candidates import CandidateRun
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
 SHOWN = re.compile(rf"\$?({calculator.NUMBER})")
 PRIME = 2**61 - 1  # formulas are compared modulo this prime, at pseudo-random values
+ROLL_OUTS_TOGETHER, ROLL_OUT_TOKENS = 16, 400
 MOST_READINGS = 64  # maximum for an expression whose numbers may each have several meanings
 STEP_TAG, GOOD, BAD = "ки", "+", "-"  # of Math-Shepherd, which OpenRLHF reads
 
@@ -264,8 +268,10 @@ class LabelledStepsRow(NamedTuple):
 
 
 # Parts of reasons, for counting them.
+NOT_REACHED = "no roll-out reaches the right answer"
 KINDS = (
     UNLIKE,
+    NOT_REACHED,
     "false arithmetic",
     "is copied as",
     "comes from nowhere",
@@ -392,3 +398,68 @@ def lines_of(rows: Iterable[LabelledStepsRow], form: str) -> Iterator[str]:
     for row in rows:
         if (fields := write(row)) is not None:
             yield json.dumps(fields) + "\n"
+
+
+# Roll-outs: labels for any dataset
+
+
+def roll_out_run(
+    run: CandidateRun, spec: str, rollouts: int, temperature: float = 0.7
+) -> list[LabelledStepsRow]:
+    """Return the completions of a run with labels by roll-outs, as in Math-Shepherd.
+
+    A step is right if one of `rollouts` continuations of the text up to it reaches the right answer
+    (the hard estimate of Wang et al. 2024, arXiv 2312.08935); the first that none continues rightly
+    is the first wrong one. spec: the model that continues, as for `-m`, with the calculator. The
+    prompt is that of `openai/2021`. Raises InputError if the model does not answer.
+    """
+    import asyncio
+
+    from gradeschool.models.choose import choose_model
+
+    prefixes: dict[tuple[str, str], tuple[Problem, str]] = {}  # by problem and steps so far
+    for answered in run.answered:
+        for candidate in answered.candidates:
+            steps = steps_of(candidate.text)
+            for end in range(1, len(steps)):
+                written = "\n".join([*steps[:end], ""])
+                prefixes[answered.problem.id, written] = (answered.problem, written)
+
+    async def ask() -> dict[tuple[str, str], bool]:
+        model = choose_model(spec, (), "", calculator=True)
+        turns = asyncio.Semaphore(getattr(model, "connections", ROLL_OUTS_TOGETHER))
+        decoding = Decoding(temperature, max_tokens=ROLL_OUT_TOKENS)
+
+        async def reaches(problem: Problem, written: str, number: int) -> bool:
+            prompt = f"{problem.question}\n{written}"
+            keys = (f"roll-out {number}",)
+            async with turns:
+                try:
+                    request = Request(problem, Prompt(text=prompt), decoding, keys, (number,))
+                    [reply, *_] = await model.complete(request)
+                except ModelError as error:
+                    raise InputError(f"the model of --rollouts does not answer: {error}") from error
+            return judge(written + reply.text, problem, run.scorer).correct
+
+        async with model:
+            asked = [reaches(problem, written, number)
+                     for problem, written in prefixes.values()
+                     for number in range(rollouts)]  # fmt: skip
+            outcomes = iter(await asyncio.gather(*asked))
+        return {key: sum(next(outcomes) for _ in range(rollouts)) > 0 for key in prefixes}
+
+    reached = asyncio.run(ask())
+    rows = []
+    for answered in run.answered:
+        for candidate in answered.candidates:
+            steps = steps_of(candidate.text)
+            marks = [reached[answered.problem.id, "\n".join([*steps[:end], ""])]
+                     for end in range(1, len(steps))]  # fmt: skip
+            marks.append(candidate.right)
+            wrong = next((number for number, mark in enumerate(marks) if not mark), NO_ERROR)
+            reason = "" if wrong == NO_ERROR else NOT_REACHED
+            labels = StepLabels(steps, wrong, reason)
+            rows.append(LabelledStepsRow(
+                candidate.key, answered.problem, candidate.sample, candidate.right, labels
+            ))  # fmt: skip
+    return rows

@@ -335,10 +335,13 @@ def _figure_2(recipe: Recipe) -> list[Point]:
 
 
 def _figure_3(recipe: Recipe) -> list[Point]:
-    recipe.generator("generator-curves", "", "--dev", TEST, "--dev-problems", "200",
-                     "--dev-samples", str(recipe.preset.n))  # fmt: skip
+    test = recipe.problems("test")
+    recipe.generator(
+        "generator-curves", "", "--dev", TEST, "--dev-problems", "200", "--dev-samples",
+        str(recipe.preset.n),
+    )  # fmt: skip
     stage = recipe.stages[f"generator-curves-{recipe.seed}"]
-    recipe.stages[stage.name] = replace(stage, needs=(*stage.needs, recipe.problems("test")))
+    recipe.stages[stage.name] = replace(stage, needs=(*stage.needs, test))
     return [Point(panel, name, 0, "generator-curves", epochs=name)
             for panel, name in enumerate(("test@1", "test@k"))]  # fmt: skip
 
