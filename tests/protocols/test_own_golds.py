@@ -201,6 +201,7 @@ def listed(scorer: str) -> tuple[list[str], list[str]]:
     return [], []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scorer", "form"), CLOSED)
 def test_golds_in_a_protocols_own_form(
     scorer: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems

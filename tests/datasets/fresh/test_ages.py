@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+import pytest
+
 from gradeschool.datasets.fresh import fresh_problems
 from tests.support.fresh_questions import Facts, Rules, answer, reckon, relate
 
@@ -78,11 +80,13 @@ RULES: Rules = {
 }
 
 
+@pytest.mark.slow
 def test_the_ages_of_a_question_lead_to_its_gold() -> None:
     reckoning = reckon("ages", RULES)
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
 
 
+@pytest.mark.slow
 def test_nobody_gets_older_than_99() -> None:
     problems = fresh_problems(5, 600, split="test-numbers", families=("ages",))
     answers = [int(p.gold) for p in problems if re.search("[Hh]ow old will", p.question)]

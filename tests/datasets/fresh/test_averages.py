@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 ORDER = ("first", "second", "third", "fourth", "fifth")
@@ -74,6 +76,7 @@ RULES: Rules = {
 }
 
 
+@pytest.mark.slow
 def test_the_results_of_a_question_lead_to_its_gold() -> None:
     reckoning = reckon("averages", RULES)
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import pytest
+
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
 Change = Callable[[Fraction], Fraction]
@@ -83,6 +85,7 @@ RULES: Rules = {
 }
 
 
+@pytest.mark.slow
 def test_the_gold_changed_as_the_question_says_is_the_end() -> None:
     reckoning = reckon("backward", RULES)
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])

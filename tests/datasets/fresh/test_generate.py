@@ -34,7 +34,7 @@ from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
-COUNT = 250  # problems of each split
+COUNT = 80  # problems of each split
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
          "twelve")  # fmt: skip
 SAID = {word: {number} for number, word in enumerate(WORDS, start=1)} | {
@@ -200,6 +200,7 @@ def test_held_out_numbers_are_larger(by_split: dict[str, tuple[Problem, ...]]) -
     assert mean("test-numbers") > 1.5 * mean("train")
 
 
+@pytest.mark.slow
 def test_held_out_wordings_are_in_no_other_split(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {(f, n): w for f, named in sentences().items() for n, w in named.items()}
     held_out = {wordings[-1] for wordings in known.values() if len(wordings) > 2}
@@ -224,6 +225,7 @@ def test_held_out_wordings_are_in_no_other_split(monkeypatch: pytest.MonkeyPatch
     assert set(known) - asked == {("comparison", f"{kind} step") for kind in KINDS}
 
 
+@pytest.mark.slow
 def test_held_out_wordings_use_known_words(by_split: dict[str, tuple[Problem, ...]]) -> None:
     def words(problems: Sequence[Problem]) -> set[str]:
         return {w for p in problems for w in re.findall("[A-Za-z]+", p.question)}
@@ -233,6 +235,7 @@ def test_held_out_wordings_use_known_words(by_split: dict[str, tuple[Problem, ..
     assert len({w.lower() for w in usual}) <= 900
 
 
+@pytest.mark.slow
 def test_structures_vary() -> None:
     problems = fresh_problems(1, 1500, families=("forward",))
     structures = {problem.meta["structure"] for problem in problems}

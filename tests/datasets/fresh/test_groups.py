@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from gradeschool.datasets.fresh.counts import GROUPS
 from tests.support.fresh_questions import Facts, Rules, answer, reckon
 
@@ -106,6 +108,7 @@ RULES: Rules = {
 }
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_group_lead_to_the_gold() -> None:
     reckoning = reckon("groups", RULES)
     assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
