@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.calculator import LONGEST, MOST_DIGITS, evaluate, forced, write, written
+from gradeschool.calculator import (
+    LONGEST,
+    MOST_DIGITS,
+    annotation_end,
+    evaluate,
+    format_result,
+    format_value,
+)
 
 ANNOTATION = re.compile(r"<<([^<>]*)=([^<>=]*)>>")
 SIGNS = "0123456789.,+-*/()%$ ="
@@ -45,7 +52,7 @@ def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
 @pytest.mark.official
 def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
     every = list(annotations(data))
-    same = sum(written(expression) == result for expression, result in every)
+    same = sum(format_result(expression) == result for expression, result in every)
     assert same == 27_175  # the others have zeros at the end or none in front: 27.00, .5
 
 
@@ -64,7 +71,7 @@ def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
 def test_an_expression_gives_its_result_as_gsm8k_writes_it(
     expression: str, result: str | None
 ) -> None:
-    assert written(expression) == result
+    assert format_result(expression) == result
 
 
 @pytest.mark.parametrize(
@@ -76,7 +83,7 @@ def test_an_expression_gives_its_result_as_gsm8k_writes_it(
     ],
 )  # fmt: skip
 def test_the_calculator_inserts_the_result_after_an_open_annotation(text: str, result: str) -> None:
-    assert forced(text) == result
+    assert annotation_end(text) == result
 
 
 @pytest.mark.parametrize("expression", HOSTILE)
@@ -89,14 +96,14 @@ def test_nothing_raises_and_values_are_bounded(text: str) -> None:
     value = evaluate(text)
     if value is not None:
         assert max(abs(value.numerator), value.denominator) < 10**MOST_DIGITS
-        assert re.fullmatch(r"-?\d+(\.\d{1,6})?", write(value))
-        assert forced(f"<<{text}=") in ("", f"{write(value)}>>")
+        assert re.fullmatch(r"-?\d+(\.\d{1,6})?", format_value(value))
+        assert annotation_end(f"<<{text}=") in ("", f"{format_value(value)}>>")
 
 
 @given(st.text())
 def test_any_text_is_evaluated_without_an_error(text: str) -> None:
     assert evaluate(text) is None or not text.strip().isalpha()
-    assert isinstance(forced(text + "="), str)
+    assert isinstance(annotation_end(text + "="), str)
 
 
 @given(
@@ -131,4 +138,4 @@ def test_whole_numbers_are_computed_as_python_does(expression: str) -> None:
 def test_the_short_way_writes_what_the_long_one_does(a: int, sign: str, b: int) -> None:
     value = evaluate(f"{a}{sign}{b}")
     assert value is not None
-    assert written(f"{a}{sign}{b}") == write(value)
+    assert format_result(f"{a}{sign}{b}") == format_value(value)

@@ -22,8 +22,8 @@ from fractions import Fraction
 from gradeschool.answers.arithmetic import EXACT, MOST_DIGITS, Token, evaluate_tokens
 
 __all__ = [
-    "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "evaluate", "forced", "tokens_of", "write",
-    "written",
+    "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "annotation_end", "evaluate", "format_result",
+    "format_value", "tokenize",
 ]  # fmt: skip
 
 # Far beyond any annotation of GSM8K (64 characters) and cheap to refuse.
@@ -46,10 +46,10 @@ def evaluate(expression: str) -> Fraction | None:
     None if it is not an expression, divides by zero, or exceeds the bounds on length, depth or
     digits. Takes time linear in the first LONGEST characters; never raises.
     """
-    return None if len(expression) > LONGEST else evaluate_tokens(tokens_of(expression), EXACT)
+    return None if len(expression) > LONGEST else evaluate_tokens(tokenize(expression), EXACT)
 
 
-def tokens_of(expression: str) -> list[Token]:
+def tokenize(expression: str) -> list[Token]:
     """Return the tokens of an expression; no expression contains one of kind "odd"."""
     tokens = []
     for match in TOKEN.finditer(expression):
@@ -59,7 +59,7 @@ def tokens_of(expression: str) -> list[Token]:
     return tokens
 
 
-def written(expression: str) -> str | None:
+def format_result(expression: str) -> str | None:
     """Return the value of an expression as annotations write it: "24", "0.5", "-3", "0.333333".
 
     None if `evaluate` returns None.
@@ -68,10 +68,10 @@ def written(expression: str) -> str | None:
         first, sign, second = int(plain[1]), plain[2], int(plain[3])
         return str(first * second if sign == "*" else first + (second if sign == "+" else -second))
     value = evaluate(expression)
-    return None if value is None else write(value)
+    return None if value is None else format_value(value)
 
 
-def write(value: Fraction) -> str:
+def format_value(value: Fraction) -> str:
     """Return a value as annotations write it: no exponent, no trailing zeros, PLACES decimals."""
     if value.denominator == 1:
         return str(value.numerator)
@@ -82,7 +82,7 @@ def write(value: Fraction) -> str:
     return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
 
 
-def forced(text: str) -> str:
+def annotation_end(text: str) -> str:
     """Return the text that completes an open annotation: "24>>" for a text ending in "<<48/2=".
 
     "" for any other text, and if the expression has no result.
@@ -93,5 +93,5 @@ def forced(text: str) -> str:
     if start < 0:
         return ""
     expression = text[start + len(OPEN) : -1]
-    result = written(expression)
+    result = format_result(expression)
     return "" if result is None else result + CLOSE

@@ -16,13 +16,13 @@ from gradeschool.answers.arithmetic import (
     Token,
     evaluate_tokens,
 )
-from gradeschool.calculator import tokens_of
+from gradeschool.calculator import tokenize
 
 SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "over"}
 
 
 def value(expression: str, **options: bool) -> Fraction | None:
-    return evaluate_tokens(tokens_of(expression), EXACT, **options)
+    return evaluate_tokens(tokenize(expression), EXACT, **options)
 
 
 @pytest.mark.parametrize(

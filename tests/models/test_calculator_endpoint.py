@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem
-from gradeschool.calculator import evaluate, written
+from gradeschool.calculator import evaluate, format_result
 from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
@@ -83,7 +83,9 @@ def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: st
     for reply, _ in ended:
         assert reply.finish is Finish.STOP
         pairs = ANNOTATION.findall(reply.text)
-        assert all(written(left) == right for left, right in pairs if evaluate(left) is not None)
+        assert all(
+            format_result(left) == right for left, right in pairs if evaluate(left) is not None
+        )
         assert reply.requests == reply.text.count(">>") + 1
         assert reply.usage.completion_tokens is not None
         assert reply.usage.prompt_tokens is not None

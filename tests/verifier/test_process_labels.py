@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gradeschool import Problem, load_dataset
-from gradeschool.calculator import written
+from gradeschool.calculator import format_result
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.models.base import Reply, Request
@@ -32,7 +32,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 def computed(expression: str, words: str = "That is {=}.") -> str:
     """A line with an annotation, as the calculator writes it."""
-    result = written(expression)
+    result = format_result(expression)
     return words.replace("{=}", f"{expression}=<<{expression}={result}>>{result}")
 
 

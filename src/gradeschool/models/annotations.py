@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradeschool.calculator import LONGEST, OPEN, forced
+from gradeschool.calculator import LONGEST, OPEN, annotation_end
 
 # A byte-level vocabulary writes a space as "Ġ", a SentencePiece one as "▁" and bytes as "<0x3D>".
 SPACES = str.maketrans("Ġ▁", "  ")
@@ -62,7 +62,7 @@ class Annotations:
         tail = "".join([self.texts[member] for member in opened])
         if not tail.isascii():
             tail = str(self.tokenizer.decode(opened))
-        result = forced(tail + head) if tail or OPEN in head else ""
+        result = annotation_end(tail + head) if tail or OPEN in head else ""
         if not result or rest.startswith(result):
             return NOTHING
         if result.startswith(rest):

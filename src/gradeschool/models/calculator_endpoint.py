@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from gradeschool.calculator import CLOSE, OPEN, forced
+from gradeschool.calculator import CLOSE, OPEN, annotation_end
 from gradeschool.completion import Finish, Prompt, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
@@ -82,7 +82,7 @@ def annotated(text: str, closed: int, finish: Finish) -> AnnotatedText:
     if start < 0:
         return AnnotatedText(text, ended=True)
     equals = text.find("=", start)
-    if equals >= 0 and (result := forced(text[: equals + 1])):
+    if equals >= 0 and (result := annotation_end(text[: equals + 1])):
         return AnnotatedText(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
     return (
         AnnotatedText(text + CLOSE, False) if finish is Finish.STOP else AnnotatedText(text, True)

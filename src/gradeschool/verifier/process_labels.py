@@ -99,7 +99,7 @@ class _Results:
 
     def readings(self, expression: str) -> list[_Reading]:
         """Return the readings of an expression; raises _Unreadable."""
-        tokens = calculator.tokens_of(expression)
+        tokens = calculator.tokenize(expression)
         choices = [self.of(_value(token.text)) for token in tokens if token.kind == "num"]
         formulas: dict[_Reading, None] = {}
         for combination, _ in zip(product(*choices), range(MOST_READINGS), strict=False):
@@ -229,7 +229,7 @@ def _judge(
         result = calculator.evaluate(match[1])
         if result is None:
             raise _Unreadable(f"{match[0]} has no result")
-        if calculator.write(result) != match[2] and result != value:
+        if calculator.format_value(result) != match[2] and result != value:
             return frozenset(), f"false arithmetic: {match[0]}"
         shown = SHOWN.match(line, match.end())
         if shown and _value(shown[1]) != value:

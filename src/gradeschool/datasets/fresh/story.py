@@ -357,7 +357,7 @@ def check_annotations(line: str) -> None:
         annotation, _, after = part.partition(">>")
         expression, _, result = annotation.rpartition("=")
         value = calculator.evaluate(expression)
-        if value is None or value != Fraction(result) or calculator.write(value) != result:
+        if value is None or value != Fraction(result) or calculator.format_value(value) != result:
             raise ValueError(f"a false annotation: {line!r}")
         shown = after[: len(result)]
         if not (shown == result or shown.startswith(result.split(".")[0])):
