@@ -103,8 +103,8 @@ def test_flags_of_the_file_are_compared(gradeschool: Command, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("body", "counts", "said"),
     [
-        ("return gold in completion", (3, 2, 0), ""),
-        ("return completion.split()[-1]", (2, 3, 0), ""),
+        ("return gold in completion", (4, 1, 0), ""),
+        ("return completion.split()[-1]", (4, 1, 0), ""),
         ("return None", (0, 0, 0), ""),
         ("print('x' * 999); return 0.75", (5, 0, 0), ""),
         ("return float('nan')", (0, 0, 5), "own.py:f fails on 5 of 5 completions of 'answers'"),
