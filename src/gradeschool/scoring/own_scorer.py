@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gradeschool.answers.quantities import same_answer
+from gradeschool.errors import InputError
 from gradeschool.library_scorer import LibraryAnswer
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure
@@ -52,7 +53,11 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     this row. After MOST_HANGS calls that hang, the function is called no more.
     """
     called = UserFunction(function)
-    called.calls()
+    try:
+        called.calls()
+    except InputError:
+        called.stop()
+        raise
     hung = 0
 
     def extract(text: str, reference: str) -> Answer | None:
