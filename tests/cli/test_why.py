@@ -77,7 +77,10 @@ def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: P
 
 def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: Path) -> None:
     """There is no score to explain; 0.00 % would be wrong."""
-    rows = [{"id": p.id, "question": p.question, "error": "boom"} for p in PROBLEMS[:5]]
+    rows = [
+        {"id": p.id, "question": p.question, "completion": "", "error": "boom"}
+        for p in PROBLEMS[:5]
+    ]
     failed = jsonl(tmp_path / "failed.jsonl", rows)
     good = file_of(tmp_path / "a.jsonl", answers())
     alone = gradeschool("why", failed, "--expected", "50", "-d", DATASET)
