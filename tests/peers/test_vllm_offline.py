@@ -36,7 +36,7 @@ async def main(asked):
         prompt = Prompt(text=text, messages=messages, prefix=prefix)
         requests.append(Request(Problem.from_gold("18"), prompt, decoding, (str(at),), (0,)))
     async with VllmModel(asked["folder"], asked["calculator"]) as model:
-        replies = await asyncio.gather(*map(model.answer, requests))
+        replies = [reply for [reply] in await asyncio.gather(*map(model.complete, requests))]
     used = [reply.usage.completion_tokens for reply in replies]
     Path("replies.json").write_text(json.dumps([[reply.text for reply in replies], used]))
 
