@@ -154,7 +154,8 @@ def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_
     assert "scorers  no answer: " in result.out
     assert "gradeschool/reader" in result.out
     missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
-    assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion answers the pr")
+    assert missing.status == 2
+    assert "gradeschool: no completion answers the pr" in missing.err
 
 
 def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
@@ -217,9 +218,10 @@ def test_explain_under_platinum_leaves_removed_problems_out(
 ) -> None:
     rows = [{"index": 4, "completion": "1"}, {"index": 288, "completion": "4"}]
     path = jsonl(tmp_path / "a.jsonl", rows)
-    plain = gradeschool("explain", path, "--json").json()
+    plain = gradeschool("explain", path, "-d", "gsm8k", "--json").json()
     assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 2})
-    layered = gradeschool("explain", path, "--labels", "platinum", "--json").json()
+    options = ("-d", "gsm8k", "--labels", "platinum", "--json")
+    layered = gradeschool("explain", path, *options).json()
     assert (layered["completions"], layered["correct"], layered["causes"]) == (1, 1, {})
 
 
@@ -229,10 +231,10 @@ def test_platinum_is_for_the_official_test_split_alone(
 ) -> None:
     result = gradeschool(verb, run_of_four, *SAMPLE, "--labels", "platinum")
     assert result.status == 2
-    assert result.err == (
+    assert (
         "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "
         "not that (48 problems); leave them out, or give -d gsm8k\n"
-    )
+    ) in result.err
 
 
 # Suspects

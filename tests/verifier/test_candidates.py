@@ -56,7 +56,7 @@ def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: P
 
 
 def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> None:
-    """A row that was changed after it was stored counts, as in `gradeschool score`."""
+    """A row that was changed after it was stored counts nowhere, as in `gradeschool score`."""
     problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
     stored = [
         completion(0, "", "http 500: no"),
@@ -73,14 +73,13 @@ def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> N
     for path in (file.parent, file):
         [sampled] = candidates_of(str(path), ReadOptions(), warnings.append)
         candidates = [each for problem in sampled.answered for each in problem.candidates]
-        assert [each.text for each in candidates] == ["#### 2", "#### 1", "#### 3"]
-        assert [each.key for each in candidates] == ["key-1-0", "key-0-0", "key-2-0"]
+        assert [each.text for each in candidates] == ["#### 2", "#### 1"]
+        assert [each.key for each in candidates] == ["key-1-0", "key-0-0"]
         assert all(
             (each.logprob, each.tokens, each.right) == (-1.5, 5, True) for each in candidates
         )
         assert sampled.failed == len(scored.samples) - len(candidates) == 1
-    assert "row 5" in warnings[0]
-    assert "1 row was changed after it was stored" in warnings[1]
+    assert any("row 4" in warning and "changed" in warning for warning in warnings)
 
 
 def test_two_problems_with_the_same_question_are_told_apart_by_their_ids(tmp_path: Path) -> None:

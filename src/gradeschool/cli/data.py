@@ -349,7 +349,7 @@ def suspects_command(
     from gradeschool.scoring.sources import choose_runs, open_sources
     from gradeschool.scoring.suspects import suspects
 
-    tables = open_sources(files, reading(dataset), warn)
+    tables = open_sources(files, reading(dataset), lambda message: None)  # `choose_runs` warns
     datasets = {table.dataset.name: table.dataset for table in tables}
     if len(datasets) > 1:
         names = ", ".join(map(repr, datasets))

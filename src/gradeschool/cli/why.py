@@ -89,7 +89,7 @@ def _alone(
     manifest = chosen.manifest
     used = scorer_for([manifest], scorer)
     protocol = known_protocol(manifest)
-    [source] = open_sources([str(chosen.path)], reading(dataset), warn)
+    [source] = open_sources([str(chosen.path)], reading(dataset), lambda message: None)
     labels = disputed(source.dataset.problems, chosen.run.problems())
     place = quoted(run) + reading_words(dataset)
     changes = changes_of(manifest)

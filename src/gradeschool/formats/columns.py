@@ -353,6 +353,8 @@ class _Table:
             return weak[0], plain_name(weak[0].path[-1]) not in ("code", "program", *CHAT)
         if weak:
             raise self.refused(weak, "may be the text")
+        if any(self.values(self.columns[name]) for name in ERRORS if name in self.columns):
+            return Column(("response",)), False  # each request failed
         raise self.refused(self._any_texts(taken), "has a name by which it would be the text")
 
     def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
