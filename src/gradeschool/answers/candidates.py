@@ -102,12 +102,14 @@ EXCLUDED = re.compile(
     r"|exceed(?:s|ing)?)|(?:not|never|no\slonger)(?:\sbe)?"
     r"|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez|em\svez|au\slieu|invece)\s(?:of|d[ei])"
     r"|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt|вместо)(?:\sthe|\sa)?"
-    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не"
-    r"|(?:could|might|may)\s(?:\w+\s)?(?:be|equal)|maybe|perhaps|possibly|try(?:ing)?"
+    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
+    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而非)$"
+)
+CONSIDERED = re.compile(
+    r"(?i)\b(?:(?:could|might|may)\s(?:\w+\s)?(?:be|equal)|maybe|perhaps|possibly|try(?:ing)?"
     r"|(?:let(?:['’]s|\sme|\sus)|i(?:['’]ll|\swill|\scan)?|we|to)\s(?:try|test|guess|assume|suppose|consider)"
     r"(?:ing)?(?:\s(?:with|that|it['’]?s?|(?:\w+\s)?\w+\s(?:is|are|was|be)|is))?"
-    r"|(?:suppose|assume|assuming|say|imagine|if)\s(?:that\s)?(?:it|(?:the|an?|our)\s\w+(?:\s\w+)?|there)\s(?:is|are|was|were|be))"
-    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而非)$"
+    r"|(?:suppose|assume|assuming|say|imagine|if)\s(?:that\s)?(?:it|(?:the|an?|our)\s\w+(?:\s\w+)?|there)\s(?:is|are|was|were|be))$"
 )
 # The number is denied before it, within its clause, or after it.
 DENIED_BEFORE = re.compile(
@@ -380,12 +382,39 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     return [number for number in kept if number.value not in excluded] if excluded else kept
 
 
+# One of these is in every match of CONSIDERED, DENIED_BEFORE and DENIED_AFTER, which are slower.
+CONSIDERED_SIGNS = (
+    "ould", "ight", "may", "aybe", "erhaps", "ossibl", "ry", "est", "uess", "ssum", "uppos",
+    "onsider", "ay", "magin", "if", "If",
+)  # fmt: skip
+BEFORE_SIGNS = (
+    "alse", "ntrue", "rong", "orrect", "ot ", "n't", "n’t", "ever ", "oubt", "ossib", "likely",
+    "nsure", "onder", "hink", "say", "ssum", "eliev", "uess", "xpect", "nswer ", "e of", "y of",
+    "r of", "ing but", "ifferent", "rul", "Rul", "iscard", "eject", "xclu", "istake", "rror",
+    "rap", "istract",
+)  # fmt: skip
+AFTER_SIGNS = (
+    "rong", "orrect", "alse", "ntrue", "istake", "nvalid", "ossib", "nlikely", "off", "not", "n't",
+    "n’t", "rror", "slip", "uess", "trap", "istract", "typo", "too ", "cannot", "?",
+)  # fmt: skip
+
+
+def _holds(text: str, signs: tuple[str, ...]) -> bool:
+    """Return whether a text contains one of these: a cheap test."""
+    for sign in signs:  # noqa: SIM110  (any() takes twice as long)
+        if sign in text:
+            return True
+    return False
+
+
 def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | None:
     """Return "" if a sentence only compares with a number, its reason if it denies it, or None."""
     before = text[max(start, number.start - CONTEXT) : number.start].rstrip("$ }")
     exclusion = EXCLUDED.search(before)
     if exclusion is not None:
         return exclusion[0] if exclusion["compared"] is None else ""
+    if _holds(before, CONSIDERED_SIGNS) and CONSIDERED.search(before):
+        return "considered"
     if is_denied(text, start, end, number.start, number.end):
         return "denied"
     return None
@@ -393,10 +422,11 @@ def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | N
 
 def is_denied(text: str, start: int, end: int, first: int, last: int) -> bool:
     """Return whether a sentence denies the number in it: "15 is wrong", "it is false that 15 …"."""
-    if DENIED_AFTER.match(text, last, min(end, last + 90)):
+    after = text[last : min(end, last + 90)]
+    if _holds(after, AFTER_SIGNS) and DENIED_AFTER.match(after):
         return True
     before = text[max(start, first - 2 * CONTEXT) : first]
-    return DENIED_BEFORE.search(before) is not None
+    return _holds(before, BEFORE_SIGNS) and DENIED_BEFORE.search(before) is not None
 
 
 def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct: bool) -> bool:
