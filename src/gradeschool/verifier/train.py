@@ -27,7 +27,6 @@ from transformers import (
     TrainingArguments,
 )
 from transformers.trainer_pt_utils import LengthGroupedSampler
-from transformers.trainer_utils import get_last_checkpoint
 
 from gradeschool.atomic import FolderLock, append_lines, write_json
 from gradeschool.errors import InputError, StoreError
@@ -200,7 +199,7 @@ def run_training(
             write_json(output / TRAINING_FILE, {**fields, "status": "running"})
         trainer.add_callback(Watch(job, lambda: stop.requested))
         began = time.monotonic()
-        trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)))
+        trainer.train(resume_from_checkpoint=last_checkpoint(work))
         done = trainer.state.global_step
         losses = trainer.mean_losses()
         fields |= {"updates": done, "losses": losses, "seconds": time.monotonic() - began}
@@ -217,6 +216,13 @@ def run_training(
             write_json(output / TRAINING_FILE, fields)
             shutil.rmtree(work)
         return {**fields, "status": "finished"}
+
+
+def last_checkpoint(work: Path) -> str | None:
+    """Return the newest whole checkpoint; one that a kill cut short has no trainer_state.json."""
+    whole = [path for path in work.glob("checkpoint-*") if read_json(path / "trainer_state.json")]
+    newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return None if newest is None else str(newest)
 
 
 def _memory(settings: TrainingSettings, prepared: Prepared, trainer: OwnTrainer) -> int:
