@@ -402,7 +402,7 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     member = b'{"id": 1, "input": "Q", "output": {"completion": "' + b"a" * 30 * 2**20 + b'"}}'
     write_archive(archive, {f"samples/{n}_epoch_1.json": member for n in range(150)}, DEFLATED)
     yield "is larger than", archive
-    yield "empty rows", _gap(folder)
+    yield "read", _gap(folder)
     arrow = pytest.importorskip("pyarrow", reason="pyarrow writes Parquet")
     from pyarrow import ipc
     from pyarrow import parquet as writer
@@ -441,11 +441,14 @@ def test_small_files_that_unpack_to_enormous_ones(tmp_path: Path) -> None:
     import sys
 
     program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30)); "
-        "from gradeschool.cli import main; status = main(); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, "
-        "time.process_time(), file=sys.stderr); sys.exit(status)"
-    ).replace("import resource", "import resource, time", 1)
+        "import atexit, sys, time\n"
+        "def used():\n"
+        "    peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "    print('\\n' + peak.split()[1], time.process_time(), file=sys.stderr)\n"
+        "atexit.register(used)\n"
+        "from gradeschool.cli import main\n"
+        "sys.exit(main())"
+    )
     for message, path in bombs(tmp_path):
         words = [sys.executable, "-c", program, "score", str(path), "-d", "sample"]
         words += ["--scorer", "openai/2021"]
