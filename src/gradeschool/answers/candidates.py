@@ -393,6 +393,10 @@ BEFORE_SIGNS = (
     "r of", "ing but", "ifferent", "rul", "Rul", "iscard", "eject", "xclu", "istake", "rror",
     "rap", "istract",
 )  # fmt: skip
+BOUND_SIGNS = (
+    "p to", "P to", "t least", "t most", "than", "THAN", "ver ", "nder ", "elow ", "bove ",
+    "mum of", "rom ", "tween ", "≥", "≤", "\\", "<", ">", "[",
+)  # fmt: skip
 AFTER_SIGNS = (
     "rong", "orrect", "alse", "ntrue", "istake", "nvalid", "ossib", "nlikely", "off", "not", "n't",
     "n’t", "rror", "slip", "uess", "trap", "istract", "typo", "too ", "cannot", "?",
@@ -410,7 +414,7 @@ def _holds(text: str, signs: tuple[str, ...]) -> bool:
 def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | None:
     """Return "" if a sentence only compares with a number, its reason if it denies it, or None."""
     before = text[max(start, number.start - CONTEXT) : number.start].rstrip("$ }")
-    exclusion = EXCLUDED.search(before)
+    exclusion = EXCLUDED.search(before[-24:])
     if exclusion is not None:
         return exclusion[0] if exclusion["compared"] is None else ""
     if _holds(before, CONSIDERED_SIGNS) and CONSIDERED.search(before):
@@ -437,7 +441,7 @@ def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct:
     if RANGED.match(text, number.end, end):
         return True
     before = text[max(start, number.start - 24) : number.start]
-    if direct and BOUND.search(before):
+    if direct and _holds(before, BOUND_SIGNS) and BOUND.search(before):
         return True
     to = TO.match(text, number.end, end) if direct else None
     following = None if to is None else quantity_at(text, to.end(), end)

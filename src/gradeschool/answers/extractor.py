@@ -191,13 +191,14 @@ def extract_final_answer(
 
 def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
     """Return whether the sentence of an answer denies it, or only bounds it after a marker."""
+    if answer.confidence is not Confidence.STATED:
+        return False  # it was chosen by its sentence
     text, number = region.text, WrittenNumber(*answer[:3])
     begin = max(region.start, answer.start - MOST_BEFORE)
     begin = max(begin, *(text.rfind(mark, begin, answer.start) + 1 for mark in (". ", "? ", "\n")))
     if ruled_out(text, begin, region.end, number):
         return True
-    stated = answer.confidence is Confidence.STATED
-    return stated and is_ranged(text, begin, region.end, number, direct=True)
+    return is_ranged(text, begin, region.end, number, direct=True)
 
 
 def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:

@@ -314,10 +314,21 @@ EXPRESSION_BEFORE = re.compile(
 )
 
 
+# What EXPRESSION_BEFORE ends with, but for bases and degrees in digits and brackets.
+OPERATORS = (
+    *"+^×*·/-−–√", "frac", "sqrt", "sin", "cos", "tan", "log", "ln", "times", "cdot",
+)  # fmt: skip
+
+
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
+    if EXPRESSION_BEHIND.match(text, end):
+        return True
     before = text[max(0, start - 16) : start]
-    return bool(EXPRESSION_BEHIND.match(text, end) or EXPRESSION_BEFORE.search(before))
+    near = before.rstrip(" {(")
+    if not near.endswith(OPERATORS) and not near[-1:].isdecimal() and not near.endswith("]"):
+        return False
+    return EXPRESSION_BEFORE.search(before) is not None
 
 
 def canonical(number: str) -> str:

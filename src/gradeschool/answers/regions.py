@@ -216,7 +216,8 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     marks of thinking (`parse_marks`). Linear; never raises.
     """
     start, end, thinking = 0, len(text), False
-    prompt = PROMPT.match(text)
+    opens = text[:40].lstrip().startswith(("<", "[", "system", "user"))
+    prompt = PROMPT.match(text) if opens else None
     if prompt is not None:
         for turn in REPLY.finditer(text, prompt.end()):
             start = turn.end()
