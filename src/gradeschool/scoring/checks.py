@@ -34,7 +34,7 @@ PROGRAM = re.compile(
 CALCULATION = re.compile(r"<<[^<>]*>>")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
 READ = 6000  # characters of a text; base models run on into further questions
-EVERY = 512  # samples that are all checked; then every second, fourth, ... of as many more
+EVERY = 256  # samples that are all checked; then every second, fourth, ... of as many more
 KEPT = 64  # texts, questions and shifts that are remembered
 SHARE = 0.9  # of the rows that makes a column what it looks like
 ENOUGH = 8  # rows; fewer prove nothing
@@ -74,9 +74,8 @@ class Topics:
         shared = len(asked & words)
         return shared / len(asked) if shared > 1 else 0.0
 
-    def fit(self, sample: Sample, row: int, matcher: Matcher) -> int | None:
+    def fit(self, words: frozenset[str], answer: str, row: int, matcher: Matcher) -> int | None:
         """Return the shift of the row whose problem a text fits best, None if that is unclear."""
-        words, answer = words_of(sample.text), last_number(sample.text)
         own, scores = matcher.at(row), []
         for shift in SHIFTS:
             problem = matcher.at(row + shift)
@@ -113,10 +112,11 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
             for base in (0, 1):
                 named = matcher.at(row - base)
                 golds[base] += named is not None and gold == normalize(named.gold)
-        shift = topics.fit(sample, row, matcher)
+        words = words_of(sample.text)
+        shift = topics.fit(words, last_number(sample.text), row, matcher)
         if shift is not None:
             fits[shift] += 1
-            weight += 1 if len(words_of(sample.text)) > 3 else 0.5
+            weight += 1 if len(words) > 3 else 0.5
     if with_gold:
         base = max(golds, key=lambda base: golds[base])
         return base if golds[base] >= SHARE * with_gold and with_gold > 1 else None
@@ -205,7 +205,7 @@ class Checks:
         if is_own or reference.question is not None or reference.in_text:
             return
         row = self.matcher.row_of(problem)
-        shift = self._topics.fit(sample, row, self.matcher)
+        shift = self._topics.fit(words, answer, row, self.matcher)
         counts["undecided"] += shift is None
         if shift is not None:
             self.fits.append(Fit(sample.row, shift))
