@@ -25,7 +25,7 @@ GUIDE = (
     ("Integrations", "integrations.md"),
     ("Audit a scorer", "audit.md"),
     ("Verifiers", "verifier.md"),
-    ("How the answer is read", "reader.md"),
+    ("How the answer is read", "answers.md"),
     ("Architecture", "architecture.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
