@@ -176,6 +176,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(message: str) -> None:
 # The notebook
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_in_an_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_eval_with_the_calculator(llama_url: str, tmp_path: Path) -> None:
     rows = [{"question": f"Tom has {n} apples and {n} eggs. How many?", "answer": f"#### {2 * n}"}
             for n in range(3, 7)]  # fmt: skip

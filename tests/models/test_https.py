@@ -57,6 +57,7 @@ def url(certificate: Path) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_a_server_is_trusted_where_the_system_trusts_it_and_nowhere_else(
     url: str, certificate: Path, tmp_path: Path
 ) -> None:

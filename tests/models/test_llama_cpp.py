@@ -83,6 +83,7 @@ def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
     assert not (tmp_path / "x.gguf").exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_model_solves_fresh_problems(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(SERVER_NEEDS, "the built-in model")
     ended = gradeschool("eval", "-m", "tiny", "-d", "fresh:1", "-n", "24", "-o", tmp_path / "run",

@@ -45,6 +45,7 @@ def written(
     return [replies[key] for key in order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gemma", "mistral"])
 def test_greedy_text_is_that_of_generate(kind: str) -> None:
     model = architecture(kind)

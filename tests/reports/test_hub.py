@@ -62,6 +62,7 @@ def written(place: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "output"),
     [("lm-eval", "lm"), ("parquet", "chat.parquet")],
@@ -83,6 +84,7 @@ def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, form: str, output:
     assert ("configs:" in card) == (form == "parquet")
 
 
+@pytest.mark.slow
 def test_a_card_that_is_there_is_kept_unless_forced(hub: Hub) -> None:
     hub.repositories[REPO] = Repository("dataset", False, {"README.md": b"mine"})
     options = ("--to", "inspect", "--push", REPO)
@@ -95,6 +97,7 @@ def test_a_card_that_is_there_is_kept_unless_forced(hub: Hub) -> None:
     assert hub.repositories[REPO].private is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("token", "failing", "status", "words"),
     [
@@ -136,6 +139,7 @@ def test_without_a_token_nothing_is_written(hub: Hub) -> None:
     assert not Path("a.eval").exists() and not hub.calls
 
 
+@pytest.mark.slow
 def test_a_dry_run_lists_what_would_go(hub: Hub) -> None:
     options = ("--to", "lm-eval", "-o", "lm", "--push", REPO)
     planned = export(hub.url, *options, "--dry-run", "--json").json()

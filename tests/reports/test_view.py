@@ -141,6 +141,7 @@ def test_links_out_of_the_folder_are_not_followed(run: Path, tmp_path: Path) -> 
             viewer.report([name])
 
 
+@pytest.mark.slow
 def test_a_page_is_made_of_runs_below_the_folder_alone(run: Path) -> None:
     viewer = RunViewer(run.parent)
     for names in (["chat"], ["chat", "chat"]):

@@ -216,6 +216,7 @@ def test_what_has_no_batches_is_a_clear_error(gradeschool: Command, tmp_path: Pa
     assert (result.status, "cannot be combined with" in result.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_the_batch_to_the_next_session(problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     arguments = ["eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch"]

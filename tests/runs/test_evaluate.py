@@ -123,6 +123,7 @@ def rows_so_far(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.split(b"\n") if line]
 
 
+@pytest.mark.slow
 def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
     llama_url: str, problems: Path, tmp_path: Path
 ) -> None:
@@ -165,6 +166,7 @@ def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
     assert CANARY not in "".join([result.stdout, result.stderr, *artefacts])
 
 
+@pytest.mark.slow
 def test_another_model_is_never_served_the_answers_of_the_first(
     llama_url: str, problems: Path, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def finished(server: FaultServer, folder: Path, problems: Path) -> None:
     assert not list(folder.glob(".tmp-*"))
 
 
+@pytest.mark.slow
 def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
     server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:
@@ -132,6 +133,7 @@ atomic.write_file = lambda target, body: whole(Half(target), body)""",
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_process_that_dies_at_a_stage_is_followed_by_one_that_finishes(
     stage: str, server: FaultServer, problems: Path, tmp_path: Path
@@ -161,6 +163,7 @@ main()
     finished(server, folder, problems)
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with fault_server(lambda request: hang if request.number > 20 else None) as server:
@@ -201,6 +204,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     assert len(numbers(folder)) == 20
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
     server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:

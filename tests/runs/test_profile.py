@@ -69,6 +69,7 @@ def test_run_json_names_problems_that_are_not_the_first() -> None:
     assert plan_of(json.loads(json.dumps(fields))) == plan
 
 
+@pytest.mark.slow
 def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
     [first, _] = profile_jobs(Job("tiny"), ("sample", "fresh:1"), tmp_path)
     plan = first.plan

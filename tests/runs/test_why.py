@@ -103,6 +103,7 @@ def test_other_labels_are_named_beside_the_expected_run(
     assert cause["evidence"].startswith("47 completions: ")
 
 
+@pytest.mark.slow
 def test_the_points_add_up(gradeschool: Command, tmp_path: Path) -> None:
     path = file_of(tmp_path / "answers.jsonl", answers(run_on))
     options = ("-d", DATASET, "--scorer", "lm-eval/gsm8k/flexible-extract")

@@ -112,6 +112,7 @@ def test_another_dataset_is_named(tmp_path: Path, data: Path) -> None:
         read(tmp_path, asked, dataset="gsm8k")
 
 
+@pytest.mark.slow
 def test_files_of_two_datasets_are_mixed_with_faults(tmp_path: Path) -> None:
     other = load_dataset("fresh:3").problems[:20]
     table = [

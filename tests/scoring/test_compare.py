@@ -124,6 +124,7 @@ def gated(draw: random.Random, good: Sequence[float], build: Sequence[float]) ->
     return not all(threshold.met for threshold in gate(runs, compare(runs), 1.0))
 
 
+@pytest.mark.slow
 def test_200_equal_builds_fail_the_gate_at_the_stated_rate() -> None:
     """5 % at most, one-sided; the exact test stays below it. A loss of 4 points is found."""
     draw = random.Random(200)

@@ -126,6 +126,7 @@ def runs(draw: random.Random, seeds: int, loss: float) -> tuple[Outcomes, Outcom
     return original, outcomes("varied", varied, metas)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "loss", "least"), [(250, 0.12, 34), (1319, 0.06, 36)])
 def test_a_model_that_knows_the_test_set_by_heart_is_told_from_one_that_does_not(
     seeds: int, loss: float, least: int
@@ -209,6 +210,7 @@ def is_called_memorised(draw: random.Random, seeds: int, instances: int, share: 
     return "overstates" in verdict(outcomes("gsm8k", right), entries)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "instances"), [(100, 50), (300, 2)])
 def test_a_model_that_memorised_the_test_set_is_called_so(seeds: int, instances: int) -> None:
     """At the sizes of GSM-Symbolic, and of two perturbations of GSM-Plus mini; 30 models each."""

@@ -48,12 +48,14 @@ def scores(path: Path, **options: Any) -> tuple[list[RunScore], list[str]]:
     return score_sources(sources, SCORERS, notes.append, **options), notes
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_scores(real: Path) -> None:
     here, notes = scores(real)
     assert scores(real, jobs=2) == (here, notes)
     assert (sum(run.faults for run in here), len(notes)) == (2, 5)
 
 
+@pytest.mark.slow
 def test_parquet_gives_the_same_scores(real: Path, tmp_path: Path) -> None:
     names = ("model", "index", "sample", "completion")
     cells = [{name: row.fields.get(name) for name in names} for row in read_rows(real)]
@@ -81,6 +83,7 @@ def die(*_: object) -> None:
     os._exit(9)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_one_error(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "_score_in_process", die)
     with pytest.raises(GradeschoolError, match="one of the 2 scoring processes died"):

@@ -56,6 +56,7 @@ def correct(done_json: dict[str, list[dict[str, dict[str, dict[str, int]]]]]) ->
     return {str(run["run"]): run["scorers"]["openai/2021"]["correct"] for run in done_json["runs"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--jobs", "2")])
 def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
     gradeschool: Command, answers: Path, problems: Path, more: tuple[str, ...]

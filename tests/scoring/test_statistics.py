@@ -306,6 +306,7 @@ def test_too_few_flips_detect_nothing() -> None:
     assert problems_needed(0.1, 0.0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 4])
 def test_paired_intervals_hold_the_truth(samples: int) -> None:
     """300 simulated pairs of runs of 150 problems: about 95 %, 4 standard deviations allowed."""

@@ -102,6 +102,7 @@ def test_seeds_give_different_problems() -> None:
 # Right
 
 
+@pytest.mark.slow
 def test_every_annotation_holds_and_the_last_is_the_gold(problems: Sequence[Problem]) -> None:
     for problem in problems:
         *lines, last = problem.solution.split("\n")
