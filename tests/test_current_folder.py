@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from gradeschool.verifier.reproduce.stages import Stage, StageResult, run
 
 from gradeschool.worker import Child, python_environment
 from tests.support.command import SECONDS, environment
@@ -129,22 +128,6 @@ def test_the_environment_of_a_child_has_no_variable_that_runs_code(
         "PYTHONPYCACHEPREFIX",
     }  # fmt: skip
     assert variables["PATH"] == os.environ["PATH"]
-
-
-def test_a_stage_of_reproduce_imports_no_canary(canaries: Canaries) -> None:
-    """A stage runs in the folder of the results."""
-
-    class NoDisplay:
-        def show(self, running: object, finished: int, of: int) -> None:
-            """Show nothing."""
-
-        def ended(self, stage: Stage, times: StageResult) -> None:
-            """Show nothing."""
-
-    stage = Stage("made", ("data", "generate", "-n", "3", "-o", "made.jsonl"))
-    run((stage,), canaries.folder, 1, NoDisplay())
-    assert len((canaries.folder / "made.jsonl").read_text().splitlines()) == 3
-    assert canaries.ran() == []
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from gradeschool.protocols import (
     open_instruct,
     verl,
 )
-from gradeschool.protocols.lm_eval import hrm8k
+from gradeschool.protocols.lm_eval import math as lm_eval_math
 from gradeschool.protocols.lm_eval import scorers as lm_eval
 from gradeschool.protocols.opencompass import few_shot as opencompass
 
@@ -35,7 +35,7 @@ PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1
 TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
 PATTERNS = [
     lm_eval.FLEXIBLE_PATTERN,
-    hrm8k.NUMBER,
+    lm_eval_math.NUMBER,
     deepseek_math.NUMBER,
     deepseek_math.FEW_SHOT_NUMBER,
     multi_pattern.NUMBER,
