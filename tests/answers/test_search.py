@@ -23,11 +23,11 @@ from gradeschool.protocols import (
     olmes,
     olmo_eval,
     open_instruct,
+    opencompass,
     verl,
 )
 from gradeschool.protocols.lm_eval import math as lm_eval_math
 from gradeschool.protocols.lm_eval import scorers as lm_eval
-from gradeschool.protocols.opencompass import few_shot as opencompass
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
@@ -40,7 +40,7 @@ PATTERNS = [
     deepseek_math.FEW_SHOT_NUMBER,
     multi_pattern.NUMBER,
     numeric_equality.NUMBER,
-    opencompass.NUMBER,
+    opencompass.PLAIN_NUMBER,
 ]
 WITHOUT_COMMAS = [olmes.NUMBER, olmo_eval.NUMBER, open_instruct.NUMBER]
 WORDS = [*"0123456789,.$-+ \n\t\r", "\u2028", "\xa0", "٣", "a", "_", "x" * 50, " " * 70, "1,234.5 "]

@@ -186,7 +186,7 @@ def test_near_is_what_the_scorer_reads() -> None:
 def test_a_long_completion_is_thinking_if_all_of_it_is(text: str) -> None:
     short, long = text.format("word"), text.format("word " * LONGEST)
     assert GRADER.grade(long, "18").outcome is GRADER.grade(short, "18").outcome
-    closed = long.replace("word word", "word</think>", 1)
+    closed = long.replace("<think>", "").replace("word word", "word</think>", 1)
     assert GRADER.grade(closed, "18").value == 1.0
 
 
