@@ -18,10 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from extractor import LABELS, completions, labelled, rows
-
+from benchmarks.extractor import LABELS, completions, labelled, rows
 from gradeschool import load_gsm8k
 from gradeschool.answers import (
     candidates,

@@ -14,10 +14,10 @@ from gradeschool import (
 from gradeschool.answers.parse import (
     answer_part,
     hashed_answer,
-    mentions_answer,
     read_answer,
     stated_answer,
 )
+from gradeschool.answers.search import mentions_answer
 
 FORMS = {
     "hashes": "She makes 9 * 2 = 18 dollars.\n#### {}",

@@ -209,6 +209,7 @@ def test_flags_are_collected(tmp_path: Path) -> None:
 
 
 def test_a_value_without_text_has_none() -> None:
-    for value in ([], {}, None, True, [{"type": "image"}], float("nan")):
+    values: list[Any] = [[], {}, None, True, [{"type": "image"}], float("nan")]
+    for value in values:
         assert not texts_of(value)
     assert last_number("a 1,250.0 b") == "1250"

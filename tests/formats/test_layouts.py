@@ -223,9 +223,8 @@ def test_trailing_commas_in_csv_are_nothing(gradeschool: Command, tmp_path: Path
 
 def test_two_files_have_their_own_columns(gradeschool: Command, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        jsonl(
-            tmp_path / f"{name}.jsonl", rows(lambda n, name=name: {"question": q(n), name: text(n)})
-        )
+        made = [{"question": q(n), name: text(n)} for n in range(len(SAMPLE))]
+        jsonl(tmp_path / f"{name}.jsonl", made)
     ended = gradeschool(
         "score", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-d", "sample", "--json",
         "--columns", "response=a", "--columns", "response=b", "--scorer", "gradeschool/reader",

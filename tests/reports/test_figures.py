@@ -43,7 +43,7 @@ def series(name: str, *shares: float, baseline: bool = False) -> Series:
     return Series(name, tuple(points), baseline)
 
 
-def texts_of(draw: Callable[[Any], None]) -> list[str]:
+def texts_of(draw: Callable[[Any], object]) -> list[str]:
     """Every text that a figure would show."""
     canvas = importlib.import_module("matplotlib.figure").Figure(layout="constrained")
     draw(canvas)

@@ -146,8 +146,11 @@ def test_a_hanging_logger_does_not_keep_the_run(
 ) -> None:
     release = threading.Event()
 
+    def wait(finished: bool) -> None:
+        release.wait(30)
+
     def open_hanging(run: LoggedRun) -> Logger:
-        return open_jsonl(run)._replace(close=lambda finished: release.wait(30) and None)
+        return open_jsonl(run)._replace(close=wait)
 
     monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_hanging})
     monkeypatch.setattr(loggers, "CLOSE_SECONDS", 0.2)
@@ -191,12 +194,12 @@ def test_secrets_are_masked_before_a_logger_gets_them(
 
     monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_recorder})
     monkeypatch.setattr(loggers, "manifest_of", lambda folder: {"model": f"m at {key}"})
-    monkeypatch.setattr(loggers, "results_of", lambda folder: results)
     figures = dict.fromkeys(("correct", "wrong", "no_answer", "error", "accuracy"), 1)
     names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
              "completion_tokens", "seconds")  # fmt: skip
     results = {"scorers": {key: {**figures, "ci95": None}}, "errors": {key: 1},
                **dict.fromkeys(names, 1)}  # fmt: skip
+    monkeypatch.setattr(loggers, "results_of", lambda folder: results)
     messages: list[str] = []
     with EvaluationLog(["jsonl"], folder / f"run-{key}", messages.append, messages.append) as log:
         log.finished(True)

@@ -169,7 +169,7 @@ def test_the_first_of_several_results_for_an_id_counts(
             lines = server.files[entry["output_file_id"]]
             server.files[entry["output_file_id"]] = lines + lines.replace(b"####", b"#### 7")
 
-        server.end = twice  # type: ignore[method-assign]
+        server.end = twice  # type: ignore[method-assign,assignment]
         status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
     assert status == 0, stderr
     assert "repeats 30 ids; the first result of each counts" in stderr

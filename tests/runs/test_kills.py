@@ -147,7 +147,7 @@ from gradeschool import atomic
 from gradeschool.runs import evaluate
 from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
-TORN = {TORN}
+TORN = {TORN!r}
 {STAGES[stage]}
 from gradeschool.cli import main
 main()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradeschool.completion import Finish
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
@@ -30,7 +31,7 @@ SOLUTION = "The pens cost 4*3=$<<4*3=12>>12.\n#### 12"
 def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
     table = scored_table(
-        Run("run", [Sample(1, problem=problem, sample=0, text=text, finish="stop")]),
+        Run("run", [Sample(1, problem=problem, sample=0, text=text, finish=Finish.STOP)]),
         [get_scorer("openai/2021")],
     )
     outcomes = with_misses(outcomes_of(table), table)
@@ -41,8 +42,10 @@ def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
 def test_correct_samples_and_errors_are_no_misses() -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
     samples = [
-        Sample(1, problem=problem, sample=0, text="#### 12", finish="stop"),
-        Sample(2, problem=problem, sample=1, text="", error="the server failed", finish=""),
+        Sample(1, problem=problem, sample=0, text="#### 12", finish=Finish.STOP),
+        Sample(
+            2, problem=problem, sample=1, text="", error="the server failed", finish=Finish.UNKNOWN
+        ),
     ]
     table = scored_table(Run("run", samples), [get_scorer("openai/2021")])
     outcomes = with_misses(outcomes_of(table), table)

@@ -204,7 +204,8 @@ def test_figures_of_a_scorer(
 ) -> None:
     result = scored(outcomes)
     assert (result.correct, result.wrong, result.no_answer, result.error) == counts
-    assert (result.accuracy, result.ci95) == (pytest.approx(accuracy), pytest.approx(interval))
+    assert result.accuracy == pytest.approx(accuracy)
+    assert result.ci95 == pytest.approx(interval)
 
 
 def test_an_unreadable_gold_and_a_failed_request_are_errors() -> None:

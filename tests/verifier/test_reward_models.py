@@ -15,9 +15,9 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
+from gradeschool.verifier.judges import QWEN_SEPARATOR  # noqa: E402
 from gradeschool.verifier.process_labels import STEP_TAG  # noqa: E402
 from gradeschool.verifier.reward_models import (  # noqa: E402
-    QWEN_SEPARATOR,
     RewardForm,
     RewardModel,
     lines_marked,

@@ -37,7 +37,8 @@ SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 @pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
     here = load_scorer(str(verifier), str(verifier))
-    there = load_scorer(*[str(verifier.with_suffix(".gguf"))] * 2)
+    file = str(verifier.with_suffix(".gguf"))
+    there = load_scorer(file, file)
     both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
     for scored, other in both:
         assert scored.tokens == other.tokens

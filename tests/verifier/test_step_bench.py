@@ -188,8 +188,9 @@ def test_a_step_has_the_value_of_its_last_token_or_the_mean_probability_of_all()
         LabelledSteps("1", "a", "Q", ("ab", "c"), 0),
         LabelledSteps("2", "a", "Q", ("x" * 60,), 0),
     ]
-    assert verifier_scores(LetterReader(), rows) == [[10.0, 0.0], None]
-    [scores, absent] = logprob_scores(LetterReader(), rows)
+    reader: Any = LetterReader()
+    assert verifier_scores(reader, rows) == [[10.0, 0.0], None]
+    [scores, absent] = logprob_scores(reader, rows)
     assert absent is None and scores is not None
     import math
 

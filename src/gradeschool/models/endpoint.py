@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 from weakref import WeakSet
 
@@ -155,7 +155,7 @@ class Endpoint:
         parts = urlsplit(self.base)
         return bool(self._key) and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
 
-    async def __aenter__(self) -> Endpoint:
+    async def __aenter__(self) -> Self:
         """Open the connections; look up the model's name if none is set."""
         headers = {"Accept-Encoding": "identity", **self._headers}
         if self._key:
