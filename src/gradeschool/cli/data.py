@@ -21,7 +21,6 @@ from gradeschool.cli.options import (
     print_json,
     print_lists,
     reading,
-    renamed_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -127,7 +126,7 @@ def verify_command(names: tuple[str, ...]) -> None:
 @command.command("generate")
 @click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True,
               help="Seed; the same seed gives the same problems.")  # fmt: skip
-@renamed_option("-n", "--limit", "count", aliases=("--count",), type=click.IntRange(1, MOST_COUNT),
+@click.option("-n", "--limit", "count", type=click.IntRange(1, MOST_COUNT),
                 default=1_000, show_default=True,
                 help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
 @click.option(

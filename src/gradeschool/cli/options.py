@@ -103,13 +103,6 @@ class VerbGroup(click.Group):
     command_class = Verb
 
 
-def renamed_option(
-    *names: str, aliases: Sequence[str] = (), **attributes: Any
-) -> Callable[[Decorated], Decorated]:
-    """Return an option."""
-    return click.option(*names, **attributes)
-
-
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 
 

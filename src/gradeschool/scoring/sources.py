@@ -358,11 +358,13 @@ def choose_runs(
     """Return the runs selected by FILE or FILE#RUN arguments, under distinct names.
 
     A file is read once, however many of its runs are selected. check_runs raises InputError for
-    unsuitable run names, if possible before a dataset is fetched. Raises InputError for a run that
+    unsuitable run names. Raises InputError for a run that
     a file does not contain.
     """
     specs = once_each(specs)
     files = list(dict.fromkeys(parted(spec)[0] for spec in specs))
+    for file in files:  # a wrong path is reported before the first file is read
+        _parts(file)
     loaded: dict[Path, list[Run]] = {}
     notes: dict[Path, tuple[str, ...]] = {}
     chosen: list[SourceRun] = []
