@@ -199,10 +199,10 @@ def test_score_says_what_is_left_out(
     score = ("score", file, "-d", "sample", "--json")
     everything = gradeschool(*score, "--scorer", "all")
     assert everything.status == 0
-    assert everything.err.count("\n") == 1
+    assert everything.err.count("not installed") == 1
     assert f"{len(NAMES)} scorers that call a library are not installed" in everything.err
     assert "pip install 'gradeschool[math-verify]'" in everything.err
-    assert gradeschool(*score).err == ""
+    assert "not installed" not in gradeschool(*score).err
     result = gradeschool(*score, "--scorer", "evalscope/gsm8k")
     assert result.status == 2
     assert "'evalscope/gsm8k' needs an extra: pip install" in result.err

@@ -269,6 +269,7 @@ def test_names_of_runs_are_shown_as_they_are(gradeschool: Command, tmp_path: Pat
     )
     shown = ["[/bold]", ":smile:", "\\x1b[31m", "a\\nb", "\\ud800", "\\u202e"]
     out = gradeschool("score", path, *SCORERS, columns=200).out
-    assert next(line for line in out.splitlines() if "smile" in line).split() == shown
+    assert all(name in out for name in shown)
+    assert not any(name in out for name in names[2:])
     out = gradeschool("explain", path, "--scorer", "openai/2021", "multi-pattern", *SCORERS[4:]).out
     assert "differ on 0 of 6" in out

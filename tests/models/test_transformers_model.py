@@ -141,7 +141,7 @@ def test_a_folder_without_a_tokenizer_is_refused_before_anything_is_written(
     folder = tmp_path / "bare"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
-    ended = gradeschool("sample", "-m", f"transformers/{folder}", "-d", "sample",
+    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}", "-d", "sample",
                         "-o", tmp_path / "run")  # fmt: skip
     assert ended.status == 2
     assert "contains no tokenizer" in ended.err
@@ -160,7 +160,7 @@ def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_writt
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     problem = {"question": "How many?", "answer": "#### 1"}
     (tmp_path / "one.jsonl").write_text(json.dumps(problem) + "\n")
-    ended = gradeschool("sample", "-m", f"transformers/{folder}", "-d", tmp_path / "one.jsonl",
+    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}", "-d", tmp_path / "one.jsonl",
                         "-o", tmp_path / "run")  # fmt: skip
     assert (ended.status, ended.out) == (2, "")
     assert "needs its own Python code" in ended.err

@@ -110,7 +110,7 @@ def test_judge_refuses_what_is_no_text(text: Any) -> None:
     ("name", "close"),
     [
         ("multipattern", "multi-pattern"),
-        ("lm-eval", "lm-eval/aime or "),  # what begins with it, the shortest first
+        ("lm-eval", "lm-eval/gsm8k/strict-match or "),  # GSM8K's own first
         ("openai/2021/strict", "openai/2021"),
     ],
 )

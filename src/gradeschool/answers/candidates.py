@@ -151,7 +151,7 @@ BOUND = re.compile(
     r"(?i)(?:\b(?:up\sto|at\s(?:least|most)|no\s(?:more|less|fewer)\sthan|(?:more|less|fewer)\sthan|over|under"
     r"|below|above|a\s(?:minimum|maximum)\sof|anywhere\sfrom|from|between"
     r"|(?:from|between)\s\\?\$?[\d.,]+\s(?:to|and))\s|(?:[≥≤]|\\(?:[gl]eq?|[gl]t)(?![a-z])|(?:[:{(]\s?|\w\s)[<>](?![a-z/]))\s?)\\?\$?$"
-    r"|\[\s?(?:[\d.]{1,12},\s?)?$"
+    r"|(?<!\\)\[\s?(?:[\d.]{1,12},\s?)?$"
 )
 # "Because she has 4 schools," as the whole sentence.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
@@ -306,6 +306,7 @@ def _is_option(text: str, numbers: list[WrittenNumber], index: int) -> bool:
     """Return whether a number is one of three or more that are only listed: "12, 15 or 18"."""
     joined = [
         LISTED.fullmatch(text, left.end, right.start) is not None
+        and not same_value(left.value, right.value)  # "3/8, or 0.375" is one answer
         for left, right in pairwise(numbers)
     ]
     before, after = joined[:index], joined[index:]
@@ -459,7 +460,7 @@ def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool
         return False
     if PART.match(text, number.end, end):
         return True
-    return "/" in number.value and not question_hints(question).share
+    return "/" in number.value and bool(question) and not question_hints(question).share
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
@@ -575,7 +576,14 @@ def features(
         alternative = ALTERNATIVE.search(before)
         if alternative is not None:
             told = index and {"unit asked", "given"}.intersection(rows[-1])
-            better = not told and ("unit asked" in names or (alternative[1] and not question))
+            restates = not question and (alternative[1] or "or").lower() != "or"
+            bare = (
+                not question
+                and alternative[1]
+                and text[number.end : number.end + 1] in ",.;"
+                and ":" not in number.value  # "or 2 hours and 40 minutes." has its units
+            )
+            better = not told and ("unit asked" in names or restates or bare)
             names.append("asked alternative" if better and index else "alternative")
         if drawn is not None and number.start > drawn.start():
             names += ["drawn"] if "unit asked" in names or not hints.units else []

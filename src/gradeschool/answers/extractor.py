@@ -87,6 +87,7 @@ TAKEN_BACK = re.compile(
     r"|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
 )
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
+EXPLANATION = re.compile(r"(?i)\n[\s*#]{0,6}explanation\b")
 # "If she had bought 3 more, she would have paid $49."
 HYPOTHESIS = re.compile(
     r"(?i)\bif\b|\bshould\s\w+\s|\bhad\s\w+\s|\bwith\b|\bwould(?:\shave|['’]ve)\b"
@@ -270,7 +271,9 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     restates = restates_question(text[last.start : last.end], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
     total = TOTAL.search(text, last.start, number.end + 24) is not None
-    checks = CHECK.search(text, stated.end, number.start) is not None
+    checks = CHECK.search(text, stated.end, number.start) is not None or (
+        not question and EXPLANATION.search(text, stated.end, number.start) is not None
+    )
     # "Step 2: \\boxed{30}. The total is 12 + 30 = 42." goes on from what was boxed.
     goes_on = (
         worked_out

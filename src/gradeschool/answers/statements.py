@@ -80,6 +80,7 @@ SCRIPT_SIGNS = (
     "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
 )  # fmt: skip
 LINE_A = re.compile(r"(?:\A|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
+LINE_B = re.compile(r"\n[ \t>*]{0,4}B[*]{0,2}[ \t]?:")
 LINE_A_SIGNS = ("A:", "A**:", "A :")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
@@ -335,6 +336,8 @@ def _behind_pattern(
     cue = None
     if "A" in part and _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
+        if cue is not None and LINE_B.search(text, cue.end(), end):
+            cue = None
     if cue is None and _holds(part, SHORT_SIGNS):
         cue = _last(SHORT, text, start, end)
     if cue is None and (
