@@ -160,8 +160,8 @@ def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_writt
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     problem = {"question": "How many?", "answer": "#### 1"}
     (tmp_path / "one.jsonl").write_text(json.dumps(problem) + "\n")
-    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}", "-d", tmp_path / "one.jsonl",
-                        "-o", tmp_path / "run")  # fmt: skip
+    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}",
+                        "-d", tmp_path / "one.jsonl", "-o", tmp_path / "run")  # fmt: skip
     assert (ended.status, ended.out) == (2, "")
     assert "needs its own Python code" in ended.err
     assert len(ended.err.splitlines()) == 1
