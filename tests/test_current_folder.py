@@ -131,7 +131,7 @@ def test_the_environment_of_a_child_has_no_variable_that_runs_code(
 
 
 @pytest.mark.slow
-def test_sample_in_processes_imports_no_canary(canaries: Canaries, tmp_path: Path) -> None:
+def test_sample_imports_no_canary(canaries: Canaries, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
@@ -140,7 +140,7 @@ def test_sample_in_processes_imports_no_canary(canaries: Canaries, tmp_path: Pat
     trainee(tokenizer).save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
     write_problems(canaries.folder / "sums.jsonl", 2)
-    options = ("-d", "sums.jsonl", "-k", 2, "-o", "run", "--max-tokens", 8, "--processes", 2)
+    options = ("-d", "sums.jsonl", "-k", 2, "-o", "run", "--max-tokens", 8)
     process = canaries.command(
         "verifier", "sample", "-m", f"transformers/{tmp_path / 'model'}", *options
     )

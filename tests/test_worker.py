@@ -338,10 +338,10 @@ def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, scorer: str) -
 @pytest.mark.slow
 @needs_library
 @POSIX
-def test_a_hanging_text_is_an_error_and_the_others_go_on() -> None:
+def test_a_hanging_text_is_wrong_and_the_others_go_on() -> None:
     scorer: Scorer = get_scorer("math-verify/default")
     pairs = [(text, "18") for text in ("#### 18", HOSTILE["a tower of powers"], "#### 5", "18")]
     outcomes = outcomes_of(scorer, pairs)
-    assert outcomes == [Outcome.CORRECT, Outcome.ERROR, Outcome.WRONG, Outcome.CORRECT]
+    assert outcomes == [Outcome.CORRECT, Outcome.WRONG, Outcome.WRONG, Outcome.CORRECT]
     reason = scorer.judge(HOSTILE["a tower of powers"], Problem.from_gold("18")).reason
-    assert "no answer within 5 s of computing" in reason
+    assert "out of time" in reason

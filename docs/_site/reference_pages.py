@@ -18,6 +18,7 @@ GROUPS = {
             "judge",
             "score",
             "Scores",
+            "compare",
             "evaluate",
             "evaluate_async",
             "GSM8KBenchmark",
