@@ -117,6 +117,10 @@ MISTAKES = {
 }
 
 
+# These commands first say which packages they lack.
+TRAINING = ("verifier finetune", "verifier train", "verifier sample -m transformers")
+
+
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A working folder on a machine without GSM8K, where to fetch anything fails the test."""
@@ -146,7 +150,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_a_mistake_is_reported_before_anything_is_fetched(
     gradeschool: Command, folder: Path, words: str
 ) -> None:
-    if words.startswith(("verifier finetune", "verifier sample -m transformers")):
+    if words.startswith(TRAINING):
         skip_without((*MODEL_NEEDS, "accelerate", "peft"), "training")
     before = {path.name: path.stat().st_size for path in folder.rglob("*")}
     ended = gradeschool(*words.split())
