@@ -118,7 +118,10 @@ MISTAKES = {
 
 
 # These commands first say which packages they lack.
-TRAINING = ("verifier finetune", "verifier train", "verifier sample -m transformers")
+TRAINING = (
+    *("verifier finetune", "verifier train", "verifier sample -m transformers"),
+    "eval -m transformers",
+)
 
 
 @pytest.fixture
