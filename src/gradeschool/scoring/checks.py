@@ -301,10 +301,7 @@ class Checks:
                     "against the file's, or --columns gold=- to score against the dataset's"
                 )
             return [f"{differ}{name!r} ({self.example}); those of {name!r} are used"]
-        is_weak = bool(
-            columns and gold and plain_name(columns.roles["gold"].path[-1]) in WEAK_GOLDS
-        )
-        if is_weak and counts["own"] == n >= 20 and given >= 0.98 * n:
+        if gold and counts["own"] == n >= 20 and given >= 0.98 * n:
             return [
                 f"the gold {gold!r} of {self.file!r} is the text's last number in {given} of {n} "
                 "rows; if it is the model's own answer, name the golds: --columns gold=COLUMN"
