@@ -9,7 +9,6 @@ from gradeschool.cli import VERBS
 from gradeschool.datasets import load
 from tests.support.command import Command, command_lines
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fixtures import MODEL_NEEDS, skip_without
 
 RECORDED = "recorded/sample#handwritten/chat"
 # The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.
@@ -117,13 +116,6 @@ MISTAKES = {
 }
 
 
-# These commands first say which packages they lack.
-TRAINING = (
-    *("verifier finetune", "verifier train", "verifier sample -m transformers"),
-    "eval -m transformers",
-)
-
-
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A working folder on a machine without GSM8K, where to fetch anything fails the test."""
@@ -153,8 +145,6 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_a_mistake_is_reported_before_anything_is_fetched(
     gradeschool: Command, folder: Path, words: str
 ) -> None:
-    if words.startswith(TRAINING):
-        skip_without((*MODEL_NEEDS, "accelerate", "peft"), "training")
     before = {path.name: path.stat().st_size for path in folder.rglob("*")}
     ended = gradeschool(*words.split())
     assert MISTAKES[words] in " ".join(ended.err.split())

@@ -76,7 +76,10 @@ def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 def command_lines(cases: Iterable[str]) -> list[Any]:
     """Return the cases as parameters; commands that need torch run in `make test-all`."""
-    needs_torch = ("finetune", "verifier train", "eval -m transformers", "sample -m transformers")
+    needs_torch = (
+        *("verifier finetune", "verifier train", "verifier sample -m transformers"),
+        "eval -m transformers",
+    )
     return [
         pytest.param(words, marks=[pytest.mark.slow] * words.startswith(needs_torch))
         for words in cases
