@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradeschool.answers.golds import read_gold
@@ -353,6 +353,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
+@example({"a": [{"role": None}], "b": [{"role": None}, None]})  # a run with a row that is null
 @settings(max_examples=max(100, CASES), deadline=None)
 def test_values_of_cells_are_read_or_not(value: Any) -> None:
     """The functions that read cells raise on no JSON value."""

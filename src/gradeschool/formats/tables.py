@@ -264,7 +264,8 @@ def _rows_in(value: Any) -> list[Any] | None:
     if len(lists) == len(value) > 1:
         first = [table[0] for table in lists]
         if all(isinstance(row, Mapping) and row.keys() == first[0].keys() for row in first):
-            return [{"run": run, **_unpacked(row)} for run, table in value.items() for row in table]
+            rows = [(run, _unpacked(row)) for run, table in value.items() for row in table]
+            return [{"run": run, **row} if isinstance(row, Mapping) else row for run, row in rows]
         if len({len(item) for item in lists}) == 1:
             return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
     tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
