@@ -16,14 +16,14 @@ import pytest
 from gradeschool import Problem
 from gradeschool.calculator import evaluate, format_result
 from gradeschool.completion import Decoding, Finish, Prompt
+from gradeschool.datasets.fresh.generate import fresh_problems
 from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.calculator_endpoint import AnnotatedText, annotated
 from gradeschool.models.choose import choose_model
-from tests.support.tiny_corpus import load_problems
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
-LIMIT = 120
+LIMIT = 200
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,7 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
 
 
 def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: str) -> None:
-    questions = [problem.question for problem in load_problems()][:16]
-    prompts = [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
+    prompts = [Prompt(text=f"{problem.question}\n") for problem in fresh_problems(1, 16)]
     served = answers(choose_model(tiny_url, (), "", calculator=True), prompts)
     here = answers(choose_model(f"transformers/{tiny_model}", (), "", calculator=True), prompts)
     ended = [

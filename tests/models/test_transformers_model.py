@@ -10,6 +10,7 @@ import pytest
 
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Message, Prompt
+from gradeschool.datasets.fresh.generate import fresh_problems
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.choose import choose_model
@@ -18,10 +19,9 @@ from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import MODEL_NEEDS, skip_without
-from tests.support.tiny_corpus import load_problems
 from tests.support.trainees import sums, tokenizer_of, trainee
 
-PROMPTS = 60
+PROMPTS = 20
 GREEDY = Decoding(max_tokens=40)
 CHAT = Decoding(max_tokens=40, stop=("\n\n",))
 
@@ -53,7 +53,7 @@ def texts(replies: Sequence[Reply | BaseException]) -> list[str]:
 
 def prompts(form: str) -> list[Prompt]:
     """Prompts of uneven length, so that a batch is padded."""
-    questions = [problem.question for problem in load_problems()][:PROMPTS]
+    questions = [problem.question for problem in fresh_problems(1, PROMPTS)]
     if form == "text":
         return [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
     prefix = "Answer:" if form == "prefix" else None

