@@ -31,7 +31,7 @@ class Protocol:
     scorers: the scorers behind the published number; the first gives the headline.
     votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
-    problem. thinking_marks: pairs of opening and closing marks of thinking besides the known ones.
+    problem.
     base, changes: of a protocol made by `with_changes`, the name of the original and the changes.
     """
 
@@ -47,7 +47,6 @@ class Protocol:
     dataset: str = "gsm8k"
     samples: int = 1
     votes: tuple[str, ...] = ()
-    thinking_marks: tuple[tuple[str, str], ...] = ()
     base: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -64,7 +63,8 @@ class Protocol:
         changes: system (text, "" for none), prompt (template with "{question}"), shots (number of
         examples, or the path of a JSONL file of them), shot (template of one example),
         assistant_prefix, stop (list of texts), temperature, top_p, max_tokens, scorers (list of
-        names), thinking_marks (list of [open, close]). Raises InputError for what cannot be done.
+        names), thinking_marks (list of [open, close], for gradeschool/reader). Raises InputError
+        for what cannot be done.
         """
         from gradeschool.protocols.own import change
 
@@ -89,8 +89,6 @@ def _digest(protocol: Protocol) -> str:
     facts: list[Any] = [protocol.name, prompts, decoding, protocol.scorers, protocol.shots]
     if (protocol.samples, protocol.votes) != (1, ()):
         facts += [protocol.samples, protocol.votes]
-    if protocol.thinking_marks:
-        facts.append(protocol.thinking_marks)
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gradeschool.problem import Problem
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 DEFAULT_SCORER = "gradeschool/reader"  # where neither the user nor a protocol names one
+MARKED = f"{DEFAULT_SCORER} with thinking marks "  # and then pairs of marks as JSON
 LONGEST_SHOWN = 60  # characters of a text in a message
 
 
@@ -30,7 +32,8 @@ class Scorer:
     compare: (answer value, reference) -> equal under the scorer. May raise `ScorerFailure`.
     extra: the optional dependency that the scorer calls, "" for none (`registry.available`).
     dataset: the only dataset it applies to, or the first part of several names ("mgsm"); "" for
-    any. Unless scorers are named, those of other datasets are left out.
+    any. Unless scorers are named, those of other datasets are left out. thinking_marks: pairs of
+    marks of thinking that it knows besides the usual ones.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Scorer:
     compare: Callable[[str, str], bool]
     extra: str = ""
     dataset: str = ""
+    thinking_marks: tuple[tuple[str, str], ...] = ()
 
     def judge(self, text: str, problem: Problem) -> Verdict:
         """Return this scorer's verdict on a completion's text. Never raises on any text."""
@@ -62,6 +66,19 @@ class Scorer:
         relation = "matches" if is_right else "is not"
         reason = f"{answer.how}: {value!r} {relation} {gold!r}"
         return Verdict(self.name, Outcome.CORRECT if is_right else Outcome.WRONG, answer, reason)
+
+
+def with_marks(names: Sequence[str], marks: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return scorers' names with the answer extractor knowing further marks of thinking.
+
+    It takes the place of `gradeschool/reader`, or the last one: no other scorer takes marks.
+    """
+    if not marks:
+        return tuple(names)
+    reader = MARKED + json.dumps([list(pair) for pair in marks], ensure_ascii=False)
+    others = [name for name in names if not name.startswith(MARKED)]
+    at = others.index(DEFAULT_SCORER) if DEFAULT_SCORER in others else len(others)
+    return (*others[:at], reader, *others[at + 1 :])
 
 
 def clip(text: str, limit: int = LONGEST_SHOWN) -> str:

@@ -89,9 +89,10 @@ def test_a_whole_protocol_in_toml(folder: Path) -> None:
     (prompt,) = protocol.render(PROBLEMS, ())
     shots = [f"Q: Q{row}?\nA: So {row}. [{row}]" for row in range(3)]
     assert prompt.text == "\n\n".join([*shots, "Q: How many?\nA:"])
-    assert (protocol.name, protocol.shot_count, protocol.scorers) == ("whole", 3, ("openai/2021",))
+    assert (protocol.name, protocol.shot_count) == ("whole", 3)
     assert (protocol.decoding.max_tokens, protocol.decoding.top_p) == (None, 0.9)
-    assert protocol.thinking_marks == (("[T]", "[/T]"),)
+    marked = 'gradeschool/reader with thinking marks [["[T]", "[/T]"]]'
+    assert protocol.scorers == ("openai/2021", marked)
 
 
 def test_a_number_of_drawn_shots(folder: Path) -> None:
@@ -175,3 +176,50 @@ def test_eval_refuses_a_bad_protocol_before_anything_is_sent(
     result = gradeschool("eval", *words, "-d", "sample")
     assert (result.status, run.exists()) == (2, False)
     assert "shots is 9, but exemplars gives gradeschool/few-shot-cot 8" in result.err
+
+
+THOUGHTS = ("<plan>So the answer is 2.</plan>Let us see.", "<plan>It is 3.</plan>It is 2.")
+READER = 'gradeschool/reader with thinking marks [["<plan>", "</plan>"]]'
+MARKS = ("--thinking-marks", "<plan>,</plan>")
+
+
+@pytest.fixture
+def thoughts(tmp_path: Path) -> Path:
+    rows = [{"completion": text, "gold": "2", "question": f"Q{row}?"}
+            for row, text in enumerate(THOUGHTS)]  # fmt: skip
+    (tmp_path / "thoughts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "own.jsonl").write_text(
+        "\n".join(json.dumps({"question": row["question"], "answer": "2"}) for row in rows)
+    )
+    return tmp_path / "thoughts.jsonl"
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", 2)])
+def test_own_marks_of_thinking_are_one_more_reader(
+    gradeschool: Command, thoughts: Path, jobs: tuple[object, ...]
+) -> None:
+    words = ("--scorer", "gradeschool/reader", "openai/2021", *MARKS, *jobs)
+    scorers = gradeschool("score", thoughts, *words, "--json").json()["runs"][0]["scorers"]
+    assert list(scorers) == [READER, "openai/2021"]
+    assert (scorers[READER]["correct"], scorers[READER]["no_answer"]) == (1, 1)
+
+
+def test_every_command_takes_own_marks(gradeschool: Command, thoughts: Path) -> None:
+    assert gradeschool("explain", thoughts, *MARKS, "--json").json()["correct"] == 1
+    met = gradeschool("compare", thoughts, *MARKS, "--at-least", "0.6", "--json")
+    assert (met.status, met.json()["scorer"]) == (1, READER)
+    page = thoughts.with_name("page.csv")
+    assert gradeschool("report", thoughts, *MARKS, "-o", page).status == 0
+    assert "thinking marks" in page.read_text().splitlines()[0]
+    bad = gradeschool("score", thoughts, "--thinking-marks", "<plan>")
+    assert (bad.status, "write OPEN,CLOSE" in bad.err) == (2, True)
+
+
+def test_eval_scores_with_own_marks(gradeschool: Command, thoughts: Path) -> None:
+    run, problems = thoughts.with_name("run"), thoughts.with_name("own.jsonl")
+    words = ("-m", f"recorded/{thoughts}", "-d", problems, "-o", run)
+    result = gradeschool("eval", *words, *MARKS, "--json").json()["runs"][0]
+    assert result["protocol"] == 'zero-shot/chat with thinking marks [["<plan>", "</plan>"]]'
+    assert result["scorers"][READER]["correct"] == 1
+    assert gradeschool("runs", "verify", run).status == 0
+    assert gradeschool("score", run, "--json").json()["runs"][0]["scorers"][READER]["correct"] == 1

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from gradeschool.errors import InputError
+
 Marks = Sequence[tuple[str, str]]
 
 # The names that models give to the tags around their thinking: <think>, <seed:think>, <o_think> …
@@ -56,11 +58,11 @@ def _mark_pattern(marks: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 def parse_marks(option: str) -> tuple[str, str]:
     """Return the pair of a command-line option "OPEN,CLOSE", for `split_thinking`.
 
-    Raises ValueError if it is not two texts with a comma between them.
+    Raises InputError if it is not two texts with a comma between them.
     """
     opened, comma, closed = option.partition(",")
     if not (comma and opened.strip() and closed.strip()):
-        raise ValueError(f"{option!r} is no pair of marks; write OPEN,CLOSE, as <plan>,</plan>")
+        raise InputError(f"{option!r} is no pair of marks; write OPEN,CLOSE, as <plan>,</plan>")
     return opened.strip(), closed.strip()
 
 
@@ -476,9 +478,11 @@ class TextForm(NamedTuple):
 NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
 
 
-def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
+def form_of(
+    text: str, finish: str | None = None, question: str = "", marks: Marks = ()
+) -> TextForm:
     """Return the form of a completion. Linear in its length; never raises."""
-    region = committed_region(text, question)
+    region = committed_region(text, question, marks)
     truncated = is_truncated(text, finish)
     return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
 

@@ -16,6 +16,8 @@ from gradeschool.cli.options import (
     check_scorers,
     dataset_option,
     json_option,
+    marked_scorers,
+    marks_option,
     print_json,
     reading,
     scorer_option,
@@ -25,6 +27,7 @@ from gradeschool.cli.options import (
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
+from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
@@ -39,6 +42,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @scorer_option("Scorer for all runs; by default that of their protocol.")
+@marks_option
 @click.option("--common", is_flag=True,
               help="Compare only the problems that all runs have.")  # fmt: skip
 @click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
@@ -61,6 +65,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 def command(
     runs: tuple[str, ...],
     scorer: str | None,
+    thinking_marks: tuple[str, ...],
     common: bool,
     unpaired: bool,
     at_least: float | None,
@@ -97,6 +102,8 @@ def command(
     from gradeschool.scoring.table import scored_table
 
     specs = (*_reference(common, unpaired, reference, good), *runs)
+    if thinking_marks:
+        scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
     check_scorers(scorer)
     chosen = _chosen(specs, dataset, at_least is not None, good is not None)
     judge = _scorer(scorer, [run.manifest for run in chosen])

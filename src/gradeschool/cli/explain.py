@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     files_and_scorers,
     json_option,
     labels_option,
+    marks_option,
     print_json,
     reading,
     scorers_option,
@@ -28,6 +29,7 @@ from gradeschool.errors import InputError
 @click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @scorers_option("the run's own scorer, else gradeschool/reader")
+@marks_option
 @click.option("--problem", metavar="ID",
               help="Show only this problem, right or wrong; by default under every "
                    "scorer.")  # fmt: skip
@@ -43,6 +45,7 @@ from gradeschool.errors import InputError
 def command(
     arguments: tuple[str, ...],
     scorers: tuple[str, ...],
+    thinking_marks: tuple[str, ...],
     problem: str | None,
     cause: str | None,
     flags: bool,
@@ -68,7 +71,7 @@ def command(
     from gradeschool.scoring.sources import choose_runs, open_sources, parted, relabelled
     from gradeschool.scoring.table import choose_scorers, scorer_for
 
-    files, names = files_and_scorers(arguments, scorers)
+    files, names = files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
         raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
     words = (cause or "").casefold()

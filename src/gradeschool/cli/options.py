@@ -197,6 +197,12 @@ def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
     )  # fmt: skip
 
 
+marks_option = click.option(
+    "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
+    help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",
+)  # fmt: skip
+
+
 def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
     """Return the option --scorer, which takes one name."""
     return click.option("--scorer", metavar="NAME", help=help_text)
@@ -210,15 +216,23 @@ def check_scorers(*names: str | None) -> None:
         choose_scorers(chosen)
 
 
+def marked_scorers(names: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
+    """Return scorers' names with the values of --thinking-marks; raises InputError."""
+    from gradeschool.answers.regions import parse_marks
+    from gradeschool.scorer import with_marks
+
+    return with_marks(names, [parse_marks(pair) for pair in marks])
+
+
 def files_and_scorers(
-    arguments: Sequence[str], scorers: Sequence[str]
+    arguments: Sequence[str], scorers: Sequence[str], marks: Sequence[str] = ()
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the files and the scorers of a command line, without repetitions.
 
     Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
     and not a file, or that ends in .py:FUNCTION, counts as a scorer. Pipes and "-", standard input,
     are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a
-    word close to a scorer's name.
+    word close to a scorer's name. marks: the values of --thinking-marks.
     """
     from gradeschool.protocols.registry import all_scorers
 
@@ -236,7 +250,7 @@ def files_and_scorers(
         raise InputError(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
-    return files, tuple(dict.fromkeys((*scorers, *named)))
+    return files, marked_scorers(tuple(dict.fromkeys((*scorers, *named))), marks)
 
 
 def is_pipe(name: str) -> bool:

@@ -13,6 +13,7 @@ from gradeschool.cli.options import (
     dataset_option,
     files_and_scorers,
     json_option,
+    marks_option,
     print_json,
     reading,
     scorers_option,
@@ -42,6 +43,7 @@ FORMS = ("svg", "pdf", "png")
     help="Write a page of solutions coloured by a verifier's value of each token.",
 )
 @scorers_option("those of the protocol, then all that call no library; the first is the headline")
+@marks_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
 @json_option
@@ -52,6 +54,7 @@ def command(
     forms: tuple[str, ...],
     heatmap: Path | None,
     scorers: tuple[str, ...],
+    thinking_marks: tuple[str, ...],
     force: bool,
     dataset: str | None,
     as_json: bool,
@@ -90,7 +93,7 @@ def command(
     source = click.get_current_context().get_parameter_source("forms")
     if figures is None and source is not ParameterSource.DEFAULT:
         raise click.UsageError("--format needs --figures FOLDER")
-    files, names = files_and_scorers(runs, scorers)
+    files, names = files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, reading(dataset), names, warn)
     written: dict[str, Any] = {}
     lines = []

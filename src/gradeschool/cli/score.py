@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     is_pipe,
     json_option,
     labels_option,
+    marks_option,
     print_json,
     reading,
     reading_words,
@@ -30,6 +31,7 @@ from gradeschool.reports.printable import say
 @click.command(cls=FileVerb)
 @click.argument("files", nargs=-1, required=True)
 @scorers_option("all that call no library, in groups that agree")
+@marks_option
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Apply a published vote to the samples of each problem too.")  # fmt: skip
 @dataset_option
@@ -46,6 +48,7 @@ from gradeschool.reports.printable import say
 def command(
     files: tuple[str, ...],
     scorers: tuple[str, ...],
+    thinking_marks: tuple[str, ...],
     votes: tuple[str, ...],
     dataset: str | None,
     output: Path | None,
@@ -78,7 +81,7 @@ def command(
     from gradeschool.scoring.sources import open_sources, parted
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
-    paths, names = files_and_scorers(files, scorers)
+    paths, names = files_and_scorers(files, scorers, thinking_marks)
     for vote in votes:
         get_vote(vote)
     if labels and votes:
@@ -104,7 +107,12 @@ def command(
         tables = open_sources(paths, reading(dataset), warn)
     scored_on = {table.dataset.name for table in tables}
     here = scored_on.pop() if len(scored_on) == 1 else ""
-    chosen = chosen or choose_scorers((), here)
+    manifests = [manifest_of(Path(parted(path)[0])) for path in paths]
+    headline = chosen[0].name if chosen else headline_scorer(manifests)
+    if not chosen:
+        chosen = choose_scorers((), here)
+        if headline not in {scorer.name for scorer in chosen}:
+            chosen += choose_scorers([headline])
     if labels:
         for table in tables:
             platinum_changes(table.dataset.problems, table.dataset.name)
@@ -134,8 +142,6 @@ def command(
         from gradeschool.scoring.at_k import votes_on
 
         voted = votes_on([Path(path) for path in paths], votes, reading(dataset), warn)
-    manifests = [manifest_of(Path(parted(path)[0])) for path in paths]
-    headline = chosen[0].name if names else headline_scorer(manifests)
     if as_json:
         fields = {"runs": [run.as_json() for run in scores]}
         for each in fields["runs"] if causes else ():

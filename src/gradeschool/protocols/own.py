@@ -33,7 +33,7 @@ from gradeschool.completion import Decoding
 from gradeschool.errors import InputError, close_names
 from gradeschool.prompts import QUESTION, SHOTS, Template
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import clip
+from gradeschool.scorer import clip, with_marks
 
 CHANGES = (
     "prompt", "shots", "shot", "system", "assistant_prefix", "stop", "temperature", "top_p",
@@ -312,7 +312,7 @@ def _marks(protocol: Protocol, value: Any, where: str, folder: Path | None) -> P
     if not marks or len(marks) != len(pairs):
         raise InputError(f"{where}: thinking_marks is {clip(repr(value))}; give pairs, such as "
                          '[["<think>", "</think>"]]')  # fmt: skip
-    return replace(protocol, thinking_marks=marks)
+    return replace(protocol, scorers=with_marks(protocol.scorers, marks))
 
 
 CHANGE: dict[str, Callable[[Protocol, Any, str, Path | None], Protocol]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradeschool import protocols as protocols_package
 from gradeschool.errors import MissingExtraError, UnknownNameError, is_installed
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import MARKED, Scorer
 
 if TYPE_CHECKING:
     from gradeschool.vote import Vote
@@ -76,6 +76,10 @@ def all_votes() -> dict[str, Vote]:
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError lists similar names."""
     scorer: Scorer | None = _find_in_package(name, "SCORERS")
+    if scorer is None and name.startswith(MARKED):
+        from gradeschool.protocols.gradeschool.scorers import marked_reader
+
+        scorer = marked_reader(name)
     try:
         return scorer or all_scorers()[name]
     except KeyError:

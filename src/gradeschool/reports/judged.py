@@ -303,7 +303,11 @@ def rates_of(judged: Judged) -> Rates:
     sentence counts as cut.
     """
     texts = [each for each in judged.completions if not each.sample.error]
-    forms = [form_of(each.sample.text, each.sample.finish, each.problem.question) for each in texts]
+    marks = judged.table.scorers.thinking_marks
+    forms = [
+        form_of(each.sample.text, each.sample.finish, each.problem.question, marks)
+        for each in texts
+    ]
     outcomes = judged.column(HEADLINE)
     return Rates(
         texts=len(texts),

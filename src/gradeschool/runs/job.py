@@ -16,6 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from gradeschool.answers.regions import parse_marks
 from gradeschool.datasets.load import FILE_ENDINGS, Dataset, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
@@ -45,15 +46,15 @@ class Job:
 
     protocol: a name, a file of one's own, or an object. protocol, dataset: "" selects the model's
     usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
-    instead of the protocol's; shots is a number or a file. random: a sample of this size instead,
-    the same for the same dataset. problems: ids, or a file with one a line. temperature, top_p,
-    max_tokens, stop, seed: None selects the protocol's. calculator: None turns it on for `tiny`
-    only. connections: maximum number of requests in flight, None to adapt it. choices: samples per
-    request. timeout: seconds per request. price: dollars per million tokens, "2.50/10". max_cost:
-    dollars at which to stop. thinking, reasoning_effort: of a model that thinks, None for its own.
-    extra_body: fields of each request, as a JSON object. headers: of each request, "NAME=VALUE";
-    secret. engine_args: of an engine on this machine, "NAME=VALUE". output: the run folder, None
-    for `default_folder`.
+    instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". random: a
+    sample of this size instead, the same for the same dataset. problems: ids, or a file with one a
+    line. temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None
+    turns it on for `tiny` only. connections: maximum number of requests in flight, None to adapt
+    it. choices: samples per request. timeout: seconds per request. price: dollars per million
+    tokens, "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model
+    that thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of
+    each request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE".
+    output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -62,6 +63,7 @@ class Job:
     limit: int | None = None
     system: str | None = None
     shots: int | str | None = None
+    thinking_marks: tuple[str, ...] = ()
     random: int | None = None
     problems: str | None = None
     samples: int = 1
@@ -158,6 +160,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     dataset is not available; MissingExtraError for an engine.
     """
     changes: dict[str, Any] = {"system": job.system, "shots": job.shots}
+    if job.thinking_marks:
+        changes["thinking_marks"] = [list(parse_marks(pair)) for pair in job.thinking_marks]
     if isinstance(job.shots, str) and job.shots.isdecimal():
         changes["shots"] = int(job.shots)
     own = job.protocol if isinstance(job.protocol, Protocol) else None

@@ -26,7 +26,7 @@ from gradeschool.answers.failures import (
     relation_to_gold,
 )
 from gradeschool.answers.quantities import same_answer
-from gradeschool.answers.regions import Region, committed_region
+from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.datasets.platinum import disputed
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
@@ -114,14 +114,19 @@ def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChang
 
 
 def view(
-    text: str, problem: Problem, finish: str | None, changes: Mapping[str, Problem | None]
+    text: str,
+    problem: Problem,
+    finish: str | None,
+    changes: Mapping[str, Problem | None],
+    marks: Marks = (),
 ) -> View:
     """Analyse a completion once, for any number of scorers.
 
     finish: the server's finish reason. changes: disputed labels (`label_changes`).
+    marks: pairs of marks of thinking besides the usual ones.
     """
-    reading = extract_final_answer(text, problem.question)
-    region = committed_region(text, problem.question)
+    reading = extract_final_answer(text, problem.question, marks)
+    region = committed_region(text, problem.question, marks)
     cause = cause_of_text(text, reading, region, problem.gold, finish)
     if cause is not None and reading is not None and problem.id in changes:
         cause = _of_label(cause, reading, changes[problem.id])
@@ -249,7 +254,9 @@ def explained_samples(
         if sample.error:
             yield ExplainedSample(sample, (), (provider_error(sample.error),), None)
             continue
-        sample_view = view(sample.text, sample.problem, sample.finish, changes)
+        sample_view = view(
+            sample.text, sample.problem, sample.finish, changes, table.scorers.thinking_marks
+        )
         causes = tuple(explain_verdict(sample_view, verdict) for verdict in verdicts)
         yield ExplainedSample(sample, verdicts, causes, sample_view)
 

@@ -57,7 +57,7 @@ def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
         problem, verdict = sample.problem, verdicts[0]
         if problem is None or verdict.outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
-        sample_view = view(sample.text, problem, sample.finish, {})
+        sample_view = view(sample.text, problem, sample.finish, {}, table.scorers.thinking_marks)
         cause = explain_verdict(sample_view, verdict)
         if problem.id not in unneeded:
             unneeded[problem.id] = unneeded_numbers(problem)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import NAMES, form_of
+from gradeschool.answers.regions import NAMES, Marks, form_of
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import name_of_unnamed, nothing_in
@@ -75,7 +75,7 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
                 continue
             if not sample.error:
                 outcomes = next(outcomes_of_texts)
-                form = _form(text, sample.finish, problem)
+                form = _form(text, sample.finish, problem, scorers.thinking_marks)
             if problem.id in relabelled:
                 other, revised = relabelled[problem.id], REMOVED
                 if other is not None:
@@ -86,8 +86,8 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
     return rows
 
 
-def _form(text: str, finish: str, problem: Problem) -> int:
-    empty, truncated, ran_on, thinking = form_of(text, finish, problem.question)
+def _form(text: str, finish: str, problem: Problem, marks: Marks) -> int:
+    empty, truncated, ran_on, thinking = form_of(text, finish, problem.question, marks)
     return empty + 2 * truncated + 4 * ran_on + 8 * thinking
 
 
@@ -367,7 +367,7 @@ def score_table(table: ScoredTable) -> RunScore:
     for sample, problem, outcomes in zip(
         table.samples, table.problems(), table.outcomes, strict=True
     ):
-        form = _form(sample.text, sample.finish, problem)
+        form = _form(sample.text, sample.finish, problem, table.scorers.thinking_marks)
         counts[problem.id, outcomes, form, b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 

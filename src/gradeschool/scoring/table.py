@@ -16,7 +16,7 @@ from gradeschool.formats.own_run import scorer_of
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, Scorer, ScorerFailure
+from gradeschool.scorer import DEFAULT_SCORER, MARKED, Scorer, ScorerFailure
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -45,12 +45,13 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
         return [
             scorer for scorer in scorers if not scorer.extra and here.startswith(scorer.dataset)
         ]
-    if ALL in names:
-        return [scorer for scorer in all_scorers().values() if available(scorer)]
     chosen = []
+    if ALL in names:
+        chosen = [scorer for scorer in all_scorers().values() if available(scorer)]
+        names = [name for name in names if name != ALL and name not in all_scorers()]
     for name in dict.fromkeys(names):
         scorer = None
-        if name not in all_scorers():
+        if name not in all_scorers() and not name.startswith(MARKED):
             from gradeschool.scoring.own_scorer import find_own_scorer
 
             scorer = find_own_scorer(name)
@@ -64,9 +65,9 @@ def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
     The answer extractor is used for samples without a protocol, for runs that disagree, and for a
     scorer that this version does not have.
     """
-    own = {scorer_of(manifest) for manifest in manifests}
-    name = own.pop() if len(own) == 1 else None
-    return name if name in all_scorers() else DEFAULT_SCORER
+    own = {scorer_of(manifest) or "" for manifest in manifests}
+    name = own.pop() if len(own) == 1 else ""
+    return name if name in all_scorers() or name.startswith(MARKED) else DEFAULT_SCORER
 
 
 def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) -> Scorer:
@@ -113,6 +114,7 @@ class ScorerSet:
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
         self.names = tuple(scorer.name for scorer in scorers)
+        self.thinking_marks = next((s.thinking_marks for s in scorers if s.thinking_marks), ())
         self.calls_library = any(scorer.extra for scorer in scorers)
         self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
         self._extractions = self._shared_extractions()

@@ -7,15 +7,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
+from functools import partial
 
 from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer, rests_on_guess
 from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.parse import ParsedAnswer, read_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure, clip
+from gradeschool.scorer import MARKED, Scorer, ScorerFailure, clip
 from gradeschool.verdict import Answer, answer_of
 
 
@@ -105,12 +109,13 @@ def read_no_solution(text: str) -> Answer | None:
     return None if match is None else Answer(match.group(), NO_SOLUTION, match.span(), how)
 
 
-def extract_answer(text: str, reference: str) -> Answer | None:
+def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | None:
     """Extract the answer that the completion commits to.
 
     If the gold is that there is no answer, a completion that says so and states no number is right.
+    marks: further pairs of marks of thinking.
     """
-    reading = extract_final_answer(text, question_of(reference))
+    reading = extract_final_answer(text, question_of(reference), marks)
     if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
         answer = read_no_solution(text)
         if answer is not None:
@@ -133,3 +138,14 @@ READER = Scorer(
     extract=extract_answer,
     compare=same_answer,
 )
+
+
+def marked_reader(name: str) -> Scorer | None:
+    """Return the reader that knows further marks of thinking (`scorer.with_marks`), else None."""
+    try:
+        pairs = json.loads(name.removeprefix(MARKED)) if name.startswith(MARKED) else ()
+        marks = tuple((str(opened), str(closed)) for opened, closed in pairs)
+    except (TypeError, ValueError):
+        return None
+    extract = partial(extract_answer, marks=marks)
+    return replace(READER, name=name, extract=extract, thinking_marks=marks) if marks else None
