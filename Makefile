@@ -1,6 +1,7 @@
 # make demo        install gradeschool, let the model that it ships answer, score one file five ways
 # make test        install it, and test the built wheel: no torch, no browser, no network but pip's
-# make test-all    every test, lint and types (brings torch: gigabytes)
+# make test-all    lint, types, and the tests that make test leaves out: slow ones, those that need
+#                  torch (gigabytes), and those of GSM8K itself if it is in ../shared/data
 # make test-peers  compare with lm-eval, inspect_ai, OpenCompass and others, each in an environment
 # make test-peers-heavy  the same for other versions and for those that bring torch (gigabytes)
 # make fuzz        20,000 damaged files of each format
@@ -48,7 +49,7 @@ test: .venv/test
 	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers'
 
 test-all: .venv/all lint
-	.venv/bin/python -m pytest -n 2 -m 'not peers'
+	.venv/bin/python -m pytest -n 2 -m '(slow or official) and not peers'
 
 coverage: .venv/all
 	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term

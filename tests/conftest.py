@@ -64,23 +64,24 @@ def clean_environment(
         stand_in.remove(monkeypatch)
 
 
-# Fixtures that train a model or run a real one, open a browser, build the documentation.
-SLOW = {"tiny_model", "chromium", "site", "smollm"}
+# Fixtures that load torch or run a real model, open a browser, build the documentation.
+SLOW = {"tiny_model", "chromium", "site", "smollm", "verifier"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs a costly fixture; tests of GSM8K's own words leave the stand-in out."""
+    """Mark what needs a costly fixture or GSM8K; tests of its own words leave the stand-in out."""
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
         if not SLOW.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        is_stand_in = parameters.get("data") == STAND_IN
+        data = getattr(getattr(item, "callspec", None), "params", {}).get("data")
         # A peer reads GSM8K from a place of its own.
         is_official = any(map(item.get_closest_marker, ("official", "peers")))
-        (others if is_stand_in and is_official else kept).append(item)
+        (others if data == STAND_IN and is_official else kept).append(item)
+        if data == GSM8K:
+            item.add_marker("official")
     config.hook.pytest_deselected(items=others)
     items[:] = kept
 

@@ -9,6 +9,7 @@ import pytest
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
+pytestmark = pytest.mark.slow
 PROBLEMS = 6
 
 
@@ -41,7 +42,6 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
     return rows
 
 
-@pytest.mark.slow
 def test_a_killed_sampling_goes_on_and_more_can_be_added(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
@@ -60,7 +60,6 @@ def test_a_killed_sampling_goes_on_and_more_can_be_added(
     assert {key: more[key] for key in first} == first
 
 
-@pytest.mark.slow
 def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
     ended = gradeschool(*words(folder, output, 2), "--json")
@@ -78,7 +77,6 @@ def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool
     assert "openai/2021" in scored.out
 
 
-@pytest.mark.slow
 def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
     assert gradeschool(*words(folder, output, 1)).status == 0

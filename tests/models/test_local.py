@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 
 from gradeschool.models.local import LARGE_WEIGHTS, precision_on, weights_of  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("device", "weights", "capabilities", "precision"),

@@ -18,6 +18,8 @@ from gradeschool.models.base import Reply, Request  # noqa: E402
 from gradeschool.models.transformers_model import TransformersEngine  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 PROBLEMS = sums(9)
 TOKENIZER = tokenizer_of(PROBLEMS)
 

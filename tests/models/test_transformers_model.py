@@ -21,6 +21,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 from tests.support.trainees import sums, tokenizer_of, trainee
 
+pytestmark = pytest.mark.slow
 PROMPTS = 20
 GREEDY = Decoding(max_tokens=40)
 CHAT = Decoding(max_tokens=40, stop=("\n\n",))
@@ -113,7 +114,6 @@ def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> No
     assert files_digest(copy) != files_digest(tiny_model)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["no/such-model", "..", "a b"])
 def test_what_is_no_model_is_said(spec: str) -> None:
     skip_without(MODEL_NEEDS, "a model run here")

@@ -21,6 +21,8 @@ from tests.support.lent_modules import (  # noqa: E402
 )
 from tests.support.merging_tokenizer import Merging  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = Merging("=2", "=7", "*2=", ">>")
 SIZE = 24  # more logits than tokens, as models have
 # The tokens that a request would choose, and the text that it gets with the calculator.

@@ -36,6 +36,8 @@ from tests.support.trainees import (  # noqa: E402
     trainee,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:

@@ -24,6 +24,8 @@ from gradeschool.verifier.data import (
 )
 from tests.support.trainees import sums, tokenizer_of
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = tokenizer_of(sums(20))
 PROBLEMS = sums(3)
 

@@ -24,6 +24,8 @@ from gradeschool.verifier.head import (  # noqa: E402
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = tokenizer_of(sums(20))
 TEXTS = [
     *[SolutionTokens((5, 6, 7), (8, 9, 10 + number, 1)[: 2 + number % 3]) for number in range(6)],

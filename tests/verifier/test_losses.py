@@ -14,6 +14,8 @@ from gradeschool.verifier.head import Verifier, new_verifier  # noqa: E402
 from gradeschool.verifier.losses import Level, TrainedModel  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = tokenizer_of(sums(20))
 # A right solution drawn twice, a wrong one, one that is right up to its second token; references.
 ITEMS: list[Item] = [

@@ -28,6 +28,8 @@ from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import SIZES  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Tom has 3 apples and buys 4. How many?"
 STEPS = ["He buys 4 + 3.", "That is 7 -", "The answer is 7."]
 TEMPLATE = "{% for turn in messages %}<{{ turn['role'] }}>{{ turn['content'] }}{% endfor %}"
