@@ -27,11 +27,10 @@ LAYERS = (
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS, 1) for name in names}
 # Imported where one function is called: own protocols by `Protocol.with_changes` and by
-# `get_protocol`; a figure at the end of `verifier reproduce`.
+# `get_protocol`.
 UPWARD = {
     "gradeschool.protocol": "gradeschool.protocols.own",
     "gradeschool.protocols.registry": "gradeschool.protocols.own",
-    "gradeschool.verifier.reproduce": "gradeschool.reports",
 }
 HEAVY = {"click", "aiohttp", "rich", "yaml", "jinja2", "pyarrow", "torch", "numpy"}
 

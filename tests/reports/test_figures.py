@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.errors import InputError
 from gradeschool.reports import figures
 from gradeschool.reports.figures import (
     DOUBLING,
@@ -27,7 +27,6 @@ from gradeschool.reports.figures import (
     save_figure,
 )
 from gradeschool.reports.judged import Share
-from gradeschool.reports.paper_figures import FIGURES, paper_figure
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -54,7 +53,8 @@ def texts_of(draw: Callable[[Any], object]) -> list[str]:
 
 @pytest.mark.parametrize("ending", figures.ENDINGS)
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> None:
-    figure = paper_figure("6a", [[series("best of k", 0.2, 0.3, 0.35, 0.33)]])
+    panel = Panel((series("best of k", 0.2, 0.3, 0.35, 0.33),), "completions", scale=DOUBLING)
+    figure = Figure("figure-7a", (panel,))
     bodies = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}{ending}"
@@ -62,28 +62,6 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> No
         bodies.append(path.read_bytes())
     assert bodies[0] == bodies[1]
     assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d|/Type3|<text", bodies[0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_of_the_paper_is_drawn(tmp_path: Path, name: str) -> None:
-    panels = [[series("fine-tuning", 0.1, 0.2, 0.3, baseline=True),
-               series("verification", 0.1, 0.25, 0.4)]] * len(FIGURES[name].frames)  # fmt: skip
-    figure = paper_figure(name, panels)
-    assert figure.name == f"figure-{name}"
-    assert draw(figure, tmp_path / "x.svg") > 5000
-
-
-def test_a_figure_of_the_paper_may_have_other_panels() -> None:
-    panel = [series("a", 0.1, 0.2)]
-    with pytest.raises(InputError, match="has 2 panels, series are given for 1"):
-        paper_figure("5", [panel])
-    titled = paper_figure("5", [panel], titles=["1M"], x="Problems")
-    assert [(panel.title, panel.x) for panel in titled.panels] == [("1M", "Problems")]
-    with pytest.raises(UnknownNameError, match="5c"):
-        paper_figure("5d", [panel])
-    with pytest.raises(InputError, match="needs series"):
-        paper_figure("6a", [[]])
 
 
 def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:

@@ -10,40 +10,40 @@ import pytest
 
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.models.gguf_file import TINY_FOLDER
+from gradeschool.reports.paper import write_figure, write_report
 from gradeschool.verifier.reproduce import (
     FIGURES,
     LAPTOP,
-    MUON,
     PRESETS,
+    SOLUTIONS,
     TINY,
     Preset,
-    Stage,
     StageError,
+    Stages,
     figure_recipe,
-    measure,
+    needs_of,
     run_stages,
     whole_recipe,
-    write_report,
 )
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SMALL = replace(
-    LAPTOP, families=("comparison",), steps=(1, 1), problems=150, labelled=60, tested=12, k=2,
-    temperature=0.7, n=4, base="new:0.05M", curve=(30,), seeds=(0,), pooled=(),
-    generator=("--epochs", "12", "--vocabulary", "400", "--lr", "1e-2", "--batch", "8",
-               "--loss-on", "solution"),
-    control=(*MUON, "--epochs", "1", "--lr", "3e-3"),
+    LAPTOP, families=("comparison",), steps=(1, 1), problems=100, labelled=40, tested=8, k=2,
+    temperature=0.7, n=8, base="new:0.05M", curve=(), seeds=(0,), pooled=None,
+    generator={"epochs": 10, "vocabulary": 300, "lr": 1e-2, "batch": 8, **SOLUTIONS},
 )  # fmt: skip
 
 
-def assert_in_order(stages: list[Stage]) -> None:
-    """Every stage needs only stages before it, and reads only what they write."""
+def assert_in_order(stages: Stages) -> None:
+    """Every path that a stage reads is written by a stage before it."""
     before: set[str] = set()
-    for stage in stages:
-        assert set(stage.needs) <= before, stage
-        assert stage.name not in before
-        before.add(stage.name)
+    for output, command in stages.items():
+        read = {word.removeprefix("transformers/") for word in command[:-1]}
+        paths = {word for word in read if word.startswith(("problems/", "seed-"))}
+        assert paths == set(needs_of(command, stages)) <= before, command
+        assert command[-1] == output
+        before.add(output)
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
@@ -55,13 +55,14 @@ def test_each_stage_needs_only_those_before_it(preset: Preset) -> None:
 def test_a_figure_has_its_stages_and_points(name: str) -> None:
     stages, points = figure_recipe(LAPTOP, name)
     assert_in_order(stages)
-    assert points
-    assert all("" not in stage.command for stage in stages)
+    assert {point.run for point in points} | {point.scores for point in points} - {""} <= set(
+        stages
+    )
 
 
 def test_an_unknown_figure_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="no figure is called '8'"):
-        figure_recipe(LAPTOP, "8")
+    with pytest.raises(UnknownNameError, match="no figure is called '9'"):
+        figure_recipe(LAPTOP, "9")
 
 
 def test_the_commands_are_printed_without_running(gradeschool: Command) -> None:
@@ -74,19 +75,20 @@ def test_the_commands_are_printed_without_running(gradeschool: Command) -> None:
 
 def test_the_recipe_of_the_shipped_files_is_that_of_their_source() -> None:
     source = (TINY_FOLDER / "SOURCE.md").read_text("utf-8")
-    assert [stage.command[:2] for stage in whole_recipe(TINY)[-2:]] == [("verifier", "export")] * 2
+    assert list(whole_recipe(TINY))[-2:] == ["seed-0/generator.gguf", "seed-0/verifier.gguf"]
     assert "verifier reproduce --preset tiny" in source
 
 
 def test_a_failed_stage_names_its_log_and_is_run_again(tmp_path: Path) -> None:
-    bad = [Stage("bad", ("score", "nothing.jsonl"))]
+    bad = {"bad": ("score", "nothing.jsonl", ">", "bad")}
     with pytest.raises(StageError, match=r"(?s)'bad' ended with status 2.*full output"):
         run_stages(bad, tmp_path, 1, lambda _: None)
-    good = Stage("list", ("protocols", "list", "--json"), (), "out/list.json")
-    run_stages([good], tmp_path, 1, lambda _: None)
+    good: Stages = {"out/list.json": ("protocols", "list", "--json", ">", "out/list.json")}
+    run_stages(good, tmp_path, 1, lambda _: None)
     assert json.loads((tmp_path / "out" / "list.json").read_text())
+    changed: Stages = {"out/list.json": ("protocols", "list", ">", "out/list.json")}
     with pytest.raises(InputError, match="was run with other settings"):
-        run_stages([replace(good, command=("protocols", "list"))], tmp_path, 1, lambda _: None)
+        run_stages(changed, tmp_path, 1, lambda _: None)
 
 
 @pytest.mark.slow
@@ -97,12 +99,11 @@ def test_a_small_recipe_from_nothing_to_its_report(tmp_path: Path) -> None:
     run_stages(whole_recipe(SMALL), tmp_path, 2, told.append)
     report = write_report(SMALL, tmp_path).read_text("utf-8")
     assert "over the majority vote" in report.splitlines()[2]
-    assert "Control 1" in report and "Control 2" in report
-    assert "| 30 |" in report and "| 60 |" in report
+    assert "Control 1" in report and "Control 2" in report and "| 40 |" in report
     count = len(told)
     run_stages(whole_recipe(SMALL), tmp_path, 2, told.append)
     assert len(told) == count  # nothing is run twice
-    stages, points = figure_recipe(SMALL, "direct")
-    run_stages(stages, tmp_path, 1, told.append)
-    both = measure(tmp_path, 0, points)
-    assert [point.series for point in both] == ["with steps", "answer alone"]
+    for name in ("7a", "7b"):
+        _, points = figure_recipe(SMALL, name)
+        assert len(write_figure(tmp_path, name, points)) > 4
+        assert (tmp_path / "figures" / f"{name}.svg").stat().st_size > 5000

@@ -169,10 +169,10 @@ def command() -> None:
 @click.option("-d", "--dataset", required=True,
               help="Problems with solutions: a name from `gradeschool data list`, or a "
                    "file.")  # fmt: skip
-@click.option("--loss-on", type=click.Choice(["solution", "both"]), default="both",
+@click.option("--loss-on", type=click.Choice(["solution", "both", "answer"]), default="both",
               show_default=True,
-              help="Compute the loss on the solution, or as the paper on the question "
-                   "too.")  # fmt: skip
+              help="Compute the loss on the solution, or as the paper on the question too; or on "
+                   "the final answer alone, without steps.")  # fmt: skip
 @click.option("--vocabulary", type=click.IntRange(min=1), default=1024, show_default=True,
               help="Vocabulary size of a new model.")  # fmt: skip
 @click.option("--dev", help="Problems for the curves: loss, test@1 and test@k after every epoch.")
@@ -631,7 +631,7 @@ def bench_command(
 @click.option("-o", "--output", type=FOLDER,
               help="Output folder; by default reproduce-PRESET.")  # fmt: skip
 @click.option("--figure", "figures", multiple=True, metavar="NAME",
-              help="Make only this figure of the paper: 2, 3, 5, 5a, 5b, 5c, 6a, 6b, 7, or direct "
+              help="Make only this figure of the paper: 2, 5, 6a, 6b, 6c, 7a, 7b, 8, or direct "
                    "(answers without steps); may be repeated.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(min=1), help="Use only the first N training seeds.")
 @click.option("--jobs", type=click.IntRange(min=1),
@@ -651,44 +651,39 @@ def reproduce_command(
     Example: gradeschool verifier reproduce --preset laptop -o reproduction
     """
     from dataclasses import replace
-    from shlex import join
+    from shlex import quote
 
     from gradeschool.machine import cores
     from gradeschool.verifier.base_model import identity_of, needs_training_packages
-    from gradeschool.verifier.reproduce import (
-        PRESETS,
-        figure_recipe,
-        run_stages,
-        whole_recipe,
-        write_figure,
-        write_report,
-    )
+    from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
 
     chosen = PRESETS[preset]
-    if not chosen.base and model is None:
-        raise InputError(f"--preset {preset} needs --model: give a Hugging Face folder or a "
-                         "FILE.gguf")  # fmt: skip
-    if chosen.base and model is not None:
-        raise InputError(f"--preset {preset} takes no --model; leave it out, or give --preset "
-                         "pretrained")  # fmt: skip
+    if bool(chosen.base) == bool(model):
+        raise InputError(
+            f"--preset {preset} takes no --model; leave it out, or give --preset pretrained"
+            if model else
+            f"--preset {preset} needs --model: give a Hugging Face folder or a FILE.gguf"
+        )  # fmt: skip
     if model is not None:
         identity_of(model)
         chosen = replace(chosen, base=str(Path(model).resolve()))
     if seeds is not None:
         chosen = replace(chosen, seeds=chosen.seeds[:seeds])
     plans = {name: figure_recipe(chosen, name) for name in figures}
-    stages = {stage.name: stage for plan, _ in plans.values() for stage in plan}
-    if not plans:
-        stages = {stage.name: stage for stage in whole_recipe(chosen)}
+    stages = {} if plans else whole_recipe(chosen)
+    for more, _ in plans.values():
+        stages |= more
     if dry_run:
-        for stage in stages.values():
-            say(join(["gradeschool", *stage.command])
-                + (f" > {stage.stdout}" if stage.stdout else ""))  # fmt: skip
+        for command in stages.values():
+            say(" ".join(["gradeschool", *(word if word == ">" else quote(word)
+                                           for word in command)]))  # fmt: skip
         return
     needs_training_packages()
+    from gradeschool.reports.paper import write_figure, write_report
+
     root = output or Path(f"reproduce-{preset}")
-    run_stages(list(stages.values()), root, jobs or cores(), warn_plainly)
+    run_stages(stages, root, jobs or cores(), warn_plainly)
     for name, (_, points) in plans.items():
-        say("\n".join(write_figure(chosen, root, name, points)))
+        say("\n".join(write_figure(root, name, points)))
     if not plans:
         say(write_report(chosen, root).read_text(encoding="utf-8"), end="")

@@ -1,7 +1,6 @@
 """Figures for papers, drawn by matplotlib: curves, and what a report shows of runs.
 
-One style for all of them. `Figure` is a record of curves that others fill, such as those of Cobbe
-et al. 2021 (`paper_figures`).
+One style for all of them. `Figure` is a record of curves that others fill (`reports.paper`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import load_datasets
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.transformers_model import TransformersEngine
-from gradeschool.problem import Problem
+from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.judge import judge
 from gradeschool.verifier.base_model import (
     VOCABULARY,
@@ -35,13 +35,13 @@ class Finetuning(TrainingSettings):
     """The settings of a fine-tuning.
 
     model: a folder, a FILE.gguf or "new:SIZE". loss_on: "both", the paper's, learns the question
-    too. dev: a dataset for curves; `dev_problems` of its problems are used, each sampled
-    `dev_samples` times.
+    too; "answer" replaces the solution by its final answer, for the ablation without steps. dev: a
+    dataset for curves; `dev_problems` of its problems are used, each sampled `dev_samples` times.
     """
 
     model: str
     dataset: str
-    loss_on: Literal["solution", "both"] = "both"
+    loss_on: Literal["solution", "both", "answer"] = "both"
     vocabulary: int = VOCABULARY
     dev: str | None = None
     dev_problems: int = 100
@@ -57,6 +57,8 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     datasets = load_datasets([settings.dataset, *([settings.dev] if settings.dev else [])])
     data = datasets[settings.dataset]
     problems = data.problems[: settings.limit]
+    if settings.loss_on == "answer":
+        problems = tuple(replace(each, solution=f"{MARKER} {each.gold}") for each in problems)
     dev = datasets[settings.dev].problems[: settings.dev_problems] if settings.dev else ()
     facts = {
         **asdict(settings),
