@@ -17,6 +17,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from json import loads  # bound here: the called code may replace those of json
@@ -45,13 +46,14 @@ class Call(NamedTuple):
     the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
     f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
     does. gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
-    name in use. prompts: the batch takes prompts too.
+    name in use. prompts: the batch takes prompts too. thread: call it in a second thread.
     """
 
     way: str
     gold: str = "text"
     name: str = ""
     prompts: bool = False
+    thread: bool = False
 
 
 class Reply(NamedTuple):
@@ -227,9 +229,18 @@ def _answer(
     """Return the fields of a Reply; without a completion, the ways to call the function."""
     if completion is None or gold is None or call is None:
         return calls_of(function)
-    positional, named = arguments(function, Call(*call), completion, gold, problem)
+    way = Call(*call)
+    positional, named = arguments(function, way, completion, gold, problem)
+
+    def run() -> Any:
+        return attempt(lambda: _finished(function(*positional, **named)))
+
     start = time.process_time()
-    value = attempt(lambda: _finished(function(*positional, **named)))
+    if way.thread:
+        with ThreadPoolExecutor(1) as threads:
+            value = threads.submit(run).result()
+    else:
+        value = run()
     seconds = time.process_time() - start
     if isinstance(value, Raised):
         return [None, None, "", str(value), seconds]

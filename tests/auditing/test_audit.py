@@ -33,17 +33,21 @@ def finding_named(report: AuditReport, name: str) -> AuditFinding:
     return findings[name]
 
 
-# What it finds
-
-
-def test_a_suffix_comparison() -> None:
-    report = audited(scorers.ends_with)
+def test_a_suffix_comparison_that_needs_the_main_thread() -> None:
+    report = audited(scorers.by_alarm)
     suffix = finding_named(report, "false-accept/suffix")
     assert (suffix.completion, suffix.gold, suffix.got) == ("11", "1", "True")
     assert suffix.failed == suffix.tried > 100
     assert len(report.read) == len(FORMATS)
     assert not {"prefix", "five significant digits"} & {finding.kind for finding in report.findings}
     assert finding_named(report, "false-reject/thousands-commas").completion == "1,000"
+    thread = finding_named(report, "crash/in-a-second-thread")
+    assert "True, in a second thread ValueError: signal only works in main" in thread.got
+    for finding in report.findings:  # the examples are real
+        if finding.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
+            verdict = scorers.ends_with(finding.completion, finding.gold)
+            assert verdict is (finding.fault is Fault.FALSE_ACCEPT)
+            assert repr(verdict) == finding.got
 
 
 @pytest.mark.slow
@@ -63,12 +67,6 @@ def test_a_scorer_that_runs_what_it_reads() -> None:
     slow = finding_named(report, "slow/odd-number-'9**9**9'")
     assert "no answer within" in slow.got
     assert set(report.read) == {"#### N", "N"}
-
-
-def test_a_gold_that_only_occurs() -> None:
-    report = audited(scorers.contained)
-    kinds = {finding.kind for finding in report.of(Fault.FALSE_ACCEPT)}
-    assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
 
 
 @pytest.mark.slow
@@ -101,20 +99,10 @@ def test_the_same_audit_has_the_same_findings() -> None:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
 
     once, again = audited(scorers.contained), audit(scorers.contained, longest=LONGEST)
+    kinds = {finding.kind for finding in once.of(Fault.FALSE_ACCEPT)}
+    assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
     assert without_times(once) == without_times(again)
     assert json.loads(json.dumps(once.to_json()))["scorer"] == "tests.support.scorers:contained"
-
-
-def test_findings_are_real() -> None:
-    """Every example of a verdict, given to the function itself, has the reported verdict."""
-    for finding in audited(scorers.ends_with).findings:
-        if finding.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
-            verdict = scorers.ends_with(finding.completion, finding.gold)
-            assert verdict is (finding.fault is Fault.FALSE_ACCEPT)
-            assert repr(verdict) == finding.got
-
-
-# What can be audited
 
 
 @pytest.mark.parametrize(
@@ -126,10 +114,7 @@ def test_findings_are_real() -> None:
         ("nowhere_at_all:function", "No module named 'nowhere_at_all'"),
         ("tests.support.scorers:nothing", "has no attribute 'nothing'"),
         ("tests.support.scorers:not_callable", "not_callable is not callable"),
-        (
-            "tests.support.scorers:of_three",
-            r"takes \(first, second, third\); wrap it in a function",
-        ),
+        ("tests.support.scorers:of_three", r"takes \(first, second, third\); wrap it"),
         ("tests.support.scorers:never", "accepts no right answer in any of 15 formats"),
         ("tests.support.scorers:raises", "it raises RuntimeError: out of order"),
     ],
@@ -148,42 +133,23 @@ def test_a_function_that_no_other_process_finds_is_refused() -> None:
             audited(function)
 
 
-# Published scorers
-
-KNOWN = {
-    "suffix": ("inspect/match-numeric@<=0.3.220", "false-accept/suffix", "11", "1"),
-    "five digits": (
-        "inspect/match-numeric@>=0.3.253",
-        "false-accept/five-significant-digits",
-        "100001",
-        "100000",
-    ),
-    "sign": ("olmes/gsm8k-tulu", "false-accept/sign", "-1", "1"),
-    "comma": ("opencompass/gsm8k", "false-reject/thousands-commas", "1,000", "1000"),
-    "comma, accepted": (
-        "opencompass/gsm8k",
-        "false-accept/last-thousands-group",
-        "2,001",
-        "1",
-    ),
-    "10,000 digits": (
-        "multi-pattern",
-        "crash/OverflowError-on-long-texts",
-        "9" * 309,
-        "18",
-    ),
-}
+KNOWN = [
+    ("inspect/match-numeric@<=0.3.220", "false-accept/suffix", "11", "1"),
+    ("inspect/match-numeric@>=0.3.253", "false-accept/five-significant-digits", "100001", "100000"),
+    ("olmes/gsm8k-tulu", "false-accept/sign", "-1", "1"),
+    ("opencompass/gsm8k", "false-reject/thousands-commas", "1,000", "1000"),
+    ("opencompass/gsm8k", "false-accept/last-thousands-group", "2,001", "1"),
+    ("multi-pattern", "crash/OverflowError-on-long-texts", "9" * 309, "18"),
+]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [name if name == "suffix" else pytest.param(name, marks=pytest.mark.slow) for name in KNOWN],
-)
-def test_a_known_fault_is_found_with_its_smallest_example(case: str) -> None:
-    scorer, name, completion, gold = KNOWN[case]
+@pytest.mark.slow
+@pytest.mark.parametrize(("scorer", "name", "completion", "gold"), KNOWN)
+def test_a_known_fault_has_its_smallest_example(
+    scorer: str, name: str, completion: str, gold: str
+) -> None:
     finding = finding_named(published(scorer), name)
     assert (finding.completion, finding.gold) == (completion, gold)
-    assert finding.failed > 0
 
 
 @pytest.mark.slow
@@ -208,29 +174,15 @@ def test_a_strict_scorer_is_held_to_the_formats_that_it_reads() -> None:
     assert all(finding.shapes == ("#### N",) for finding in report.of(Fault.FALSE_REJECT))
 
 
-# The report
-
-
-def test_allowed_findings_do_not_count() -> None:
-    report = audited(scorers.contained)
-    every = {finding.fault.value for finding in report.findings}
-    assert report.counting(every) == ()
-    assert len(report.counting(["false-accept/suffix"])) == len(report.findings) - 1
-    assert not report.clean
-    with pytest.raises(UnknownNameError, match="did you mean false-accept/suffix"):
-        report.counting(["false-accept/sufix"])
-
-
 def finding(fault: Fault, kind: str, completion: str = "11") -> AuditFinding:
     return AuditFinding(fault, kind, "why", completion, repr(completion), "1", "True", 2, 5)
 
 
-def test_a_finding_is_named_by_its_class_and_kind_in_one_word() -> None:
+def test_what_is_allowed_does_not_count() -> None:
     ten = finding(Fault.FALSE_ACCEPT, "ten times")
     crash = finding(Fault.CRASH, "KeyError")
     report = AuditReport("mine", "f", (), (), 9, 0, (ten, crash))
     assert (ten.name, crash.name) == ("false-accept/ten-times", "crash/KeyError")
-    assert report.of(Fault.CRASH) == (crash,)
     assert report.counting([]) == (ten, crash)
     assert report.counting(["false-accept/ten-times"]) == (crash,)
     assert report.counting(["crash"]) == (ten,)
@@ -241,14 +193,12 @@ def test_a_finding_is_named_by_its_class_and_kind_in_one_word() -> None:
     [
         ("slow", True),
         ("crash/AnyError", True),
-        ("odd-return/nan", True),
         ("false-reject/thousands-commas", True),
         ("false-accept/thousands-commas", False),  # right answers are not accepted by mistake
         ("false-reject/anything", False),
-        ("fast", False),
     ],
 )
-def test_names_of_exceptions_are_free_and_those_of_kinds_are_not(name: str, is_known: bool) -> None:
+def test_names_that_an_allowance_may_have(name: str, is_known: bool) -> None:
     if is_known:
         check_names([name])
     else:

@@ -217,3 +217,9 @@ def closes_everything(completion: str, gold: str) -> bool:
     if completion == LONG_RUN:
         os.closerange(0, 100)
     return completion.endswith(gold)
+
+
+def by_alarm(completion: str, gold: str) -> bool:
+    """Bounds its own time by a signal, which works in the main thread only."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return ends_with(completion, gold)

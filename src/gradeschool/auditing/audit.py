@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ GOLDS_IN_WORDS = {
 }
 EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
 ON_LONG_TEXTS = " on long texts"
+SECOND_THREAD = "in a second thread"
 SHORT_EXAMPLE = 60  # characters
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
@@ -120,20 +121,11 @@ class AuditFinding:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values. A long completion is null; its recipe is always given."""
-        short = len(self.completion) <= LONGEST_SHOWN
-        return {
-            "fault": self.fault.value,
-            "kind": self.kind,
-            "name": self.name,
-            "why": self.why,
-            "completion": self.completion if short else None,
-            "recipe": self.recipe,
-            "gold": self.gold,
-            "got": self.got,
-            "failed": self.failed,
-            "tried": self.tried,
-            "formats": list(self.shapes),
-        }
+        fields = asdict(self) | {"fault": self.fault.value, "name": self.name}
+        fields["formats"] = list(fields.pop("shapes"))
+        if len(self.completion) > LONGEST_SHOWN:
+            fields["completion"] = None
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +224,7 @@ def audit(
         read = _formats_read(scorer, name)
         tell("right and wrong answers")
         failures, tried = _try_cases(scorer, read, seed)
+        failures += _try_second_thread(scorer, read)
         tell("hostile texts")
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
@@ -367,7 +360,7 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     return best
 
 
-class Failure(NamedTuple):
+class AuditFailure(NamedTuple):
     """A question, the fault of its reply, and where it comes from.
 
     case: the case of the suite, if any; hostile: the hostile text, if any.
@@ -394,7 +387,7 @@ def length_order(completion: str, gold: str) -> tuple[int, bool, str, str]:
 
 def _try_cases(
     scorer: AuditedScorer, read: tuple[str, ...], seed: int
-) -> tuple[list[Failure], dict[str, int]]:
+) -> tuple[list[AuditFailure], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
     cases = suite(seed)
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
@@ -416,7 +409,7 @@ def _try_cases(
 
 def _changing(
     scorer: AuditedScorer, questions: list[Question], replies: list[Reply]
-) -> Iterator[Failure]:
+) -> Iterator[AuditFailure]:
     """Repeat some questions in the opposite order: a verdict must depend on nothing else."""
     some = list(zip(questions, replies, strict=True))[::-ASKED_AGAIN]
     again = scorer.replies([question for question, _ in some], again=True)
@@ -427,12 +420,33 @@ def _changing(
             said = [f"raises {reply.raised[:60]}" if reply.raised else reply.shown
                     for reply in (first, second)]  # fmt: skip
             why = "the same question must get the same verdict"
-            yield Failure(Fault.CHANGING, "asked twice", why, question, ", then ".join(said))
+            yield AuditFailure(Fault.CHANGING, "asked twice", why, question, ", then ".join(said))
 
 
-def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[Failure]:
+def _try_second_thread(scorer: AuditedScorer, read: tuple[str, ...]) -> list[AuditFailure]:
+    """Ask plain questions again in a second thread, as trainers and servers do.
+
+    There `signal.alarm` raises, and what a scorer keeps for each thread is empty.
+    """
+    questions = [Question(BY_SHAPE[read[0]].write(gold), gold) for gold in PROBES]
+    first, call = scorer.replies(questions), scorer.call
+    scorer.call = call._replace(thread=True)
+    second = scorer.replies(questions)
+    scorer.call = call
+    failures = []
+    for question, here, there in zip(questions, first, second, strict=True):
+        if NOT_CALLED in (here, there) or here.raised or here.score == there.score:
+            continue
+        fault = Fault.CRASH if there.raised else Fault.CHANGING
+        why = "a reward is called from several threads, where signals do not work"
+        got = f"{here.shown}, in a second thread {there.raised or there.shown}"
+        failures.append(AuditFailure(fault, SECOND_THREAD, why, question, got))
+    return failures
+
+
+def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure]:
     """Try longer and longer texts; a shape that took too long is not made longer."""
-    failures: list[Failure] = []
+    failures: list[AuditFailure] = []
     slow: set[str] = set()
     for texts in rounds(longest):
         texts = [text for text in texts if text.name not in slow]
@@ -444,7 +458,7 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[Failure]:
     return failures
 
 
-def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> Failure | None:
+def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> AuditFailure | None:
     """Return the failure of a reply to a case, None if the reply is right."""
     question = Question(case.completion, case.gold)
     if reply is NOT_CALLED:
@@ -455,10 +469,10 @@ def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> Fa
     if scorer.accepts(reply) is case.kind.right:
         return None
     fault = Fault.FALSE_REJECT if case.kind.right else Fault.FALSE_ACCEPT
-    return Failure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
+    return AuditFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
 
 
-def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> Failure | None:
+def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> AuditFailure | None:
     """Return the failure of a reply to a hostile text, whatever the verdict."""
     failure = _trouble(question, reply)
     if failure is None:
@@ -469,7 +483,7 @@ def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> 
     return failure._replace(hostile=text, kind=kind)
 
 
-def _trouble(question: Question, reply: Reply) -> Failure | None:
+def _trouble(question: Question, reply: Reply) -> AuditFailure | None:
     """Return a failure that any question may show: an exception, a long wait, an odd value."""
     if reply is NOT_CALLED:
         return None
@@ -477,14 +491,14 @@ def _trouble(question: Question, reply: Reply) -> Failure | None:
     if reply.hung or reply.seconds > max(SECONDS, SECONDS_PER_CHARACTER * length):
         slow = f"{reply.seconds:.1f} s of computing for {length:,} characters"
         what = f"stopped: {reply.raised} ({length:,} characters)" if reply.hung else slow
-        return Failure(Fault.SLOW, "hang" if reply.hung else "slow", what, question, what)
+        return AuditFailure(Fault.SLOW, "hang" if reply.hung else "slow", what, question, what)
     if reply.raised:
         found = EXCEPTION.search(reply.raised)
         kind = found[1] if found else reply.raised[:60]
-        return Failure(Fault.CRASH, kind, "a text must not raise", question, reply.raised)
+        return AuditFailure(Fault.CRASH, kind, "a text must not raise", question, reply.raised)
     if reply.score is None:
         why = "a verdict is True, False or a finite number"
-        return Failure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
+        return AuditFailure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
     return None
 
 
@@ -492,14 +506,14 @@ def _trouble(question: Question, reply: Reply) -> Failure | None:
 
 
 def _findings(
-    failures: Iterable[Failure],
+    failures: Iterable[AuditFailure],
     tried: dict[str, int],
     questions: int,
     scorer: AuditedScorer,
     read: frozenset[str],
 ) -> tuple[AuditFinding, ...]:
     """Return one finding for each kind, worst first, then in the order of the suite."""
-    groups: defaultdict[tuple[Fault, str], list[Failure]] = defaultdict(list)
+    groups: defaultdict[tuple[Fault, str], list[AuditFailure]] = defaultdict(list)
     for failure in failures:
         groups[failure.fault, failure.kind].append(failure)
     faults, kinds = list(Fault), list(tried)
@@ -531,7 +545,9 @@ def _findings(
     return tuple(findings.values())
 
 
-def _smallest(group: Iterable[Failure], scorer: AuditedScorer, read: frozenset[str]) -> Failure:
+def _smallest(
+    group: Iterable[AuditFailure], scorer: AuditedScorer, read: frozenset[str]
+) -> AuditFailure:
     """Return the smallest failure with the same fault and kind that can be found quickly."""
     ranked = sorted(group, key=lambda failure: failure.size)
     by_shape = {
@@ -544,13 +560,16 @@ def _smallest(group: Iterable[Failure], scorer: AuditedScorer, read: frozenset[s
             failure = _smaller_gold(failure, scorer, read)
         elif failure.hostile is not None:
             failure = _fewer_units(failure, failure.hostile, scorer)
-        if failure.fault is Fault.CRASH and len(failure.question.completion) <= LONGEST_CUT:
+        is_short = len(failure.question.completion) <= LONGEST_CUT
+        if failure.fault is Fault.CRASH and failure.kind != SECOND_THREAD and is_short:
             failure = _cut(failure, scorer)
         smaller.append(failure)
     return min(smaller, key=lambda failure: failure.size)
 
 
-def _smaller_gold(failure: Failure, scorer: AuditedScorer, read: frozenset[str]) -> Failure:
+def _smaller_gold(
+    failure: AuditFailure, scorer: AuditedScorer, read: frozenset[str]
+) -> AuditFailure:
     """Return the failure with the smallest gold, in its own format or as a bare number."""
     case = failure.case
     if case is None or not case.gold.lstrip("-").isdigit() or case.gold == BEYOND_FLOATS:
@@ -574,10 +593,10 @@ def _smaller_gold(failure: Failure, scorer: AuditedScorer, read: frozenset[str])
     return min([failure, *same], key=lambda each: each.size)
 
 
-def _fewer_units(failure: Failure, text: HostileText, scorer: AuditedScorer) -> Failure:
+def _fewer_units(failure: AuditFailure, text: HostileText, scorer: AuditedScorer) -> AuditFailure:
     """Return the failure with fewer units: the fewest that raise, about the fewest that hang."""
 
-    def failing(shorter: HostileText) -> Failure | None:
+    def failing(shorter: HostileText) -> AuditFailure | None:
         question = Question(shorter.text, failure.question.gold)
         other = _failure_of_hostile(shorter, question, scorer.reply(question))
         return other if other and other.fault is failure.fault else None
@@ -602,7 +621,7 @@ def _fewer_units(failure: Failure, text: HostileText, scorer: AuditedScorer) -> 
     return failure
 
 
-def _cut(failure: Failure, scorer: AuditedScorer) -> Failure:
+def _cut(failure: AuditFailure, scorer: AuditedScorer) -> AuditFailure:
     """Return the failure without the pieces of its text that are not needed to raise."""
     raised = (failure.fault, failure.kind.removesuffix(ON_LONG_TEXTS))
     size = len(failure.question.completion)

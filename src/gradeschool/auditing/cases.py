@@ -86,23 +86,14 @@ class AnswerFormat(NamedTuple):
 HASHES = AnswerFormat("#### N")
 BOX = AnswerFormat(r"The result is $\boxed{N}$.", latex=True, closed=True)
 BARE = AnswerFormat("N")
+OPEN = ("The answer is N.", "So the answer is N.", "The final answer is N", "ANSWER: N",
+        "Answer: N", "**Final Answer:** N")  # fmt: skip
+CLOSED = ("Final answer: **N**", "<answer>N</answer>",
+          "<think>This is easy.</think>\n<answer>N</answer>")  # fmt: skip
 FORMATS = (
-    HASHES,
-    BOX,
-    AnswerFormat("The answer is N."),
-    AnswerFormat("So the answer is N."),
-    AnswerFormat("The final answer is N"),
-    AnswerFormat("ANSWER: N"),
-    AnswerFormat("Answer: N"),
-    AnswerFormat("**Final Answer:** N"),
-    AnswerFormat("Final answer: **N**", closed=True),
-    AnswerFormat("<answer>N</answer>", closed=True),
-    AnswerFormat("<think>This is easy.</think>\n<answer>N</answer>", closed=True),
-    AnswerFormat("A: N"),
-    BARE,
-    AnswerFormat("In the end that is N."),
-    AnswerFormat("Total = N"),
-)
+    HASHES, BOX, *map(AnswerFormat, OPEN), *(AnswerFormat(shape, closed=True) for shape in CLOSED),
+    AnswerFormat("A: N"), BARE, AnswerFormat("In the end that is N."), AnswerFormat("Total = N"),
+)  # fmt: skip
 BY_SHAPE = {form.shape: form for form in FORMATS}
 
 
@@ -139,21 +130,12 @@ class AuditCase(NamedTuple):
 
 def right(name: str, why: str, numbers: Numbers) -> CaseKind:
     """Return a kind whose numbers are other spellings of the gold, in every format."""
-    return CaseKind(name, True, why, _in_place(numbers))
+    return CaseKind(name, True, why, lambda form, gold: map(form.write, numbers(gold)))
 
 
 def wrong(name: str, why: str, numbers: Numbers) -> CaseKind:
     """Return a kind whose numbers are not the gold, in every format."""
-    return CaseKind(name, False, why, _in_place(numbers))
-
-
-def _in_place(numbers: Numbers) -> Texts:
-    return lambda form, gold: [form.write(number) for number in numbers(gold)]
-
-
-def _digits(gold: str) -> tuple[str, str]:
-    """Split a gold into its sign and its digits."""
-    return ("-", gold[1:]) if gold.startswith("-") else ("", gold)
+    return right(name, why, numbers)._replace(right=False)
 
 
 def _scaled(*factors: str) -> Numbers:
@@ -166,17 +148,18 @@ def _moved(low: int, high: float, *terms: int) -> Numbers:
 
 
 def _swapped(gold: str) -> Iterator[str]:
-    sign, digits = _digits(gold)
+    sign, digits = gold[: gold.startswith("-")], gold.lstrip("-")
     for place in range(len(digits) - 1):
-        if digits[place] != digits[place + 1] and (place or digits[place + 1] != "0"):
-            swapped = digits[place + 1] + digits[place]
-            yield f"{sign}{digits[:place]}{swapped}{digits[place + 2 :]}"
+        first, second = digits[place : place + 2]
+        if first != second and (place or second != "0"):
+            yield f"{sign}{digits[:place]}{second}{first}{digits[place + 2 :]}"
             return
 
 
 def _negated(gold: str) -> Iterable[str]:
-    sign, digits = _digits(gold)
-    return () if digits == "0" else (digits, f"+{digits}") if sign else (f"-{digits}",)
+    if gold.startswith("-"):
+        return gold[1:], f"+{gold[1:]}"
+    return () if gold == "0" else (f"-{gold}",)
 
 
 def _whole(make: Callable[[str], Iterable[str]], shortest: int = 1, longest: int = 99) -> Numbers:
@@ -262,32 +245,29 @@ FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 DRESSES = (("**", "**"), ("*", "*"), ("`", "`"), ("(", ")"), ('"', '"'), ("$", "$"),
            (r"\(", r"\)"), (r"$\boxed{", "}$"))  # fmt: skip
-SPACES = " \u00a0\u202f\u2009"
 
 
-def _thousands(gold: str) -> bool:
-    return len(gold.lstrip("-")) > 3 and "," not in gold
+def _between_thousands(marks: Sequence[str]) -> Numbers:
+    def numbers(gold: str) -> Iterable[str]:
+        fits = len(gold.lstrip("-")) > 3 and "," not in gold
+        return [grouped(gold, mark) for mark in marks] if fits else []
+
+    return numbers
 
 
-def _unsigned(gold: str) -> bool:
-    return not gold.startswith("-")
+def _in_math(numbers: Numbers) -> Texts:
+    """Write numbers in the formats that are in math mode."""
+    return lambda form, gold: map(form.write, numbers(gold)) if form.latex else ()
 
 
-def _between_thousands(marks: str) -> Numbers:
-    return lambda gold: [grouped(gold, mark) for mark in marks] if _thousands(gold) else []
-
-
-def _scientific(gold: str) -> Iterator[str]:
-    _, digits, _ = Decimal(gold).as_tuple()
-    tail = len(digits) - 1
-    if tail > 2:
-        mantissa = times(gold, f"1e-{tail}")
-        yield f"{mantissa}e{tail}"
-        yield f"{mantissa} x 10^{tail}"
+def _scientific(gold: str) -> Iterable[str]:
+    tail = len(Decimal(gold).as_tuple().digits) - 1
+    mantissa = times(gold, f"1e-{tail}")
+    return [f"{mantissa}e{tail}", f"{mantissa} x 10^{tail}"] if tail > 2 else []
 
 
 def _currency(gold: str) -> Iterable[str]:
-    if not _unsigned(gold):
+    if gold.startswith("-"):
         return [f"-${gold[1:]}", f"$-{gold[1:]}"]
     return [f"${gold}", f"€{gold}", f"£{gold}", f"${gold}.00", f"{gold} €"]
 
@@ -297,56 +277,31 @@ def _equation(gold: str) -> Iterable[str]:
     return [f"{plus(gold, -3)} + 3 = {gold}", f"x = {gold}", *long]
 
 
-def _latex(form: AnswerFormat, gold: str) -> Iterator[str]:
+def _boxed(gold: str) -> Iterable[str]:
     """Write the gold in the forms that only a box or a formula can contain."""
-    if not form.latex:
-        return
-    for number in (
-        rf"\text{{{gold}}}",
-        rf"\textbf{{{gold}}}",
-        rf"{gold} \text{{ eggs}}",
-        rf"{gold}\,\text{{cm}}",
-        rf"\${gold}",
-        rf"{gold}\%",
-        rf"\frac{{{int(gold) * 2}}}{{2}}",
-        rf"{plus(gold, -3)} + 3 = {gold}",
-        rf"\boxed{{{gold}}}",
-    ):
-        yield form.write(number)
+    return [
+        *(rf"\text{{{gold}}}", rf"\textbf{{{gold}}}", rf"{gold} \text{{ eggs}}"),
+        *(rf"{gold}\,\text{{cm}}", rf"\${gold}", rf"{gold}\%", rf"\frac{{{int(gold) * 2}}}{{2}}"),
+        *(f"{plus(gold, -3)} + 3 = {gold}", rf"\boxed{{{gold}}}"),
+    ]
 
 
-def _latex_commas(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form.latex and _thousands(gold):
-        for mark in ("{,}", r"\,", r",\!"):
-            yield form.write(grouped(gold, mark))
+def _dressed(form: AnswerFormat, gold: str) -> Iterable[str]:
+    marks = [] if form.latex else [pair for pair in DRESSES if "N".join(pair) not in form.shape]
+    return [form.write(f"{opening}{gold}{closing}") for opening, closing in marks]
 
 
-def _dressed(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form.latex:
-        return
-    for opening, closing in DRESSES:
-        if f"{opening}N{closing}" not in form.shape:
-            yield form.write(f"{opening}{gold}{closing}")
+def _dotted(form: AnswerFormat, gold: str) -> Iterable[str]:
+    is_open = not form.closed and not form.shape.endswith(".")
+    return [form.write(f"{gold}."), form.write(f"{gold} .")] if is_open else []
 
 
-def _dotted(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if not form.closed and not form.shape.endswith("."):
-        yield form.write(f"{gold}.")
-        yield form.write(f"{gold} .")
-
-
-def _plain(gold: str) -> Iterable[str]:
-    return [gold]
-
-
-def _without_commas(gold: str) -> Iterable[str]:
-    return [gold.replace(",", "")] if "," in gold else []
-
-
-AS_WRITTEN = right("plain", "the gold as written", _plain)
+AS_WRITTEN = right("plain", "the gold as written", lambda gold: [gold])
 COMMA_GOLDS = (
-    right("gold with commas", "a gold's commas are not part of its value", _without_commas),
-    right("commas on both sides", "the answer is the gold, character for character", _plain),
+    right("gold with commas", "a gold's commas are not part of its value",
+          lambda gold: [gold.replace(",", "")] if "," in gold else []),
+    right("commas on both sides", "the answer is the gold, character for character",
+          lambda gold: [gold]),
 )  # fmt: skip
 DECIMAL_GOLDS = (
     right("decimal gold with more zeros", "zeros at the end of a decimal do not change it",
@@ -357,9 +312,9 @@ DECIMAL_GOLDS = (
 SPELLINGS = (
     right("thousands commas", "thousands commas do not change a number", _between_thousands(",")),
     CaseKind("thousands commas in LaTeX", True, "thousands commas do not change a number",
-             _latex_commas),
+             _in_math(_between_thousands(("{,}", r"\,", r",\!")))),
     right("spaces between thousands", "spaces between thousands do not change a number",
-          _between_thousands(SPACES)),
+          _between_thousands(" \u00a0\u202f\u2009")),
     right("zero decimals", "decimals of zero do not change a number",
           lambda gold: [f"{gold}.0", f"{gold}.00"]),
     right("currency", "the currency is a unit", _currency),
@@ -370,11 +325,12 @@ SPELLINGS = (
     right("percent sign", "a percentage is given by its number",
           lambda gold: [f"{gold}%", f"{gold} percent"]),
     right("unicode minus", "a minus sign is a minus sign",
-          lambda gold: [] if _unsigned(gold) else [f"−{gold[1:]}"]),
+          lambda gold: [f"−{gold[1:]}"] if gold.startswith("-") else []),
     right("plus sign", "a plus sign does not change a number",
-          lambda gold: [f"+{gold}"] if _unsigned(gold) else []),
+          lambda gold: [] if gold.startswith("-") else [f"+{gold}"]),
     CaseKind("emphasis", True, "marks around a number do not change it", _dressed),
-    CaseKind("inside the box", True, "a box may hold words, a unit or an equation", _latex),
+    CaseKind("inside the box", True, "a box may hold words, a unit or an equation",
+             _in_math(_boxed)),
     CaseKind("period", True, "a period ends the sentence, not the number", _dotted),
     right("fraction", "a fraction is equal to its value",
           lambda gold: [f"{int(gold) * 2}/2", f"{int(gold) * 6}/6"]),
@@ -399,182 +355,133 @@ RUN_ONS = (
 )
 ENDS = ("<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "\n\nQuestion:")
 REMARKS = ("I hope this helps!", "This uses up 3 of her boxes.", "(That is step 2 of 2.)")
-
-Around = Callable[[str], Iterable[str]]
-
-
-def _unlike(gold: str) -> str:
-    """Return a number that is neither the gold nor part of it."""
-    return plus(gold, 3)
-
-
-def _about(make: Around) -> Callable[[AnswerFormat, str], Iterable[str]]:
-    """Put text around the plain completion."""
-    return lambda form, gold: make(form.write(gold))
-
-
-def _spaced(text: str) -> Iterable[str]:
-    windows = f"{LEAD}{text}".replace("\n", "\r\n")
-    return [f"{text} \n", f"\n\n {text}", f"{text}\n\n\n\n", f"\t{text}", windows]
-
-
-def _steps(text: str) -> Iterable[str]:
-    listed = f"1. Fill 3 boxes.\n2. Fill 4 more: 3 + 4 = 7.\n\n{text}"
-    return [f"{LEAD}{text}", listed, f"3 + 4 = <<3+4=7>>7\n{text}"]
-
-
-def _run_ons(form: AnswerFormat, gold: str) -> Iterator[str]:
-    for between in RUN_ONS:
-        yield f"{form.write(gold)}{between}{form.write('4')}"
-
-
-def _thoughts(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if "<think>" not in form.shape:
-        other = _unlike(gold)
-        yield f"<think>Maybe it is {other}. No.</think>\n{form.write(gold)}"
-        yield f"<think>\n{form.write(other)}\nHmm, wait.\n</think>\n\n{form.write(gold)}"
-
-
-def _revised(form: AnswerFormat, gold: str) -> Iterator[str]:
-    yield f"{form.write(_unlike(gold))}{AGAIN}{form.write(gold)}"
-
-
-def _remarks(form: AnswerFormat, gold: str) -> Iterator[str]:
-    for remark in REMARKS[: 1 if form is BARE else None]:  # a bare number is not announced
-        yield f"{form.write(gold)}\n{remark}"
-
-
-def _endless(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form not in (HASHES, BARE) and not gold.startswith("-"):
-        yield f"{form.write(gold)}\n#### {gold}2611010"
-
-
-def _later_conclusion(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form in (HASHES, BOX) and _plural(gold) and int(gold) > 10:
-        part = plus(gold, -3)
-        yield f"Step 1: the first box.\n{form.write(part)}\nThe total is {part} + 3 = {gold}."
-
-
-def _purposes(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is BARE and _plural(gold):
-        yield f"{gold} boxes are needed to pack 80 pens in one trip."
-        yield f"She fills {gold} boxes by month 12."
-
-
 HARMONY = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}"
 
 
-def _harmony(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if "<think>" not in form.shape:
-        yield HARMONY.format(form.write(_unlike(gold)), form.write(gold))
+class Plain(NamedTuple):
+    """A gold in an answer format, which a case surrounds with text.
+
+    other: a number that is neither the gold nor part of it; wrong: that number in the format.
+    """
+
+    form: AnswerFormat
+    gold: str
+
+    @property
+    def text(self) -> str:
+        """The gold in the format."""
+        return self.form.write(self.gold)
+
+    @property
+    def other(self) -> str:
+        """A number that is neither the gold nor part of it."""
+        return plus(self.gold, 3)
+
+    @property
+    def wrong(self) -> str:
+        """The other number in the format."""
+        return self.form.write(self.other)
+
+    @property
+    def is_count(self) -> bool:
+        """Whether there can be that many boxes."""
+        return not self.gold.startswith("-") and self.gold not in ("0", "1")
+
+    @property
+    def is_bare_count(self) -> bool:
+        """Whether there can be that many boxes, in a text without a format."""
+        return self.form is BARE and self.is_count
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the format has thoughts of its own."""
+        return "<think>" in self.form.shape
 
 
-AROUND_RIGHT = (
-    CaseKind("white space", True, "white space is not part of an answer", _about(_spaced)),
-    CaseKind("reasoning before", True, "the answer comes after the reasoning", _about(_steps)),
-    CaseKind("said twice", True, "the same answer is given twice",
-             _about(lambda text: [f"{text}\n{text}"])),
-    CaseKind("run-on question", True, "what the model asks itself next is another question",
-             _run_ons),
-    CaseKind("end marks", True, "marks of the chat format are not part of an answer",
-             _about(lambda text: [f"{text}{end}" for end in ENDS])),
-    CaseKind("thinking", True, "thoughts are not the answer, the text after them is", _thoughts),
-    CaseKind("harmony transcript", True, "the final channel is the answer", _harmony),
-    CaseKind("framed box", True, r"\fbox is a box",
-             lambda form, gold: [form.write(gold).replace("boxed", "fbox")] if form is BOX else []),
-    CaseKind("digits without end", True, "digits that a model did not stop writing are no answer",
-             _endless),
-    CaseKind("conclusion after a part", True, "a later conclusion replaces a partial result",
-             _later_conclusion),
-    CaseKind("number of a purpose", True, "a purpose or a deadline is not the result", _purposes),
-    CaseKind("revision", True, "a revised answer replaces the first one", _revised),
-    CaseKind("remark behind", True, "a remark after the answer does not change it", _remarks),
-    CaseKind("long remark behind", True, "an answer may be far from the end",
-             _about(lambda text: [f"{text}\n{TAIL.strip()}"])),
-    CaseKind("invisible marks", True, "invisible marks are not part of an answer",
-             _about(lambda text: [f"\ufeff{text}", f"{text}\u200b", f"{text}\u200e"])),
-)  # fmt: skip
+def _around(
+    is_right: bool, name: str, why: str, texts: Callable[[Plain], Iterable[str]],
+    where: Callable[[Plain], bool] = lambda plain: True,
+) -> CaseKind:  # fmt: skip
+    """Return a kind of texts around an answer; where: the golds and formats that it applies to."""
+
+    def written(form: AnswerFormat, gold: str) -> Iterable[str]:
+        plain = Plain(form, gold)
+        return texts(plain) if where(plain) else ()
+
+    return CaseKind(name, is_right, why, written)
 
 
-def _plural(gold: str) -> bool:
-    """Return whether the gold can be a number of boxes."""
-    return not gold.startswith("-") and gold not in ("0", "1")
-
-
-def _gold_before(form: AnswerFormat, gold: str) -> Iterator[str]:
-    other = form.write(_unlike(gold))
-    if _plural(gold):
-        yield f"There are {gold} boxes in the room.\n{other}"
-    yield f"<think>Is it {gold}?</think>\n{other}"
-
-
-def _gold_revised(form: AnswerFormat, gold: str) -> Iterator[str]:
-    yield f"{form.write(gold)}{AGAIN}{form.write(_unlike(gold))}"
-
-
-def _gold_behind(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is not BARE and _plural(gold):
-        yield f"{form.write(_unlike(gold))}\nThis uses up {gold} of her boxes."
-
-
-def _gold_in_run_on(form: AnswerFormat, gold: str) -> Iterator[str]:
-    for between in RUN_ONS:
-        yield f"{form.write(_unlike(gold))}{between}{form.write(gold)}"
-
-
-def _unfinished(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is BARE and _plural(gold):
-        yield f"She has {gold} boxes. She fills each of them with"
-        yield f"<think>There are {gold} boxes. Each of them holds some, so we have to"
-
-
-def _refused(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is BARE and _plural(gold):
-        yield f"I am sorry, but I cannot tell how many of the {gold} boxes are full."
-        yield f"The question gives the number {gold}, but not what is asked for."
-
-
-def _denied(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is BARE and _plural(gold):
-        yield f"{gold} is wrong."
-        yield f"It is false that there are {gold} boxes."
-        yield f"I do not think that it is {gold}."
-
-
-def _considered(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if form is BARE and _plural(gold):
-        yield f"It could be {_unlike(gold)}; it could be {gold}."
-        yield f"Suppose the answer is {gold}."
-        yield f"Options: {_unlike(gold)}, {plus(gold, 9)}, {gold}"
-
-
-def _harmony_analysis(form: AnswerFormat, gold: str) -> Iterator[str]:
-    if "<think>" not in form.shape:
-        yield HARMONY.format(form.write(gold), "Sorry, I cannot help with that.")
-
-
-AROUND_WRONG = (
-    CaseKind("gold in the reasoning", False,
-             "the gold is an intermediate result, the answer is another number", _gold_before),
-    CaseKind("gold revised away", False, "the gold is given first, and then taken back",
-             _gold_revised),
-    CaseKind("gold in a remark behind", False,
-             "the answer is another number, the gold follows it", _gold_behind),
-    CaseKind("gold in a run-on question", False,
-             "the gold answers a question that was not asked", _gold_in_run_on),
-    CaseKind("cut off", False,
-             "the text ends before an answer; the gold is an intermediate result", _unfinished),
-    CaseKind("denied", False, "the text says that the gold is wrong", _denied),
-    CaseKind("considered", False, "the gold is considered or one of several options", _considered),
-    CaseKind("harmony analysis", False, "the gold is in the analysis, the final channel gives none",
-             _harmony_analysis),
-    CaseKind("no answer given", False, "no answer is given; the gold is a number of the question",
-             _refused),
-)  # fmt: skip
+AROUND_RIGHT = tuple(_around(True, *row) for row in (
+    ("white space", "white space is not part of an answer",
+     lambda p: [f"{p.text} \n", f"\n\n {p.text}", f"{p.text}\n\n\n\n", f"\t{p.text}",
+                f"{LEAD}{p.text}".replace("\n", "\r\n")]),
+    ("reasoning before", "the answer comes after the reasoning",
+     lambda p: [f"{LEAD}{p.text}", f"1. Fill 3 boxes.\n2. Fill 4 more: 3 + 4 = 7.\n\n{p.text}",
+                f"3 + 4 = <<3+4=7>>7\n{p.text}"]),
+    ("said twice", "the same answer is given twice", lambda p: [f"{p.text}\n{p.text}"]),
+    ("run-on question", "what the model asks itself next is another question",
+     lambda p: [f"{p.text}{between}{p.form.write('4')}" for between in RUN_ONS]),
+    ("end marks", "marks of the chat format are not part of an answer",
+     lambda p: [f"{p.text}{end}" for end in ENDS]),
+    ("thinking", "thoughts are not the answer, the text after them is",
+     lambda p: [f"<think>Maybe it is {p.other}. No.</think>\n{p.text}",
+                f"<think>\n{p.wrong}\nHmm, wait.\n</think>\n\n{p.text}"],
+     lambda p: not p.thinks),
+    ("harmony transcript", "the final channel is the answer",
+     lambda p: [HARMONY.format(p.wrong, p.text)], lambda p: not p.thinks),
+    ("framed box", r"\fbox is a box",
+     lambda p: [p.text.replace("boxed", "fbox")], lambda p: p.form is BOX),
+    ("digits without end", "digits that a model did not stop writing are no answer",
+     lambda p: [f"{p.text}\n#### {p.gold}2611010"],
+     lambda p: p.form not in (HASHES, BARE) and not p.gold.startswith("-")),
+    ("conclusion after a part", "a later conclusion replaces a partial result",
+     lambda p: [f"Step 1: the first box.\n{p.form.write(plus(p.gold, -3))}\n"
+                f"The total is {plus(p.gold, -3)} + 3 = {p.gold}."],
+     lambda p: p.form in (HASHES, BOX) and p.is_count and int(p.gold) > 10),
+    ("number of a purpose", "a purpose or a deadline is not the result",
+     lambda p: [f"{p.gold} boxes are needed to pack 80 pens in one trip.",
+                f"She fills {p.gold} boxes by month 12."], lambda p: p.is_bare_count),
+    ("revision", "a revised answer replaces the first one",
+     lambda p: [f"{p.wrong}{AGAIN}{p.text}"]),
+    ("remark behind", "a remark after the answer does not change it",
+     lambda p: [f"{p.text}\n{each}" for each in (REMARKS[:1] if p.form is BARE else REMARKS)]),
+    ("long remark behind", "an answer may be far from the end",
+     lambda p: [f"{p.text}\n{TAIL.strip()}"]),
+    ("invisible marks", "invisible marks are not part of an answer",
+     lambda p: [f"\ufeff{p.text}", f"{p.text}\u200b", f"{p.text}\u200e"]),
+))  # fmt: skip
+AROUND_WRONG = tuple(_around(False, *row) for row in (
+    ("gold in the reasoning", "the gold is an intermediate result, the answer is another number",
+     lambda p: [*([f"There are {p.gold} boxes in the room.\n{p.wrong}"] if p.is_count else []),
+                f"<think>Is it {p.gold}?</think>\n{p.wrong}"]),
+    ("gold revised away", "the gold is given first, and then taken back",
+     lambda p: [f"{p.text}{AGAIN}{p.wrong}"]),
+    ("gold in a remark behind", "the answer is another number, the gold follows it",
+     lambda p: [f"{p.wrong}\nThis uses up {p.gold} of her boxes."],
+     lambda p: p.form is not BARE and p.is_count),
+    ("gold in a run-on question", "the gold answers a question that was not asked",
+     lambda p: [f"{p.wrong}{between}{p.text}" for between in RUN_ONS]),
+    ("cut off", "the text ends before an answer; the gold is an intermediate result",
+     lambda p: [f"She has {p.gold} boxes. She fills each of them with",
+                f"<think>There are {p.gold} boxes. Each of them holds some, so we have to"],
+     lambda p: p.is_bare_count),
+    ("denied", "the text says that the gold is wrong",
+     lambda p: [f"{p.gold} is wrong.", f"It is false that there are {p.gold} boxes.",
+                f"I do not think that it is {p.gold}."], lambda p: p.is_bare_count),
+    ("considered", "the gold is considered or one of several options",
+     lambda p: [f"It could be {p.other}; it could be {p.gold}.", f"Suppose the answer is {p.gold}.",
+                f"Options: {p.other}, {plus(p.gold, 9)}, {p.gold}"], lambda p: p.is_bare_count),
+    ("harmony analysis", "the gold is in the analysis, the final channel gives none",
+     lambda p: [HARMONY.format(p.text, "Sorry, I cannot help with that.")],
+     lambda p: not p.thinks),
+    ("no answer given", "no answer is given; the gold is a number of the question",
+     lambda p: [f"I am sorry, but I cannot tell how many of the {p.gold} boxes are full.",
+                f"The question gives the number {p.gold}, but not what is asked for."],
+     lambda p: p.is_bare_count),
+))  # fmt: skip
 UNREADABLE_GOLD = CaseKind(
     "gold that is no number", False, "nothing is equal to a gold that cannot be read",
-    lambda form, gold: [form.write("18"), form.write("0")],
-    loose=True,
+    lambda form, gold: [form.write("18"), form.write("0")], loose=True,
 )  # fmt: skip
 
 
@@ -659,55 +566,21 @@ SHORT, MIDDLE, LONG = 10_000, 100_000, 1_000_000
 GOLD = "18"
 # Strings in the place of the number, in every format.
 NUMBERS = {
-    "digits": "9",
-    "commas": ",",
-    "digits and commas": "1,",
-    "points": ".",
-    "decimals": "1.5",
-    "minus signs": "-",
-    "powers": "9**",
-    "divisions": "1/",
-    "zeros": "0",
-    "superscripts": "²",
+    "digits": "9", "commas": ",", "digits and commas": "1,", "points": ".", "decimals": "1.5",
+    "minus signs": "-", "powers": "9**", "divisions": "1/", "zeros": "0", "superscripts": "²",
     "open brackets": "(",
-}
+}  # fmt: skip
 TEXTS = {
-    "open boxes": "\\boxed{",
-    "boxes": "\\boxed{5} ",
-    "fractions": "\\frac{",
-    "open braces": "{",
-    "closed braces": "}",
-    "hashes": "#",
-    "markers": "#### ",
-    "markers with numbers": "#### 5\n",
-    "answers": "The answer is ",
-    "final answers": "Final answer: ",
-    "answer lines": "ANSWER: 5\n",
-    "tags": "<answer>",
-    "thoughts": "<think>",
-    "questions": "Question: ",
-    "spaces": " ",
-    "line breaks": "\n",
-    "tabs": "\t",
-    "dollars": "$",
-    "prices": "$5 ",
-    "numbers": "5 ",
-    "equations": "5=",
-    "stars": "*",
-    "backslashes": "\\",
-    "percentages": "5%",
-    "letters": "a",
-    "lone surrogates": "\ud800",
-    "surrogates and digits": "\udfff5 ",
-    "NUL characters": "\0",
-    "combining accents": "\u0301",
-    "Arabic digits": "٣",
-    "Chinese digits": "三",
-    "emoji": "🦆",
-    "right-to-left marks": "\u202e",
-    "terminal escapes": "\x1b[31m",
-    "line separators": "\u2028",
-}
+    "open boxes": "\\boxed{", "boxes": "\\boxed{5} ", "fractions": "\\frac{", "open braces": "{",
+    "closed braces": "}", "hashes": "#", "markers": "#### ", "markers with numbers": "#### 5\n",
+    "answers": "The answer is ", "final answers": "Final answer: ", "answer lines": "ANSWER: 5\n",
+    "tags": "<answer>", "thoughts": "<think>", "questions": "Question: ", "spaces": " ",
+    "line breaks": "\n", "tabs": "\t", "dollars": "$", "prices": "$5 ", "numbers": "5 ",
+    "equations": "5=", "stars": "*", "backslashes": "\\", "percentages": "5%", "letters": "a",
+    "lone surrogates": "\ud800", "surrogates and digits": "\udfff5 ", "NUL characters": "\0",
+    "combining accents": "\u0301", "Arabic digits": "٣", "Chinese digits": "三", "emoji": "🦆",
+    "right-to-left marks": "\u202e", "terminal escapes": "\x1b[31m", "line separators": "\u2028",
+}  # fmt: skip
 NEAR_ENDS = ("", "x", "}", "\n")
 # Short strings in the place of a number.
 ODD = (
