@@ -79,7 +79,7 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
                    "pred": "1", "result": n < RIGHT}, "", TWELVE, "flags: 20 of 20"),
     "the model's own answer as gold": (
         lambda n: {"question": q(n), "gold": text(n).split()[-1].rstrip("."), "response": text(n)},
-        "", TWELVE, "differ"),
+        "", "model's own answers", "--columns gold=-"),
     "reference as response": (
         lambda n: {"question": q(n), "response": SAMPLE[n].solution}, "", "reference solutions",
         "--columns response="),

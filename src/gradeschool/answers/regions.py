@@ -74,6 +74,9 @@ def thinking_spans(text: str, marks: Marks = ()) -> tuple[list[tuple[int, int]],
     """
     spans: list[tuple[int, int]] = []
     opened = None
+    bracketed = "<" in text or "[" in text or "\u25c1" in text
+    if not marks and not (bracketed or "process:" in text or "assistantfinal" in text):
+        return spans, opened
     if not marks and not any(map(text.__contains__, THOUGHT_SIGNS)):
         return spans, opened
     for mark in _mark_pattern(tuple(marks)).finditer(text):

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize
-from gradeschool.completion import finish_of
+from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import (
     UNNAMED,
@@ -37,52 +38,60 @@ CHAT = ("messages", "conversation", "conversations", "chat", "dialogue", "turns"
 # The canonical names of each role, the better ones first; "answer" is known by its contents.
 TEXTS = (
     *("response", "responses", "completion", "completions", "output", "outputs"),
-    *("generation", "generations", "generated_text", "generated_response", "generated_answer"),
-    *("generated_solution", "generated", "model_output", "model_response", "model_answer"),
-    *("model_prediction", "model_completion", "model_solution", "llm_response", "llm_output"),
-    *("llm_answer", "prediction", "predictions", "predict", "predicted", "candidate", "candidates"),
-    *("output_text", "response_text", "raw_output", "raw_response", "full_response", "choices"),
+    *("generation", "generations", "generated_text", "generated_response"),
+    *("generated_answer", "generated_solution", "generated", "model_output"),
+    *("model_response", "model_answer", "model_prediction", "model_completion"),
+    *("model_solution", "llm_response", "llm_output", "llm_answer", "prediction"),
+    *("predictions", "predict", "predicted", "candidate", "candidates", "output_text"),
+    *("response_text", "raw_output", "raw_response", "full_response", "choices"),
     *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
     *("prediction_text", "pred_text", "model_generation", "full_output"),
 )
 WEAK_TEXTS = (
-    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer", "text"),
-    *("content", "result", "results", "code", "program", *CHAT),
+    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer"),
+    *("text", "content", "result"),
+    *("results", "code", "program", *CHAT),
 )
 QUESTIONS = (
-    *("question", "problem", "question_text", "problem_text", "query", "user_input", "user"),
-    *("instruction", "prompt", "prompts", "full_prompt", "input", "inputs", "input_text", *CHAT),
+    *("question", "problem", "question_text", "problem_text", "query", "user_input"),
+    *("user", "instruction"),
+    *("prompt", "prompts", "full_prompt", "input", "inputs", "input_text", *CHAT),
 )
 GOLDS = (
-    *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer", "groundtruth"),
-    *("gt", "gt_answer", "target", "targets", "expected", "expected_answer", "expected_output"),
-    *("correct_answer", "ideal", "reference_answer", "reference", "references", "true_answer"),
-    *("gold_label", "label", "labels"),
+    *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer"),
+    *("groundtruth", "gt", "gt_answer", "target", "targets", "expected", "expected_answer"),
+    *("expected_output", "correct_answer", "ideal", "reference_answer", "reference"),
+    *("references", "true_answer", "gold_label", "label", "labels"),
 )
-GOLD_WORDS = {"gold", "golden", "target", "truth", "expected"}  # in other names of golds
+# Other names are those of golds if they have one of these words, no word but the others ...
+GOLD_WORDS = {"gold", "golden", "target", "truth", "expected"}
+BESIDE_GOLD = GOLD_WORDS | {
+    *("answer", "answers", "ans", "final", "correct", "true", "ground", "reference"),
+    *("solution", "response", "output", "result"),
+    *("label", "number", "numeric", "int", "parsed", "text", "platinum", "gsm", "gsm8k"),
+    *("math", "test", "dataset", "original"),
+}  # ... and the values are golds
 WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
-    *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id", "qid"),
-    *("uid", "instance_id", "question_index", "problem_index", "sample_idx", "row_id", "row"),
-    *("data_id", "custom_id", "dataset_index", "unnamed_0", ""),
+    *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
+    *("qid", "uid", "instance_id", "question_index", "problem_index", "sample_idx"),
+    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0"),
 )
 RUNS = (*RUN_FIELDS, "checkpoint", "model_path", "system")
-SAMPLES = ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat")
-FINISHES = ("finish", "finish_reason", "stop_reason")
-ERRORS = ("error", "error_message", "exception")
 FLAGS = (
-    *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed", "exact_match"),
-    *("acc", "accuracy", "result", "score", "scores", "reward", "judge", "verdict", "label"),
-    *("labels", "reported_correct", "grade", "match"),
+    *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed"),
+    *("exact_match", "acc", "accuracy", "result", "score", "scores", "reward", "judge"),
+    *("verdict", "label", "labels", "reported_correct", "grade", "match"),
 )
+ERRORS = ("error", "error_message", "exception")
 ROLES: Mapping[str, tuple[str, ...]] = {
     "response": (*TEXTS, *WEAK_TEXTS),
     "question": QUESTIONS,
     "gold": (*GOLDS, *WEAK_GOLDS),
-    "id": IDS,
+    "id": (*IDS, ""),
     "run": RUNS,
-    "sample": SAMPLES,
-    "finish": FINISHES,
+    "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
+    "finish": ("finish", "finish_reason", "stop_reason"),
     "error": ERRORS,
     "flag": FLAGS,
 }
@@ -164,46 +173,35 @@ class Columns:
         self.in_order = in_order
         self.others = others
         self.rows = 0  # that were read, for --in-order
-        self._further = {
-            role: [name for name in others if plain_name(name) in ROLES[role]]
-            for role in ("id", "run")
-        }
-        self._names = {role: (column.path[0] if len(column.path) == 1 and not column.joined
-                              else "") for role, column in roles.items()}  # fmt: skip
+        # Each role with the name of its column, "" for one that is inside of another.
+        self._names = [
+            (role, "" if len(path) > 1 or joined else path[0])
+            for role, (path, joined) in roles.items()
+        ]
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
         order = ["problems=in order"] if self.in_order else []
         return ", ".join([*(f"{role}={column}" for role, column in self.roles.items()), *order])
 
-    def _value(self, role: str, fields: Mapping[str, Any]) -> Any:
-        name = self._names.get(role)
-        if name is None:
-            return None
-        return fields.get(name) if name else self.roles[role].value(fields)
-
-    def _every(self, role: str, fields: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the role's value, then those of other canonical columns without a role."""
-        if role in self._names:
-            yield self._value(role, fields)
-            if role not in self.named:
-                for name in self._further[role]:
-                    yield fields.get(name)
-
     def read(self, row: Row, default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
         fields = row.fields
+        values: dict[str, Any] = {}
+        for role, name in self._names:
+            values[role] = fields.get(name) if name else self.roles[role].value(fields)
         order = self.rows
         self.rows += 1
-        content = self._value("response", fields)
+        content, run = values["response"], values.get("run")
         texts = [content] if isinstance(content, str) else texts_of(content)
-        run = next((name for value in self._every("run", fields) if (name := run_name(value))), "")
+        run = run if isinstance(run, str) else run_name(run)
         model = fields.get("model")
-        failure = self._value("error", fields)
+        model = model if isinstance(model, str) else run
+        failure = values.get("error")
         if failure is None and not texts:
             failure = first_of(fields, ERRORS)
-        error = error_of(failure, bool(texts)) if failure is not None else ""
-        if fields.get("failureReason") in (0, 1):
+        error = "" if failure is None else error_of(failure, bool(texts))
+        if error and fields.get("failureReason") in (0, 1):
             error = ""  # promptfoo gives the reason why an answer is wrong
         if error and not texts:
             texts = [""]
@@ -211,32 +209,34 @@ class Columns:
             value = "null" if content is None else shown(content)
             fault = f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
             return [faulty(row.number, run or UNNAMED, fault)]
-        ids = () if self.in_order else map(id_of, self._every("id", fields))
-        id = next((each for each in ids if each is not None), None)
-        question = None if self.in_order else question_of(self._value("question", fields))
-        gold = self._value("gold", fields)
-        in_text = id is None and question is None and not self.in_order and gold is None
-        if question and self.roles["response"].path[-1] == "generated_text":
-            texts = [text.removeprefix(question) for text in texts]  # of a Hugging Face pipeline
-        number = sample_number(self._value("sample", fields)) if "sample" in self._names else -1
-        finish, flag = self._value("finish", fields), self._value("flag", fields)
-        finishes = [finish] if finish is not None else finishes_of(content)
-        flags = flag if isinstance(flag, list) and len(flag) == len(texts) else [flag] * len(texts)
-        reference = Reference(id, question, gold, order if self.in_order else None, in_text)
-        return [
-            Sample(
-                row.number,
-                run or default_run,
-                text,
-                reference,
-                number if len(texts) == 1 else max(number, 0) + index,
-                finish_of(finishes[index % len(finishes)] if finishes else None),
-                error,
-                model=model if isinstance(model, str) else run,
-                flag=flag_of(flags[index]),
-            )
-            for index, text in enumerate(texts)
-        ]
+        if self.in_order:
+            reference = Reference(gold=values.get("gold"), order=order)
+        else:
+            id, question, gold = values.get("id"), values.get("question"), values.get("gold")
+            id = None if id is None else id_of(id)
+            question = None if question is None else question_of(question)
+            in_text = id is None and question is None and gold is None
+            reference = Reference(id, question, gold, None, in_text)
+            if question and self.roles["response"].path[-1] == "generated_text":
+                texts = [text.removeprefix(question) for text in texts]  # of a pipeline
+        number, finish, flag = values.get("sample"), values.get("finish"), values.get("flag")
+        number = UNNUMBERED if number is None else sample_number(number)
+        finishes = [finish] if finish is not None else []
+        if not finishes and not isinstance(content, str):
+            finishes = finishes_of(content)
+        run = run or default_run
+        samples = []
+        for place, text in enumerate(texts):
+            if len(texts) > 1:
+                number = max(number, 0) + (place > 0)
+            if isinstance(flag, list):
+                each = flag_of(flag[place]) if len(flag) == len(texts) else None
+            else:
+                each = None if flag is None else flag_of(flag)
+            reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
+            facts = reference, number, reason, error, "", model, each
+            samples.append(Sample(row.number, run, text, *facts))
+        return samples
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -268,18 +268,18 @@ def choose_columns(
     roles = {role: table.named(name) for role, name in named.items() if name != NO_COLUMN}
     is_weak = False
     if "response" not in roles:
-        roles["response"], is_weak = table.choose_text(roles, named)
+        roles["response"], is_weak = table.choose_text({column.path for column in roles.values()})
     taken = {column.path for column in roles.values()}
+    ordered = {}
     for role in ROLES:
-        if role in named or role == "response":
-            continue
-        column = table.choose(role, taken)
+        column = roles.get(role)
+        if column is None and role not in named:
+            column = table.choose(role, taken)
         if column is not None:
-            roles[role] = column
+            ordered[role] = column
             if role != "question" or plain_name(column.path[-1]) not in CHAT:
                 taken.add(column.path)
-    ordered = {role: roles[role] for role in ROLES if role in roles}
-    used = {column.path[0] for column in ordered.values()}
+    used = {path[0] for path in taken}
     others = [column.path[0] for column in table.columns.values() if column.path[0] not in used]
     return Columns(ordered, frozenset(named), is_weak, in_order, others)
 
@@ -292,25 +292,29 @@ class _Table:
         self.file = file
         self.columns: dict[str, Column] = {}  # by plain name, the first column with it
         self.nested: dict[str, list[Column]] = {}  # by the plain name of the last part
+        self.cells: dict[str, list[Any]] = {}  # of each column, without missing values
         for fields in rows:
             for name, value in fields.items():
-                self.columns.setdefault(plain_name(name), Column((name,)))
-                for path in _inside(value, (name,), 1):
-                    columns = self.nested.setdefault(plain_name(path[-1]), [])
-                    if Column(path) not in columns:
-                        columns.append(Column(path))
+                if name not in self.cells:
+                    self.cells[name] = []
+                    self.columns.setdefault(plain_name(name), Column((name,)))
+                if value is not None and value == value:
+                    self.cells[name].append(value)
+                if isinstance(value, Mapping | list):
+                    for path in _inside(value, (name,), 1):
+                        columns = self.nested.setdefault(plain_name(path[-1]), [])
+                        if Column(path) not in columns:
+                            columns.append(Column(path))
 
     def named(self, name: str) -> Column:
         """Return the column that the user named; "+" after it joins a list of steps."""
-        joined = name.endswith("+") and not any(name in fields for fields in self.rows)
+        joined = name.endswith("+") and name not in self.cells
         name = name.removesuffix("+") if joined else name
-        if any(name in fields for fields in self.rows):
+        if name in self.cells:
             return Column((name,), joined)
-        path = tuple(name.split("."))
+        plain = list(map(plain_name, name.split(".")))
         for column in self.every():
-            if column.path == path or ".".join(map(plain_name, column.path)) == ".".join(
-                map(plain_name, path)
-            ):
+            if list(map(plain_name, column.path)) == plain:
                 return Column(column.path, joined)
         names = clip(", ".join(map(repr, map(str, self.columns.values()))), 300) or "none"
         raise InputError(
@@ -325,47 +329,56 @@ class _Table:
 
     def values(self, column: Column) -> list[Any]:
         """Return the column's values, without missing ones."""
+        if len(column.path) == 1 and not column.joined:
+            return self.cells[column.path[0]]
         found = (column.value(fields) for fields in self.rows)
         return [value for value in found if value is not None and value == value]
 
-    def choose_text(
-        self, roles: Mapping[str, Column], named: Mapping[str, str]
-    ) -> tuple[Column, bool]:
+    def choose_text(self, taken: set[tuple[str, ...]]) -> tuple[Column, bool]:
         """Return the column of the texts, and whether its name is a weak one."""
-        taken = {column.path for column in roles.values()}
         strong = self._with_texts(TEXTS, taken)
-        weak = self._with_texts(WEAK_TEXTS, taken)
         if not strong:
             inner = [each for name in TEXTS for each in self.nested.get(name, ())]
             strong = [each for each in inner if any(map(texts_of, self.values(each)))]
-        if len(strong) > 1:
-            first = self.values(strong[0])
-            strong = [strong[0], *(each for each in strong[1:] if self.values(each) != first)]
+        for each in strong[1:]:
+            if self.values(each) == self.values(strong[0]):
+                strong.remove(each)  # the same texts under another name
         if len(strong) == 1:
             return strong[0], False
         if strong:
             raise self.refused(strong, "may be the text")
+        weak = self._with_texts(WEAK_TEXTS, taken)
         if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
             weak = [each for each in weak if not self._is_golds(each)] or weak
-        if len(weak) > 1 and {plain_name(each.path[-1]) for each in weak} & {*CHAT}:
-            weak = [each for each in weak if plain_name(each.path[-1]) in CHAT][:1]
+        names = [plain_name(each.path[-1]) for each in weak]
+        if len(weak) > 1 and {*names} & {*CHAT}:
+            weak = [each for each, name in zip(weak, names, strict=True) if name in CHAT][:1]
         if len(weak) == 1:
             return weak[0], plain_name(weak[0].path[-1]) not in ("code", "program", *CHAT)
         if weak:
             raise self.refused(weak, "may be the text")
         if any(self.values(self.columns[name]) for name in ERRORS if name in self.columns):
             return Column(("response",)), False  # each request failed
-        raise self.refused(self._any_texts(taken), "has a name by which it would be the text")
-
-    def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
-        found = [self.columns[name] for name in names if name in self.columns]
-        return [
+        texts = [
             column
-            for column in found
+            for column in self.every()
             if column.path not in taken
-            and any(texts_of(value) is not None for value in self.values(column))
+            and plain_name(column.path[-1]) not in QUESTIONS[:5]
+            and any(map(texts_of, self.values(column)))
             and not self.are_flags(column)
         ]
+        raise self.refused(texts[:8], "has a name by which it would be the text")
+
+    def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
+        found = []
+        for name in names:
+            column = self.columns.get(name)
+            if column is not None and column.path not in taken and not self.are_flags(column):
+                for value in self.values(column):
+                    if isinstance(value, str) or texts_of(value) is not None:
+                        found.append(column)
+                        break
+        return found
 
     def _is_golds(self, column: Column) -> bool:
         values = self.values(column)
@@ -378,43 +391,39 @@ class _Table:
         flat: list[Any] = []
         for value in self.values(column):
             flat += value if isinstance(value, list) else [value]
-        if not flat or any(flag_of(value) is None for value in flat):
-            return False
-        numbers = [value for value in flat if not isinstance(value, bool) and value not in WORDS]
-        return not numbers or len(flat) >= ENOUGH
-
-    def _any_texts(self, taken: set[tuple[str, ...]]) -> list[Column]:
-        """Return the columns with texts that no better role claims, for a message."""
-        found = []
-        for column in self.every():
-            free = column.path not in taken and plain_name(column.path[-1]) not in QUESTIONS[:5]
-            if free and any(map(texts_of, self.values(column))) and not self.are_flags(column):
-                found.append(column)
-        return found[:8]
+        is_word = False
+        for value in flat:
+            if flag_of(value) is None:
+                return False
+            is_word = is_word or isinstance(value, bool) or value in WORDS
+        return bool(flat) and (is_word or len(flat) >= ENOUGH)
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""
-        names = [self.columns[name] for name in ROLES[role] if name in self.columns]
-        if role == "gold":
-            names += [
-                column for name, column in self.columns.items() if GOLD_WORDS & {*name.split("_")}
-            ]
-        for column in names:
-            is_chat = plain_name(column.path[-1]) in CHAT  # has the question and the text
-            if (column.path not in taken or is_chat) and self._fits(role, column):
+        for name in ROLES[role]:
+            column = self.columns.get(name)
+            is_chat = name in CHAT  # has the question and the text
+            if column and (column.path not in taken or is_chat) and self.fits(role, column):
                 return column
-        if role in ("question", "gold", "id", "flag"):
+        if role == "gold":
+            for name, column in self.columns.items():
+                words = {*name.split("_")}
+                if GOLD_WORDS & words and words <= BESIDE_GOLD and column.path not in taken:
+                    golds = [value for value in self.values(column) if _is_readable_gold(value)]
+                    most = len(golds) >= MOST_TOGETHER * len(self.values(column)) > 0
+                    if most and not self.are_flags(column):
+                        return column
+        if role in ("question", "gold", "id", "flag") and self.nested:
             for column in (each for name in ROLES[role] for each in self.nested.get(name, ())):
                 is_free = not any(column.path[: len(path)] == path for path in taken)
-                if (is_free or role == "flag") and self._fits(role, column):
+                if (is_free or role == "flag") and self.fits(role, column):
                     return column
         return None
 
-    def _fits(self, role: str, column: Column) -> bool:
-        if role == "flag":
-            return self.are_flags(column)
-        if role == "gold" and self.are_flags(column):
-            return False
+    def fits(self, role: str, column: Column) -> bool:
+        """Return whether the values of a column fit a role."""
+        if role == "flag" or (role == "gold" and self.are_flags(column)):
+            return role == "flag" and self.are_flags(column)
         values = self.values(column)
         late = not values and role in ("run", "finish", "error")  # a later row may have one
         return late or any(map(FITS[role], values))
@@ -459,9 +468,7 @@ def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
     for column in table.every():
         values = table.values(column)
         named = [role for role in LATE if plain_name(column.path[-1]) in ROLES[role]]
-        roles = [
-            role for role in ROLES if role not in LATE and values and table._fits(role, column)
-        ]
+        roles = [role for role in ROLES if role not in LATE and values and table.fits(role, column)]
         lines.append(f"  {column}: {example(values[0]) if values else 'empty'}: "
                      f"{', '.join(roles + named) or 'none'}")  # fmt: skip
     return "\n".join(lines)
@@ -590,6 +597,13 @@ def _may_be_gold(value: Any) -> bool:
     if isinstance(value, list):
         return (len(value) > 0 and not isinstance(value[0], Mapping | list)) or _is_tagged(value)
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _is_readable_gold(value: Any) -> bool:
+    try:
+        return bool(read_gold(value))
+    except InputError:
+        return False
 
 
 def _is_tagged(value: Sequence[Any]) -> bool:

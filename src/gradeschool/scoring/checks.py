@@ -9,9 +9,11 @@ problems, programs. What would give a wrong number is an error with the command 
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.golds import read_gold
@@ -26,32 +28,47 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher, squeeze
 
-WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
+BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
 )
+PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every program
 CALCULATION = re.compile(r"<<[^<>]*>>")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
 READ = 6000  # characters of a text; base models run on into further questions
 EVERY = 256  # samples that are all checked; then every second, fourth, ... of as many more
+LAST = 24  # problems of a dataset whose samples are all checked: a missing row shifts the last ids
 KEPT = 64  # texts, questions and shifts that are remembered
 SHARE = 0.9  # of the rows that makes a column what it looks like
 ENOUGH = 8  # rows; fewer prove nothing
 ABOUT = 0.35  # share of a question's words in a text that is about it
 SHIFTS = (0, 1, -1, 2, -2)
+SEGMENT = 5  # neighbouring texts that show a shift; each other text between them counts 4 against
 
 
 class Fit(NamedTuple):
-    """How a text fits the problem of its row: 0, or the shift of the row whose problem it fits."""
+    """The place of a sample, and the shift of the row whose problem its text fits, 0 for its own.
 
+    place: the row of its problem. row: in the file.
+    """
+
+    run: str
+    place: int
     row: int
     shift: int
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of four letters or more and the numbers of a text."""
-    return frozenset(WORDS.findall(text[:READ].lower()))
+class Topic(NamedTuple):
+    """The words of a question (four letters or more, and numbers), and its gold."""
+
+    words: frozenset[str]
+    gold: str
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words and the numbers of a text."""
+    return set(text[:READ].lower().translate(BETWEEN_WORDS).split())
 
 
 def last_number(text: str) -> str:
@@ -60,36 +77,46 @@ def last_number(text: str) -> str:
     return normalize(numbers[-1]) if numbers else ""
 
 
+@lru_cache(16_384)
+def topic_of(question: str, gold: str) -> Topic:
+    """Return the topic of a problem."""
+    asked = words_of(question)
+    words = frozenset([word for word in asked if len(word) > 3 or word.isdigit()])
+    return Topic(words, normalize(gold))
+
+
 class Topics:
-    """The words of problems, each counted once."""
+    """Finds the problem of a dataset that a text is about."""
 
-    def __init__(self) -> None:
-        self._words: dict[str, frozenset[str]] = {}
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
 
-    def share(self, words: frozenset[str], problem: Problem) -> float:
+    def share(self, words: set[str], problem: Problem) -> float:
         """Return how much of a problem's question a text repeats, 0 to 1."""
-        asked = self._words.get(problem.question)
-        if asked is None:
-            asked = self._words[problem.question] = words_of(problem.question)
+        asked = topic_of(problem.question, problem.gold).words
         shared = len(asked & words)
         return shared / len(asked) if shared > 1 else 0.0
 
-    def fit(self, words: frozenset[str], answer: str, row: int, matcher: Matcher) -> int | None:
+    def fit(self, words: set[str], answer: str, row: int) -> int | None:
         """Return the shift of the row whose problem a text fits best, None if that is unclear."""
-        own, scores = matcher.at(row), []
+        best = second = 0.0
+        found = None
+        own = self.matcher.at(row)
         for shift in SHIFTS:
-            problem = matcher.at(row + shift)
+            problem = self.matcher.at(row + shift)
             if problem is None:
-                scores.append(0.0)
                 continue
-            is_right = answer == normalize(problem.gold) != ""
-            if shift and own is not None and _are_near(own.gold, problem.gold):
-                is_right = False  # a wrong answer is often near the right one
-            scores.append(self.share(words, problem) + 0.5 * is_right)
-        best = max(scores)
-        if best < ABOUT or sum(score > best - 0.1 for score in scores) > 1:
-            return None
-        return SHIFTS[scores.index(best)]
+            asked, gold = topic_of(problem.question, problem.gold)
+            shared = len(asked & words)
+            score = shared / len(asked) if shared > 1 else 0.0
+            if answer and answer == gold:
+                # A wrong answer is often near the right one.
+                score += 0.0 if shift and own and _are_near(own.gold, problem.gold) else 0.5
+            if score > best:
+                best, second, found = score, best, shift
+            else:
+                second = max(second, score)
+        return None if best < ABOUT or second > best - 0.1 else found
 
 
 def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
@@ -98,12 +125,12 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
     problems that their ids name then, and a single bare number is not all that shows it.
     """
-    topics, fits, weight, golds = Topics(), Counter[int](), 0.0, Counter[int]()
-    with_gold = 0
+    topics, fits, golds = Topics(matcher), Counter[int](), Counter[int]()
+    weight, with_gold = 0.0, 0
     for sample in samples:
-        number = sample.reference.number
-        problem = None if sample.reference.id is None else matcher.ids.get(sample.reference.id)
-        row = matcher.row_of(problem) if problem is not None else number
+        id = sample.reference.id
+        problem = None if id is None else matcher.ids.get(id)
+        row = sample.reference.number if problem is None else matcher.row_of(problem)
         if row is None or sample.fault or sample.error:
             continue
         if sample.reference.gold is not None:
@@ -113,12 +140,12 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
                 named = matcher.at(row - base)
                 golds[base] += named is not None and gold == normalize(named.gold)
         words = words_of(sample.text)
-        shift = topics.fit(words, last_number(sample.text), row, matcher)
+        shift = topics.fit(words, last_number(sample.text), row)
         if shift is not None:
             fits[shift] += 1
-            weight += 1 if len(words) > 3 else 0.5
+            weight += 1 if len(words) > 5 else 0.5
     if with_gold:
-        base = max(golds, key=lambda base: golds[base])
+        base = 0 if golds[0] >= golds[1] else 1
         return base if golds[base] >= SHARE * with_gold and with_gold > 1 else None
     if weight < 1:
         return None
@@ -148,68 +175,87 @@ class Checks:
     columns: Columns | None
     options: ReadOptions
     seen: int = 0
+    stride: int = 1
     counts: Counter[str] = field(default_factory=Counter)
     fits: list[Fit] = field(default_factory=list)
-    texts: list[tuple[int, frozenset[str], Problem]] = field(default_factory=list)
+    texts: list[tuple[int, set[str], Problem]] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     example: str = ""
-    _topics: Topics = field(default_factory=Topics)
+
+    def __post_init__(self) -> None:
+        self.topics = Topics(self.matcher)
+        self.last = {problem.id for problem in self.matcher.problems[-LAST:]}
 
     def add(self, samples: Iterable[Sample]) -> None:
-        """Count the facts of matched samples."""
+        """Count the facts of matched samples, of a long file those of a spread of its rows.
+
+        The samples of the last problems are all counted, because a row that is missing, or there
+        twice, shifts the ids of all rows after it.
+        """
         for sample in samples:
             self.seen += 1
-            stride = 1
-            while self.seen > EVERY * stride:
-                stride *= 2
-            if self.seen % stride == 0 and not sample.error:
+            if self.seen > EVERY * self.stride:
+                self.stride *= 2
+            is_last = sample.problem is not None and sample.problem.id in self.last
+            if (self.seen % self.stride == 0 or is_last) and not sample.error:
                 self._count(sample)
 
     def _count(self, sample: Sample) -> None:
         counts, reference, problem = self.counts, sample.reference, sample.problem
-        gold = reference.gold
-        text = str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold)
-        counts["letters"] += gold is not None and bool(LETTER.match(text.strip()))
-        counts["golds"] += gold is not None
+        gold, text = reference.gold, sample.text
+        written = ""
+        if gold is not None:
+            written = str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold)
+            counts["golds"] += 1
+            counts["letters"] += len(written) < 9 and bool(LETTER.match(written.strip()))
         if problem is None:
             counts["faults"] += 1
             if reference.question is not None and gold is None and len(self.questions) < KEPT:
                 self.questions.append(reference.question)
             return
-        counts["all"] += 1
-        answer, right = last_number(sample.text), normalize(problem.gold)
+        answer, right = last_number(text), normalize(problem.gold)
         is_own = problem.meta.get("dataset") == OWN_PROBLEMS
-        is_bare, is_right = bool(BARE.match(sample.text)), answer == right != ""
+        is_right = answer == right != ""
+        is_bare = len(text) < 40 and bool(BARE.match(text))
+        counts["all"] += 1
         counts["own"] += is_own
         counts["bare"] += is_bare
         counts["right"] += is_right
         counts["bare right"] += is_bare and is_right
-        counts["programs"] += bool(PROGRAM.search(sample.text))
-        solution = _prose(problem.solution)
-        written = _prose(sample.text)
-        is_wordy = len(written) > 20
-        counts["solutions"] += is_wordy and written in (solution, _prose(text))
+        is_program = any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text)
+        counts["programs"] += bool(is_program)
+        is_solution = _is_prose(text, problem.solution) or _is_prose(text, written)
+        counts["solutions"] += is_solution and len(text) > 20
         if gold is not None:
-            counts["wordy golds"] += len(text.split()) > 6
-            counts["golds that are solutions"] += is_own is False and _prose(text) == solution
-            counts["marked golds"] += MARKER in text
+            counts["wordy golds"] += len(written.split(None, 6)) > 6
+            is_solution = not is_own and _is_prose(written, problem.solution)
+            counts["golds that are solutions"] += is_solution
+            counts["marked golds"] += MARKER in written
             if value := _read(gold):
                 counts["readable"] += 1
                 counts["golds that the text gives"] += value == answer
                 if not is_own and value != right:
                     counts["differ"] += 1
+                    counts["differ, and the text gives"] += value == answer
                     self.example = self.example or f"row {sample.row}: {value}, not {problem.gold}"
-        words = words_of(sample.text)
-        share = self._topics.share(words, problem) if problem.question else 1.0
-        counts["about"] += share >= ABOUT or is_right or (share > 0.2 and len(words) < 12)
-        if is_own or reference.question is not None or reference.in_text:
+        is_placed = is_own or reference.question is not None or reference.in_text
+        if is_right or (not problem.question and is_placed):
+            counts["about"] += 1
+            if not is_placed:
+                row = self.matcher.row_of(problem)
+                self.fits.append(Fit(sample.run, row, sample.row, 0))
+            return
+        words = words_of(text)
+        share = self.topics.share(words, problem) if problem.question else 1.0
+        counts["about"] += share >= ABOUT or (share > 0.2 and len(words) < 20)
+        if is_placed:
             return
         row = self.matcher.row_of(problem)
-        shift = self._topics.fit(words, answer, row, self.matcher)
+        shift = self.topics.fit(words, answer, row)
         counts["undecided"] += shift is None
         if shift is not None:
-            self.fits.append(Fit(sample.row, shift))
-        if shift != 0 and len(words) >= 8 and len(self.texts) < KEPT:
+            self.fits.append(Fit(sample.run, row, sample.row, shift))
+        if shift != 0 and len(words) >= 14 and len(self.texts) < KEPT:
             self.texts.append((sample.row, words, problem))
 
     def conclude(self) -> list[str]:
@@ -284,17 +330,20 @@ class Checks:
             return []
         if known > 0 and counts["differ"]:
             differ = f"{counts['differ']} of {known} golds in {self.file!r} differ from those of "
-            if gold and given >= SHARE * counts["readable"] and counts["differ"] >= 0.5 * known:
-                if counts["own"]:
-                    raise InputError(
-                        f"the column {gold!r} of {self.file!r} has the model's own answers, not "
-                        f"golds ({given} of {counts['readable']} are the text's last number); name "
-                        "the golds: --columns gold=COLUMN"
-                    )
-                return [
-                    f"the column {gold!r} of {self.file!r} has the model's own answers, not golds; "
-                    f"the golds of {name!r} are used"
-                ]
+            is_models = (
+                given >= SHARE * counts["readable"]
+                and counts["differ"] >= max(2, 0.05 * known)
+                and counts["differ, and the text gives"] >= SHARE * counts["differ"]
+            )
+            if gold and is_models:
+                models = f"the column {gold!r} of {self.file!r} has the model's own answers"
+                if plain_name(gold) in WEAK_GOLDS and not counts["own"]:
+                    return [f"{models}, not golds; the golds of {name!r} are used"]
+                raise InputError(
+                    f"{models}, not golds: {given} of {counts['readable']} are the text's last "
+                    f"number, and {differ}{name!r} ({self.example}); name the golds: --columns "
+                    f"gold=COLUMN, or give --columns gold=- for those of {name!r}"
+                )
             if counts["differ"] >= 0.5 * known and known >= 4 and gold:
                 raise InputError(
                     f"{differ}{name!r} ({self.example}); give --columns gold={gold} to score "
@@ -312,32 +361,29 @@ class Checks:
         """Raise InputError if ids, or the order of the rows, name neighbours of the problems."""
         fits = sorted(self.fits)
         shifts = Counter(fit.shift for fit in fits)
-        del shifts[0]
-        if not shifts:
-            return
-        shift, number = shifts.most_common(1)[0]
-        steps = f"{abs(shift)} problem{'s' * (abs(shift) > 1)} {'after' if shift > 0 else 'before'}"
-        base = self.matcher.base - shift
-        if number >= 0.6 * len(fits):
-            raise InputError(
-                f"the ids of {self.file!r} are shifted: {number} of {len(fits)} texts are about "
-                f"the problem {steps} that of their id; give --id-base {base}, or --id-base "
-                f"{self.matcher.base} to take them as they are"
-            )
-        start, right, best = len(fits), 0, -1
-        for place in range(len(fits) - 1, -1, -1):
-            right += fits[place].shift == shift
-            length = len(fits) - place
-            if fits[place].shift == shift and right >= 5 and right >= 0.8 * length:
-                start, best = place, right
-        if best > 0:
-            raise InputError(
-                f"from row {fits[start].row} of {self.file!r} on, {best} of {len(fits) - start} "
-                f"texts are about the problem {steps} that of their row: is a row missing, or "
-                "there twice? Correct the ids, add a column with the question, or give --id-base "
-                f"{self.matcher.base} to take them as they are"
-            )
-        if sum(fit.shift == 0 for fit in fits) < 0.3 * (len(fits) + self.counts["undecided"]):
+        for shift, number in shifts.most_common():
+            if not shift:
+                continue
+            plural = "s" * (abs(shift) > 1)
+            steps = f"{abs(shift)} problem{plural} {'after' if shift > 0 else 'before'}"
+            base = self.matcher.base - shift
+            if number >= 0.6 * len(fits):
+                raise InputError(
+                    f"the ids of {self.file!r} are shifted: {number} of {len(fits)} texts are "
+                    f"about the problem {steps} that of their id; give --id-base {base}, or "
+                    f"--id-base {self.matcher.base} to take them as they are"
+                )
+            first, last = longest_segment(fits, shift)
+            if last - first >= SEGMENT:
+                end = "on" if last == len(fits) else f"to {fits[last - 1].row}"
+                right = sum(fit.shift == shift for fit in fits[first:last])
+                raise InputError(
+                    f"from row {fits[first].row} of {self.file!r} {end}, {right} of {last - first} "
+                    f"texts are about the problem {steps} that of their row: is a row missing, or "
+                    "there twice? Correct the ids, add a column with the question, or give "
+                    f"--id-base {self.matcher.base} to take them as they are"
+                )
+        if shifts[0] < 0.3 * (len(fits) + self.counts["undecided"]):
             self._check_other_problems()
 
     def _check_other_problems(self) -> None:
@@ -351,9 +397,9 @@ class Checks:
         for dataset in dict.fromkeys(names):
             is_same = dataset == self.matcher.name
             problems = self.matcher.problems if is_same else load_dataset(dataset).problems
-            topics, strangers, shown = Topics(), 0, ""
+            topics, strangers, shown = self.topics, 0, ""
             for row, words, own in texts:
-                least = max(0.5, 1.5 * self._topics.share(words, own))
+                least = max(0.5, 1.5 * topics.share(words, own))
                 other = max(problems, key=lambda problem: topics.share(words, problem))
                 if other is not own and topics.share(words, other) >= least:
                     strangers += 1
@@ -396,6 +442,26 @@ class Checks:
             f"{percent(self.counts['programs'] / n, 0)} of the texts of {self.file!r} are programs "
             f"or transcripts of tools, which scorers read as text; {advice}"
         )
+
+
+def longest_segment(fits: Sequence[Fit], shift: int) -> tuple[int, int]:
+    """Return the start and the end of the places where nearly all texts have this shift."""
+    best = total = start = 0
+    found = 0, 0
+    for place, fit in enumerate(fits):
+        total += 1 if fit.shift == shift else -4
+        if total <= 0:
+            total, start = 0, place + 1
+        elif total > best:
+            best, found = total, (start, place + 1)
+    return found if best >= SEGMENT else (0, 0)
+
+
+def _is_prose(text: str, solution: str) -> bool:
+    """Return whether two texts are alike but for calculations, marks and spaces."""
+    if text.lstrip()[:8] != solution.lstrip()[:8]:
+        return False
+    return _prose(text) == _prose(solution) != ""
 
 
 def _prose(text: str) -> str:
