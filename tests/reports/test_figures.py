@@ -13,17 +13,13 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.reports import figures
 from gradeschool.reports.figures import (
-    DOUBLING,
-    TENFOLD,
     AccuracyRow,
-    Figure,
+    Dot,
     Panel,
-    Point,
-    Series,
-    draw,
     draw_accuracies,
     draw_agreement,
     draw_causes,
+    draw_curves,
     save_figure,
 )
 from gradeschool.reports.judged import Share
@@ -35,11 +31,8 @@ from tests.support.report_page import rows
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
-def series(name: str, *shares: float, baseline: bool = False) -> Series:
-    points = (
-        Point(2**step, share, wilson(1319 * share, 1319)) for step, share in enumerate(shares)
-    )
-    return Series(name, tuple(points), baseline)
+def dots(*shares: float) -> list[Dot]:
+    return [Dot(2**step, share, wilson(1319 * share, 1319)) for step, share in enumerate(shares)]
 
 
 def texts_of(draw: Callable[[Any], object]) -> list[str]:
@@ -53,12 +46,11 @@ def texts_of(draw: Callable[[Any], object]) -> list[str]:
 
 @pytest.mark.parametrize("ending", figures.ENDINGS)
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> None:
-    panel = Panel((series("best of k", 0.2, 0.3, 0.35, 0.33),), "completions", scale=DOUBLING)
-    figure = Figure("figure-7a", (panel,))
+    panel = Panel({"best of k": dots(0.2, 0.3, 0.35, 0.33)}, "completions")
     bodies = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}{ending}"
-        assert draw(figure, path) == path.stat().st_size > 2000
+        assert draw_curves([panel], path) == path.stat().st_size > 2000
         bodies.append(path.read_bytes())
     assert bodies[0] == bodies[1]
     assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d|/Type3|<text", bodies[0])
@@ -66,27 +58,14 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> No
 
 def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
     for shares in ((0.0, 0.0), (1.0, 1.0), (0.5,)):
-        figure = Figure("x", (Panel((series("a", *shares),), "k", level=(0.5, "a $ sign")),))
-        assert draw(figure, tmp_path / "x.png") > 2000
-    bare = Series("bare", (Point(0.25, 0.5), Point(17.5, 0.6)))
-    two = (Panel((bare,), "k"), Panel((series("6B", 0.2, 0.3),), "k", scale=DOUBLING))
-    assert draw(Figure("x", two), tmp_path / "x.png") > 2000
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "tick"), [(1e8, 1e11, r"{10^{9}}"), (1.5e13, 9e13, r"{2\times10^{13}}")]
-)
-def test_many_numbers_have_round_ticks(low: float, high: float, tick: str) -> None:
-    points = tuple(Point(low * (high / low) ** (step / 30) ** 2, 0.5) for step in range(31))
-    panel = Panel((Series("a", points),), "FLOPs", scale=TENFOLD)
-    shown = texts_of(lambda canvas: figures.draw_panel(panel, canvas.subplots()) and None)
-    assert any(tick in text for text in shown)
-    assert not any("B" in text for text in shown)
+        assert draw_curves([Panel({"a $ sign": dots(*shares)}, "k")], tmp_path / "x.svg") > 2000
+    two = [Panel({"bare": [Dot(1, 0.5), Dot(8000, 0.6)]}, "k"), Panel({"6B": dots(0.2, 0.3)}, "k")]
+    assert draw_curves(two, tmp_path / "x.svg") > 2000
 
 
 def test_figures_of_a_run_show_their_numbers() -> None:
     shares = [Share(n, 100, n / 100, wilson(n, 100), 100) for n in (93, 88)]
-    accuracies = [AccuracyRow("a", shares[0], 2, True), AccuracyRow("b$x$", shares[1])]
+    accuracies = [AccuracyRow("a (+2)", shares[0], True), AccuracyRow("b$x$", shares[1])]
     texts = texts_of(lambda canvas: draw_accuracies(accuracies, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
     causes = [("wrong value", 996), ("empty", 4)]

@@ -1,15 +1,10 @@
-"""Figures for papers, drawn by matplotlib: curves, and what a report shows of runs.
-
-One style for all of them. `Figure` is a record of curves that others fill (`reports.paper`).
-"""
+"""Figures for papers, drawn by matplotlib: curves, and what a report shows of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +12,12 @@ from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.reports.judged import (
-    HEADLINE,
     Judged,
     Lengths,
     Share,
     Slices,
-    finds_answers,
     lengths_of,
+    scorer_groups,
     slices_of,
 )
 from gradeschool.reports.printable import printable
@@ -32,11 +26,8 @@ from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import ERROR
 
-LINEAR, DOUBLING, TENFOLD = "linear", "log2", "log10"
 
-
-@dataclass(frozen=True, slots=True)
-class Point:
+class Dot(NamedTuple):
     """A share (0..1) at x; `interval` is its 95 % interval or None."""
 
     x: float
@@ -44,41 +35,13 @@ class Point:
     interval: Interval | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A named curve. baseline: the others are compared with it; drawn dashed and in grey."""
+class Panel(NamedTuple):
+    """One pair of axes with named curves; x, by doubling, and y are the labels of the axes."""
 
-    name: str
-    points: tuple[Point, ...]
-    baseline: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One pair of axes. scale: "linear", "log2" (ticks where points are) or "log10".
-
-    x, y: labels of the axes. title: above the panel, "" for no title. level: a share drawn as a
-    named horizontal line, or None.
-    """
-
-    series: tuple[Series, ...]
+    series: Mapping[str, Sequence[Dot]]
     x: str
     y: str = "Accuracy (%)"
     title: str = ""
-    scale: str = LINEAR
-    level: tuple[float, str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure of one or several panels side by side.
-
-    name: its name in a paper or a file name. shared: all panels share one axis of accuracy.
-    """
-
-    name: str
-    panels: tuple[Panel, ...]
-    shared: bool = True
 
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
@@ -88,10 +51,11 @@ BLUE, RED, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, PURPLE, BROWN = "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN, INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
+DOTTED, DASHED = (0, (1, 1.5)), (0, (5, 1.5))
 DASHES: tuple[Any, ...] = (
-    "-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
+    "-", DASHED, (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
 )  # fmt: skip
-BASELINES: tuple[Any, ...] = ((SOFT, "x", (0, (4, 2))), (SOFT, "+", (0, (1, 1))))
+STYLES = tuple(zip(COLOURS, MARKERS, DASHES, strict=True))
 RC: Mapping[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -111,6 +75,9 @@ RC: Mapping[str, Any] = {
     "ytick.major.width": 0.6,
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.unicode_minus": True,
@@ -143,7 +110,7 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     """
     check_figure(path)
     ending = path.suffix.lower()
-    matplotlib = _matplotlib()
+    matplotlib = import_module("matplotlib")
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -163,12 +130,7 @@ def check_figure(path: Path) -> None:
         raise InputError(
             f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
         )
-    _matplotlib()
-
-
-def _matplotlib() -> Any:
     require_packages("drawing figures", "report", "matplotlib")
-    return import_module("matplotlib")
 
 
 def plain(text: str, limit: int = 60) -> str:
@@ -191,13 +153,14 @@ MOST_TICKS = 9
 MOST_NAMES = 6  # in the legend of a figure that is one column wide
 
 
-def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as `save_figure` does, and return its size in bytes.
+def draw_curves(panels: Sequence[Panel], path: Path) -> int:
+    """Draw panels side by side on one axis of shares, write the file, return its size in bytes.
 
-    Panels with the same series have one legend above the figure, others one each.
+    An interval is a band along the curve, or a bar at a single point. Panels with the same series
+    have one legend above the figure, others one each.
     """
-    named = [[plain(series.name) for series in panel.series] for panel in figure.panels]
-    wide = len(figure.panels) > 1 or len(named[0]) > MOST_NAMES
+    named = [[plain(name) for name in panel.series] for panel in panels]
+    wide = len(panels) > 1 or len(named[0]) > MOST_NAMES
     alike = all(names == named[0] for names in named)
     room, longest = 96 if wide else 44, max(map(len, named[0]), default=1) + 7  # characters
     columns = max(1, min(len(named[0]), room // longest))
@@ -205,80 +168,37 @@ def draw(figure: Figure, path: Path) -> int:
     spacing = {"columnspacing": 1.2, "handletextpad": 0.5, "borderpad": 0.1}
 
     def drawn(canvas: Any) -> None:
-        axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
-        handles: list[Any] = []
-        for panel, ax in zip(figure.panels, axes, strict=True):
-            handles = draw_panel(panel, ax)
+        axes = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for panel, ax in zip(panels, axes, strict=True):
+            ax.grid(axis="y")
+            for number, (name, dots) in enumerate(panel.series.items()):
+                colour, marker, dash = STYLES[number % len(STYLES)]
+                bounds = [(dot.x, *dot.interval) for dot in dots if dot.interval is not None]
+                if len(bounds) == 1:
+                    ax.vlines(*bounds[0], color=colour, linewidth=1.0)
+                elif bounds:
+                    band = zip(*bounds, strict=True)
+                    ax.fill_between(*band, color=colour, alpha=0.16, linewidth=0)
+                ax.plot([dot.x for dot in dots], [dot.share for dot in dots], label=plain(name),
+                        color=colour, marker=marker, linestyle=dash)  # fmt: skip
+            ax.set_xlabel(panel.x)
+            ax.set_title(plain(panel.title), pad=4 if alike else 16)
             if not alike:  # between the title of the panel and its axes
                 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=len(panel.series),
                           handlelength=1.6, **spacing)  # fmt: skip
-                ax.set_title(plain(panel.title), pad=16)
-        for ax in axes[: 1 if figure.shared else None]:
-            percent_axis(ax.yaxis)
-        axes[0].set_ylabel(figure.panels[0].y)
+            xs = sorted({dot.x for dots in panel.series.values() for dot in dots})
+            ax.set_xscale("log", base=2)
+            ax.xaxis.set_minor_locator(import_module("matplotlib.ticker").NullLocator())
+            ticks = xs[:: -(-len(xs) // MOST_TICKS)]
+            ax.set_xticks(ticks, [_short(x) for x in ticks])
+        percent_axis(axes[0].yaxis)
+        axes[0].set_ylabel(panels[0].y)
         if rows and alike:
-            where = "outside upper center"
-            canvas.legend(handles, named[0], loc=where, ncols=columns, **spacing)
+            canvas.legend(axes[0].get_lines(), named[0], loc="outside upper center",
+                          ncols=columns, **spacing)  # fmt: skip
 
     height = HEIGHT + (rows if alike else 1) * LEGEND_ROW
     return save_figure(drawn, path, PAGE if wide else COLUMN, height)
-
-
-def draw_panel(panel: Panel, ax: Any) -> list[Any]:
-    """Draw a panel; return the lines of its series.
-
-    An interval is a band along the curve, or a bar at a single point.
-    """
-    lines = []
-    ax.grid(axis="y", color=FAINT, linewidth=0.5)
-    ax.set_axisbelow(True)
-    baselines, others = cycle(BASELINES), cycle(zip(COLOURS, MARKERS, DASHES, strict=True))
-    for series in panel.series:
-        colour, marker, dash = next(baselines if series.baseline else others)
-        points = sorted(series.points, key=lambda point: point.x)
-        bounds = [(point.x, *point.interval) for point in points if point.interval is not None]
-        if len(bounds) == 1:
-            ax.vlines(*bounds[0], color=colour, linewidth=1.0)
-        elif bounds:
-            ax.fill_between(*zip(*bounds, strict=True), color=colour, alpha=0.16, linewidth=0)
-        xs, shares = [point.x for point in points], [point.share for point in points]
-        edge = 1.0 if series.baseline else 0.0
-        lines += ax.plot(xs, shares, label=plain(series.name), color=colour, marker=marker,
-                         linestyle=dash, markeredgewidth=edge)  # fmt: skip
-    if panel.level is not None:
-        share, words = panel.level
-        ax.axhline(share, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
-        ax.annotate(plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", ha="right", va="bottom", fontsize=7,
-                    color=SOFT)  # fmt: skip
-    ax.set_xlabel(panel.x)
-    if panel.title:
-        ax.set_title(plain(panel.title), pad=4)
-    _x_axis(panel, ax)
-    return lines
-
-
-def _x_axis(panel: Panel, ax: Any) -> None:
-    """Put the ticks where points are, if they are not too many or at any distance."""
-    ticker = import_module("matplotlib.ticker")
-    xs = sorted({point.x for series in panel.series for point in series.points})
-    whole = all(float(x).is_integer() for x in xs)
-    if panel.scale == LINEAR or not xs or xs[0] <= 0:
-        if whole and len(xs) <= MOST_TICKS:
-            ax.set_xticks(xs, [_short(x) for x in xs])
-        else:
-            ax.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
-        return
-    ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
-    ax.xaxis.set_minor_locator(ticker.NullLocator())
-    if panel.scale != DOUBLING and len(xs) > MOST_TICKS:
-        between = (1.0, 2.0, 5.0) if xs[-1] < 100 * xs[0] else (1.0,)
-        ax.xaxis.set_major_locator(ticker.LogLocator(subs=between, numticks=MOST_TICKS))
-        formatter = ticker.LogFormatterSciNotation(minor_thresholds=(MOST_TICKS, MOST_TICKS))
-        ax.xaxis.set_major_formatter(formatter)
-        return
-    shown = xs[:: -(-len(xs) // MOST_TICKS)]
-    ax.set_xticks(shown, [_short(x) for x in shown])
 
 
 def _short(x: float) -> str:
@@ -289,15 +209,16 @@ def _short(x: float) -> str:
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
+SHORT_LABELS = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k", "8 and more": "≥8",
+                "65 and more": "≥65", "up to 29": "≤29"}  # fmt: skip
 MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
 
 
 class AccuracyRow(NamedTuple):
-    """An accuracy in a figure: of a scorer and `others` that agree with it everywhere, or a run."""
+    """An accuracy in a figure, of a run or a scorer; headline: that of the page."""
 
     name: str
     share: Share
-    others: int = 0
     headline: bool = False
 
 
@@ -325,24 +246,21 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
     for index, judged in enumerate(runs):
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
         figures += (sized._replace(name=prefix + sized.name) for sized in _figures_of(judged))
-    of_runs = [AccuracyRow(judged.name, judged.share()) for judged in runs]
-    judged_runs = sorted((row for row in of_runs if row.share.judged), key=_highest_first)
+    of_runs = (AccuracyRow(judged.name, judged.share()) for judged in runs)
+    judged_runs = [row for row in of_runs if row.share.judged]
     if len(runs) > 1 and judged_runs:
+        judged_runs.sort(key=lambda row: (-row.share.accuracy, row.name))
         figures.append(_accuracies("runs", judged_runs))
-    over_k, written = curves_over_k(runs), []
+    curves, written = curves_over_k(runs), []
     for ending in endings:
         for sized in figures:
             path = folder / f"{sized.name}{ending}"
             save_figure(sized.draw, path, sized.width, sized.height)
             written.append(path)
-        if over_k is not None:
-            draw(over_k, folder / f"curves{ending}")
+        if curves:
+            draw_curves(curves, folder / f"curves{ending}")
             written.append(folder / f"curves{ending}")
     return written
-
-
-def _highest_first(row: AccuracyRow) -> tuple[float, str]:
-    return -row.share.accuracy, row.name
 
 
 def _accuracies(name: str, rows: Sequence[AccuracyRow]) -> SizedFigure:
@@ -350,18 +268,26 @@ def _accuracies(name: str, rows: Sequence[AccuracyRow]) -> SizedFigure:
 
 
 def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
-    rows = scorer_rows(judged)
-    if rows:
-        yield _accuracies("scorers", rows)
-    columns = {
-        row.name: judged.column(judged.scorers.index(row.name)) for row in rows[:MOST_AGREEING]
-    }
+    """Yield the figures of one run.
+
+    Scorers that find no answer in most completions, or nothing correct, are left out; the headline
+    scorer is always shown if it has a verdict at all.
+    """
+    groups = [each for each in scorer_groups(judged) if each.share.judged]
+    groups = [each for each in groups if each.own or each.finds]
+    kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
+    groups = [each for each in groups if each in kept]
+    if groups:
+        names = [(each.names[0], len(each.names) - 1) for each in groups]
+        labels = [clip(name, 44) + (f" (+{more})" if more else "") for name, more in names]
+        facts = zip(labels, groups, strict=True)
+        yield _accuracies("scorers", [AccuracyRow(name, it.share, it.own) for name, it in facts])
+    columns = {each.names[0]: each.column for each in groups[:MOST_AGREEING]}
     if (n := len(columns)) > 1:
         width = COLUMN if n <= FEW else MIDDLE
         height = 0.45 + 1.25 * ROW * n
         yield SizedFigure("agreement", width, height, partial(draw_agreement, columns))
-    ordered = judged.causes().most_common()
-    if ordered:
+    if ordered := judged.causes().most_common():
         rest = sum(number for _, number in ordered[MOST_CAUSES:])
         causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
         height = 0.4 + ROW * len(causes)
@@ -374,47 +300,27 @@ def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
         yield SizedFigure("lengths", COLUMN, 2.1, partial(draw_lengths, long))
 
 
-def scorer_rows(judged: Judged) -> list[AccuracyRow]:
-    """Return the sets of scorers that agree, by accuracy, highest first.
-
-    Scorers that find no answer in most completions, or nothing correct, are left out. The headline
-    scorer's set is always included, under its name, if it has a verdict at all.
-    """
-    rows = []
-    for group in judged.scorer_groups():
-        own, share = HEADLINE in group, judged.share(group[0])
-        if share.judged and (own or finds_answers(judged.column(group[0]))):
-            rows.append(AccuracyRow(judged.scorers[group[0]], share, len(group) - 1, own))
-    rows.sort(key=_highest_first)
-    kept = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
-    return [row for row in rows if row in kept]
-
-
 def _same_share(a: bytes, b: bytes) -> float:
     """Return the share of equal outcomes, without the samples that neither scorer can judge."""
     pairs = [pair for pair in zip(a, b, strict=True) if pair != (ERROR, ERROR)]
     return sum(ours == theirs for ours, theirs in pairs) / len(pairs) if pairs else 1.0
 
 
-def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
-    """Return maj@k and pass@k of the runs with several samples; None if there are no such runs."""
-    majorities, passes = [], []
+def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
+    """Return panels of maj@k and pass@k of the runs with several samples, one panel for one run."""
+    majorities: dict[str, list[Dot]] = {}
+    passes: dict[str, list[Dot]] = {}
     for judged in runs:
         points = curve(ballots_of(judged.headline)) if judged.samples()[1] > 1 else []
         if points:
-            maj = (Point(item.k, item.maj, item.maj_ci95) for item in points)
-            some = (Point(item.k, item.pass_any, item.pass_ci95) for item in points)
-            majorities.append(Series(judged.name, tuple(maj)))
-            passes.append(Series(judged.name, tuple(some)))
+            majorities[judged.name] = [Dot(each.k, each.maj, each.maj_ci95) for each in points]
+            passes[judged.name] = [Dot(each.k, each.pass_any, each.pass_ci95) for each in points]
     x = "Samples k"
-    if not majorities:
-        return None
     if len(majorities) == 1:
-        both = Series("pass@k", passes[0].points), Series("maj@k", majorities[0].points)
-        return Figure("curves", (Panel(both, x, scale=DOUBLING),))
-    titled = (("maj@k", majorities), ("pass@k", passes))
-    panels = (Panel(tuple(each), x, title=title, scale=DOUBLING) for title, each in titled)
-    return Figure("curves", tuple(panels))
+        [majority], [some] = majorities.values(), passes.values()
+        return [Panel({"pass@k": some, "maj@k": majority}, x)]
+    titled = {"maj@k": majorities, "pass@k": passes}
+    return [Panel(series, x, title=title) for title, series in titled.items() if series]
 
 
 def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
@@ -423,7 +329,7 @@ def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
     places = range(len(rows) - 1, -1, -1)
     own = next((row.share.accuracy for row in rows if row.headline), None)
     if own is not None:
-        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=(0, (1, 1.5)), zorder=0)
+        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
     for place, row in zip(places, rows, strict=True):
         colour = BLUE if row.headline else INK
         ax.hlines(place, *row.share.interval, color=colour, linewidth=1.1)
@@ -432,13 +338,11 @@ def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
         ax.annotate(f"{100 * row.share.accuracy:.1f}", (1.02, place),
                     xycoords=("axes fraction", "data"), va="center", fontsize=7,
                     color=colour)  # fmt: skip
-    names = [plain(row.name, 44) + (f" (+{row.others})" if row.others else "") for row in rows]
-    ax.set_yticks(list(places), names, fontsize=7)
+    ax.set_yticks(list(places), [plain(row.name, 50) for row in rows], fontsize=7)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.6, len(rows) - 0.4)
     percent_axis(ax.xaxis)
-    ax.grid(axis="x", color=FAINT, linewidth=0.5)
-    ax.set_axisbelow(True)
+    ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.set_xlabel("Accuracy (%)")
 
@@ -460,7 +364,9 @@ def draw_agreement(columns: Mapping[str, bytes], canvas: Any) -> None:
         for column in range(row):
             share = shares[row][column]
             dark = (share - lightest) / (1 - lightest) > 0.6
-            ax.text(column, row, _whole(share), ha="center", va="center", fontsize=6.5,
+            # 100 only for the exact total
+            shown = "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
+            ax.text(column, row, shown, ha="center", va="center", fontsize=6.5,
                     color="white" if dark else INK)  # fmt: skip
     names = [f"{plain(name, 44)}  {index}" for index, name in enumerate(columns, start=1)]
     ax.set_yticks(range(n), names, fontsize=7)
@@ -473,15 +379,6 @@ def draw_agreement(columns: Mapping[str, bytes], canvas: Any) -> None:
     canvas.supxlabel("Completions with the same outcome (%)", fontsize=8.5)
 
 
-def _rounded(share: float) -> str:
-    return "<1" if share < 0.005 else f"{100 * share:.0f}"
-
-
-def _whole(share: float) -> str:
-    """Write a percentage, 100 only for the exact total."""
-    return "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
-
-
 def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
     """Draw a bar for each cause, with its count."""
     ax = canvas.subplots()
@@ -490,8 +387,9 @@ def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
     ax.barh(places, counts, height=0.62, color=SKY, linewidth=0)
     total = sum(counts)
     for place, count in zip(places, counts, strict=True):
-        ax.annotate(f"{count:,}  ({_rounded(count / total)}%)", (count, place), (3, 0),
-                    textcoords="offset points", va="center", fontsize=7)  # fmt: skip
+        share = "<1" if count < 0.005 * total else f"{100 * count / total:.0f}"
+        ax.annotate(f"{count:,}  ({share}%)", (count, place), (3, 0), textcoords="offset points",
+                    va="center", fontsize=7)  # fmt: skip
     ax.set_yticks(places, [plain(name, 44) for name, _ in causes], fontsize=7)
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, max(counts) * 1.28)
@@ -504,14 +402,13 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     """Draw accuracy by steps, answer size and question length side by side."""
     axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
     for way, ax in zip(ways, axes, strict=True):
-        ax.grid(axis="y", color=FAINT, linewidth=0.5)
-        ax.set_axisbelow(True)
-        ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.grid(axis="y")
+        ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=DOTTED)
         for place, (_, share) in enumerate(way.classes):
             if share.judged:
                 ax.vlines(place, *share.interval, color=BLUE, linewidth=1.1)
                 ax.plot(place, share.accuracy, "o", color=BLUE, markersize=3.6)
-        labels = [_label(label) for label, _ in way.classes]
+        labels = [SHORT_LABELS.get(label, label.replace(" to ", "–")) for label, _ in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
@@ -519,33 +416,18 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     axes[0].set_ylabel("Accuracy (%)")
 
 
-SHORT = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k"}
-
-
-def _label(words: str) -> str:
-    """Write a class for a tick: "8 and more" is "≥8", "10 to 99" is "10–99", "up to 29" "≤29"."""
-    if words in SHORT:
-        return SHORT[words]
-    if words.endswith(" and more"):
-        return f"≥{words.removesuffix(' and more')}"
-    if words.startswith("up to "):
-        return f"≤{words.removeprefix('up to ')}"
-    return words.replace(" to ", "–")
-
-
 def draw_lengths(long: Lengths, canvas: Any) -> None:
     """Draw the cumulative distribution of length, for correct and other completions."""
     ax = canvas.subplots()
     for name, sizes, colour, dash in (
         ("correct", long.correct, BLUE, "-"),
-        ("not correct", long.others, RED, (0, (5, 1.5))),
+        ("not correct", long.others, RED, DASHED),
     ):
         if sizes:
             shares = [index / len(sizes) for index in range(1, len(sizes) + 1)]
             ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
                     label=f"{name} ({len(sizes):,})")  # fmt: skip
-    ax.grid(axis="y", color=FAINT, linewidth=0.5)
-    ax.set_axisbelow(True)
+    ax.grid(axis="y")
     ax.set_ylim(0, 1.02)
     percent_axis(ax.yaxis)
     everything = sorted((*long.correct, *long.others))

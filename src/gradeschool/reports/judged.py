@@ -141,13 +141,6 @@ class Judged:
         )
         return share_of(list(tallies.values()))
 
-    def scorer_groups(self) -> list[list[int]]:
-        """Group the scorers that agree on every completion; the headline scorer leads its group."""
-        columns: dict[bytes, list[int]] = {}
-        for scorer in range(len(self.scorers)):
-            columns.setdefault(self.column(scorer), []).append(scorer)
-        return list(columns.values())
-
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
         counts = Counter(each.problem.id for each in self.completions).values()
@@ -258,9 +251,48 @@ def share_of(clusters: Sequence[tuple[int, int]]) -> Share:
     return Share(correct, judged, accuracy, interval, len(clusters))
 
 
-def finds_answers(column: bytes) -> bool:
-    """Return whether a scorer calls something correct, and finds an answer in most completions."""
-    return CORRECT in column and 2 * column.count(NO_ANSWER) < len(column) - column.count(ERROR)
+class ScorerGroup(NamedTuple):
+    """Scorers that agree on every completion, against the headline scorer.
+
+    own: the headline scorer is one of them, and the first. finds: they call something correct, and
+    find an answer in most completions. silent, errors: completions without an answer, and those
+    that they cannot judge. gained, lost: completions that they call correct and the headline does
+    not, and the reverse.
+    """
+
+    names: tuple[str, ...]
+    column: bytes
+    share: Share
+    own: bool
+    finds: bool
+    silent: int
+    errors: int
+    gained: int
+    lost: int
+
+
+def scorer_groups(judged: Judged) -> list[ScorerGroup]:
+    """Return the sets of scorers that agree on every completion, by accuracy, highest first."""
+    columns: dict[bytes, list[int]] = {}
+    for scorer in range(len(judged.scorers)):
+        columns.setdefault(judged.column(scorer), []).append(scorer)
+    headline, groups = judged.column(HEADLINE), []
+    for column, scorers in columns.items():
+        pairs = Counter(zip(headline, column, strict=True))
+        both = {pair: n for pair, n in pairs.items() if ERROR not in pair}
+        silent, errors = column.count(NO_ANSWER), column.count(ERROR)
+        groups.append(ScorerGroup(
+            tuple(judged.scorers[scorer] for scorer in scorers),
+            column,
+            judged.share(scorers[0]),
+            own=HEADLINE in scorers,
+            finds=CORRECT in column and 2 * silent < len(column) - errors,
+            silent=silent,
+            errors=errors,
+            gained=sum(n for (a, b), n in both.items() if a != CORRECT and b == CORRECT),
+            lost=sum(n for (a, b), n in both.items() if a == CORRECT and b != CORRECT),
+        ))  # fmt: skip
+    return sorted(groups, key=lambda group: (-group.share.accuracy, group.names))
 
 
 def guess_sentence(judged: Judged, share: Share) -> str:

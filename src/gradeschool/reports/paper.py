@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradeschool.atomic import write_file, write_json
 from gradeschool.percentages import bounds, decimals, gain, percent
-from gradeschool.reports.figures import DOUBLING, Figure, Panel, Point, Series, draw
+from gradeschool.reports.figures import Dot, Panel, draw_curves
 from gradeschool.verifier.rank import aucs_of
 from gradeschool.verifier.reproduce import (
     FIGURES,
@@ -103,12 +103,11 @@ def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list
     panels = []
     for title in dict.fromkeys(each.panel for each in measured):
         here = [each for each in measured if each.panel == title]
-        series = []
-        for label in dict.fromkeys(each.series for each in here):
-            dots = [Point(each.x, each.share, each.ci95) for each in here if each.series == label]
-            series.append(Series(label, tuple(sorted(dots, key=lambda dot: dot.x))))
-        panels.append(Panel(tuple(series), plan.x, "Test problems solved (%)", title, DOUBLING))
-    draw(Figure(f"figure-{name}", tuple(panels)), target / f"{name}.svg")
+        series: dict[str, list[Dot]] = {}
+        for each in sorted(here, key=lambda each: each.x):
+            series.setdefault(each.series, []).append(Dot(each.x, each.share, each.ci95))
+        panels.append(Panel(series, plan.x, "Test problems solved (%)", title))
+    draw_curves(panels, target / f"{name}.svg")
     return [f"figure {name}: {plan.claim}",
             *(f"{each.panel} {each.series:30} {each.x:10,g} {percent(each.share, 1)} "
               f"({bounds(each.ci95)})" for each in measured)]  # fmt: skip

@@ -14,7 +14,6 @@ import gzip
 import json
 from array import array
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from sys import byteorder
@@ -30,13 +29,13 @@ from gradeschool.reports.judged import (
     HEADLINE,
     Judged,
     JudgedCompletion,
-    finds_answers,
     flags_of,
     guess_sentence,
     lengths_of,
     pieces,
     platinum_of,
     rates_of,
+    scorer_groups,
     slices_of,
 )
 from gradeschool.reports.measured import (
@@ -52,7 +51,7 @@ from gradeschool.reports.terminal import disagrees
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.scoring.compare import Comparison, Outcomes, all_pairs, is_cheap
-from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
+from gradeschool.scoring.table import ERROR
 
 CHUNK = 1000
 PROMPT_CHUNK = 200  # number of problems per block; all of them share the few-shot examples
@@ -131,40 +130,23 @@ def _run_values(judged: Judged) -> dict[str, Any]:
 
 
 def _scorer_rows(judged: Judged) -> dict[str, Any]:
-    """Return the sets of scorers that agree, by accuracy, and the differences from the headline.
+    """Return the groups of scorers, and how far apart those are that find answers.
 
-    Gained and lost: completions that a scorer calls correct and the headline does not, and the
-    reverse. The same scorers are left out of the spread as in the line under a table of scores.
+    The same scorers are left out of the spread as in the line under a table of scores.
     """
-    headline = judged.column(HEADLINE)
-    rows: list[dict[str, Any]] = []
-    for group in judged.scorer_groups():
-        column = judged.column(group[0])
-        pairs = Counter(zip(headline, column, strict=True))
-        both = {pair: n for pair, n in pairs.items() if ERROR not in pair}
-        rows.append({
-            "names": [judged.scorers[scorer] for scorer in group],
-            "own": HEADLINE in group,
-            "share": judged.share(group[0]),
-            "finds": finds_answers(column),
-            "silent": column.count(NO_ANSWER),
-            "errors": column.count(ERROR),
-            "gained": sum(n for (a, b), n in both.items() if a != CORRECT and b == CORRECT),
-            "lost": sum(n for (a, b), n in both.items() if a == CORRECT and b != CORRECT),
-        })  # fmt: skip
-    rows.sort(key=lambda row: -row["share"].accuracy)
-    finding = [row for row in rows if row["finds"]]
-    read = sum(len(row["names"]) for row in finding)
+    rows = scorer_groups(judged)
+    finding = [row for row in rows if row.finds]
+    read = sum(len(row.names) for row in finding)
     mute = len(judged.scorers) - read if read > 1 else 0
-    accuracies = [row["share"].accuracy for row in (finding if mute else rows)]
+    accuracies = [row.share.accuracy for row in (finding if mute else rows)]
     return {
         "rows": rows,
-        "count": len(judged.scorers),
+        "total": len(judged.scorers),
         "mute": mute,
         "spread": max(accuracies) - min(accuracies),
-        "axis": axis_over(row["share"].interval for row in rows if row["finds"] or row["own"]),
-        "most": max(max(row["gained"], row["lost"]) for row in rows),
-        "errors": any(row["errors"] for row in rows),
+        "axis": axis_over(row.share.interval for row in rows if row.finds or row.own),
+        "most": max(max(row.gained, row.lost) for row in rows),
+        "errors": any(row.errors for row in rows),
     }
 
 
