@@ -59,6 +59,7 @@ def canaries(tmp_path: Path) -> Canaries:
     return Canaries(folder, launcher, notes)
 
 
+@pytest.mark.slow
 def test_python_started_as_usual_imports_the_canaries(canaries: Canaries) -> None:
     """The folder is one in which Python, started in the usual way, runs them."""
     program = [sys.executable, "-c", "import json"]
@@ -67,6 +68,7 @@ def test_python_started_as_usual_imports_the_canaries(canaries: Canaries) -> Non
     assert {"json", "linecache"} & set(canaries.ran())
 
 
+@pytest.mark.slow
 def test_audit_imports_the_function_from_the_folder_and_no_canary(canaries: Canaries) -> None:
     """The folder is where the function comes from, and the library's modules are not."""
     (canaries.folder / "my_rewards.py").write_text(
@@ -83,12 +85,14 @@ def test_audit_imports_the_function_from_the_folder_and_no_canary(canaries: Cana
     assert canaries.ran() == []
 
 
+@pytest.mark.slow
 def test_audit_of_a_scorer_imports_no_canary(canaries: Canaries) -> None:
     process = canaries.command("audit", "--scorer", "openai/2021", "--longest", 50, "--json")
     assert process.returncode == 1, process.stderr
     assert canaries.ran() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_score_under_every_scorer_imports_no_canary(canaries: Canaries, jobs: int) -> None:
     """With Math-Verify in its child process, where it is installed; in processes of our own."""
@@ -101,6 +105,7 @@ def test_score_under_every_scorer_imports_no_canary(canaries: Canaries, jobs: in
     assert canaries.ran() == []
 
 
+@pytest.mark.slow
 def test_a_worker_started_in_the_folder_imports_no_canary(
     canaries: Canaries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
