@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
     from gradeschool.integrations.callables import evaluate, evaluate_async
-    from gradeschool.integrations.scores import Scores, compare, score
+    from gradeschool.integrations.scores import Scores, compare, report, score
     from gradeschool.problem import Problem
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
@@ -69,6 +69,7 @@ _HOMES = {
     "majority_vote": "answers.parse",
     "normalize": "answers.numbers",
     "parse_gsm8k_answer": "answers.parse",
+    "report": "integrations.scores",
     "score": "integrations.scores",
 }
 
@@ -107,6 +108,7 @@ __all__ = [
     "majority_vote",
     "normalize",
     "parse_gsm8k_answer",
+    "report",
     "score",
 ]
 

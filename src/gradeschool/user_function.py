@@ -163,18 +163,19 @@ def _by_name(name: str) -> tuple[str, dict[str, str]]:
 def _by_identity(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     module: str = getattr(function, "__module__", None) or ""
     qualified: str = getattr(function, "__qualname__", "")
-    found: object = sys.modules.get(module)
+    owner = sys.modules.get(module)
+    found: object = owner
     for part in qualified.split("."):
         found = getattr(found, part, None)
-    place = {"module": module} if module else {}
-    if module == "__main__":
-        file = getattr(sys.modules["__main__"], "__file__", None)
-        place = {"file": str(Path(file).resolve())} if file else {}
-    if not place or found != function:  # a lambda, a bound method
+    file = getattr(owner, "__file__", None)
+    is_script = file is not None and "." not in module and not hasattr(owner, "__path__")
+    if (module == "__main__" and not file) or found != function:  # a lambda, a bound method
         raise InputError(
             f"{function!r} cannot be imported by another process; define it at the top of a module"
         )
-    return f"{module}:{qualified}", {**place, "function": qualified}
+    place = {"file": str(Path(str(file)).resolve())} if is_script else {"module": module}
+    name = f"{Path(file).name if file else module}:{qualified}"
+    return name, {**place, "function": qualified}
 
 
 # In the child

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import gc
+import importlib
 import inspect
 import json
 import signal
@@ -36,6 +37,67 @@ def test_settings_are_those_of_the_command(tmp_path: Path) -> None:
     assert manifest["protocol"]["name"] == "openai/2021"
     assert manifest["decoding"]["max_tokens"] == 60
     assert manifest["problems"] == 3
+
+
+OWN = """
+def last_word(completion, gold):
+    return completion.split()[-1]
+
+def always(completion, gold):
+    return True
+"""
+
+
+def test_own_scorers_are_the_same_objects_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module("own")
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "run"
+    scores = gradeschool.evaluate(
+        CHAT, dataset="sample", limit=9, output=run, scorers=[own.last_word, "gradeschool/reader"]
+    )
+    by_option = gradeschool.evaluate(
+        CHAT, dataset="sample", limit=9, scorers=["own.py:last_word", "gradeschool/reader"]
+    )
+    assert scores.headline.scorer == "own.py:last_word"
+    assert scores.run.scorers == by_option.run.scorers
+    protocol = json.loads((run / "run.json").read_text())["protocol"]
+    assert protocol["scorers"] == ["own.py:last_word", "gradeschool/reader"]
+    assert protocol["digest"] == (
+        gradeschool.get_protocol("zero-shot/chat")
+        .with_changes(scorers=["own.py:last_word", "gradeschool/reader"])
+        .digest()
+    )
+    again = gradeschool.score(run, scorer=own.last_word)
+    assert (again.headline, len(again)) == (scores.headline, 9)
+    assert gradeschool.score(run, scorer=again.scored.scorers.scorers[0]).headline == again.headline
+    [difference] = gradeschool.compare(scores, run, scorer=own.always)
+    assert difference.difference == 0
+    page = gradeschool.report(tmp_path / "page.md", scores, run, scorer=[own.last_word]).read_text()
+    assert "Scored by own.py" in page
+    with pytest.raises(InputError, match="no run is given"):
+        gradeschool.report(tmp_path / "none.md")
+
+
+def test_options_of_evaluate_are_the_fields_of_a_job(tmp_path: Path) -> None:
+    gradeschool.evaluate(
+        CHAT,
+        "zero-shot/chat",
+        "sample",
+        output=tmp_path,
+        random=4,
+        stop=["Q:"],
+        top_p=0.9,
+        system="",
+    )
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    assert (manifest["decoding"]["stop"], manifest["problems"]) == (["Q:"], 4)
+    assert manifest["protocol"]["changes"] == {"system": ""}
+    with pytest.raises(UnknownNameError, match="no option of evaluate is called 'stops'"):
+        gradeschool.evaluate(CHAT, dataset="sample", stops=["Q:"])
 
 
 def test_a_run_that_is_not_kept_ends_with_its_result() -> None:

@@ -97,10 +97,10 @@ def right(completion: str, gold: str) -> bool:
 def test_a_function_scores_beside_published_scorers() -> None:
     scores = package.score(["it is 18", "7"], [18, 8], [right, "openai/2021"])
     assert [(each.scorer, each.correct) for each in scores.run.scorers] == [
-        (f"{__name__}:right", 1),
+        ("test_scores.py:right", 1),
         ("openai/2021", 0),
     ]
-    assert repr(scores).startswith(f"<Scores of 2 completions: {__name__}:right 50.00 %")
+    assert repr(scores).startswith("<Scores of 2 completions: test_scores.py:right 50.00 %")
 
 
 def test_compare_takes_results_and_paths() -> None:

@@ -97,6 +97,9 @@ request_options = with_options(
               help="Use a random sample of N problems, the same each time.")  # fmt: skip
 @click.option("--problems", metavar="FILE|IDS",
               help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
+@click.option("--scorer", "scorers", multiple=True, metavar="NAME",
+              help="Scorer in place of the protocol's, such as a function of your own, "
+                   "mine.py:NAME; may be repeated, the headline first.")  # fmt: skip
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
               help="Completions for each problem; several are voted on.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from gradeschool.runs.evaluate import RunProgress, run_job
 from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
-from gradeschool.scoring.table import choose_scorers
+from gradeschool.scoring.table import ScorerChoice, scorer_choices
 
 FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
@@ -78,39 +78,41 @@ def evaluate(
     protocol: str | Protocol = "",
     dataset: str = "",
     *,
+    scorers: ScorerChoice | Sequence[ScorerChoice] = (),
     limit: int | None = None,
     samples: int = 1,
-    temperature: float | None = None,
-    max_tokens: int | None = None,
-    seed: int | None = None,
-    calculator: bool | None = None,
     name: str = "",
     output: str | Path | None = None,
-    connections: int | None = None,
     progress: bool = False,
     log: Sequence[str] = (),
+    **options: Any,
 ) -> Scores:
     """Evaluate a model under a protocol, and return the scores by the protocol's scorers.
 
     model: a name as for `gradeschool eval -m` ("tiny", "http://localhost:8080/v1"), or a function,
     async or not. A function takes the messages of a chat protocol ({"role", "content"}; a final
     assistant message is to be continued) or the text of another protocol, and returns a text.
-    protocol, dataset, limit, samples, temperature, max_tokens, seed, calculator: as the options of
-    that command; the protocol may be an object, such as one of `Protocol.with_changes`. name: a
-    function's name; together with the prompt it identifies stored completions. output: a run folder
-    to keep, which is resumed where it stopped; by default the folder is deleted with the result.
-    connections: maximum number of concurrent requests. progress: show progress on stderr. log:
-    loggers as for --log, such as ("wandb", "tensorboard"); needs `output`. Works inside a running
-    event loop, as in a notebook; see `evaluate_async`.
+    protocol, dataset, limit, samples: as the options of that command; the protocol may be an
+    object, such as one of `Protocol.with_changes`. scorers: in place of the protocol's, the
+    headline first; names, or functions of your own (`scoring.own_scorer`). name: a function's name;
+    together with the prompt it identifies stored completions. output: a run folder to keep, which
+    is resumed where it stopped; by default the folder is deleted with the result. progress: show
+    progress on stderr. log: loggers as for --log, such as ("wandb", "tensorboard"); needs `output`.
+    options: the other fields of `runs.job.Job`, such as temperature, max_tokens, stop, seed, shots,
+    random, connections. Works inside a running event loop, as in a notebook; see `evaluate_async`.
 
     Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
     not available; FatalModelError if no request can succeed; and any error of the function.
     """
-    job = Job(
-        "",  # the model's name is not known yet
-        protocol=protocol, dataset=dataset, limit=limit, samples=samples, temperature=temperature,
-        max_tokens=max_tokens, seed=seed, calculator=calculator, connections=connections,
-    )  # fmt: skip
+    known = {field.name for field in fields(Job)} - {"model", "output"}
+    if unknown := sorted(options.keys() - known):
+        raise UnknownNameError("option of evaluate", unknown[0], known)
+    options = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+    }
+    chosen = tuple(scorer_choices(scorers))
+    # The model's name is not known yet.
+    job = Job("", protocol, dataset, limit, scorers=chosen, samples=samples, **options)
     if not _loop_is_running():
         return _evaluate(model, job, name, output, progress, log)
     with ThreadPoolExecutor(1) as thread:
@@ -187,7 +189,7 @@ def _evaluate_in(
         raise KeyboardInterrupt
     (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
     named = replace(run, name=called if function else run.name)
-    scores = scores_of(named, choose_scorers(work.plan.protocol.scorers))
+    scores = scores_of(named, work.plan.scorers)
     return replace(scores, folder=folder)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import aligned, bounds, percent
 from gradeschool.problem import Problem
@@ -17,17 +18,22 @@ from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
 from gradeschool.scoring.compare import compare as compare_outcomes
 from gradeschool.scoring.judge import problem_of
-from gradeschool.scoring.own_scorer import own_scorer
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
-from gradeschool.scoring.sources import choose_run
+from gradeschool.scoring.sources import SourceRun, choose_run
 from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import ScoredTable, choose_scorers, scored_table
+from gradeschool.scoring.table import (
+    ScoredTable,
+    ScorerChoice,
+    ScorerSet,
+    choose_scorers,
+    scored_table,
+    scorer_choices,
+)
 from gradeschool.verdict import Outcome, Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 SHOWN = 5  # number of misses in a description
-ScorerChoice = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,26 +160,44 @@ class Scores:
         return pandas.DataFrame(rows)
 
     def report(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the report as `gradeschool report` does, and return its path.
+        """Write the report of this result and return its path; see `report`."""
+        return report(path, self, force=force)
 
-        path: ends in .html, .md, .csv or .xml. force: replace a file that exists. Raises InputError
-        for another ending, for a file that exists, and if the run folder no longer exists.
-        """
-        from gradeschool.reports.judged import judge_run, judge_runs, report_scorers
-        from gradeschool.reports.report_files import check_report_path, write_report
-        from gradeschool.scoring.sources import SourceRun
 
-        check_report_path(Path(path), force)
-        headline = self.headline.scorer
-        if self.folder is None:
-            scorers = report_scorers((), (), headline)
-            judged = [judge_run(SourceRun(self.scored.run, Path(), {}), scorers, {}, {})]
-        else:
-            judged, scorers = judge_runs(
-                [str(self.folder)], ReadOptions(), (), lambda message: None, headline
-            )
-        write_report(judged, scorers, Path(path))
-        return Path(path)
+def report(
+    path: str | Path,
+    *runs: Scores | str | Path,
+    scorer: ScorerChoice | Sequence[ScorerChoice] | None = None,
+    dataset: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write the report of runs as `gradeschool report` does, and return its path.
+
+    path: ends in .html, .md, .csv or .xml. A run is a result of `score` or `evaluate`, or the path
+    of a run folder or sample file. scorer: one or several, the headline first; by default those of
+    the first result, and all that call no library. dataset: of files. force: replace a file that
+    exists. Raises InputError for another ending, for a file that exists, and for no run.
+    """
+    from gradeschool.reports.judged import judge_run
+    from gradeschool.reports.report_files import check_report_path, write_report
+
+    check_report_path(Path(path), force)
+    if not runs:
+        raise InputError("no run is given; give a result, or the path of a run")
+    first = runs[0]
+    own = first.scored.scorers.scorers if isinstance(first, Scores) else ()
+    names = {each.name for each in own}
+    usual = [*own, *(each for each in choose_scorers(()) if each.name not in names)]
+    scorers = ScorerSet(usual if scorer is None else _scorers(scorer))
+    sources = [
+        SourceRun(each.scored.run, each.folder or Path(), manifest_of(each.folder or Path()))
+        if isinstance(each, Scores)
+        else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
+        for each in runs
+    ]
+    judged = [judge_run(each, scorers, results_of(each.path), {}) for each in sources]
+    write_report(judged, scorers, Path(path))
+    return Path(path)
 
 
 def score(
@@ -247,11 +271,10 @@ def _read_run(path: str | Path, dataset: str | None) -> Run:
 
 
 def _scorers(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer]:
-    names = [chosen] if isinstance(chosen, str) or callable(chosen) else list(chosen)
+    names = scorer_choices(chosen)
     if not names:
         raise InputError("no scorer is named; give at least one")
-    return [choose_scorers([name])[0] if isinstance(name, str) else own_scorer(name)
-            for name in names]  # fmt: skip
+    return choose_scorers(names)
 
 
 def scores_of(run: Run, scorers: Sequence[Scorer]) -> Scores:

@@ -291,13 +291,15 @@ def _max_tokens(protocol: Protocol, value: Any, where: str, folder: Path | None)
 
 
 def _scorers(protocol: Protocol, value: Any, where: str, folder: Path | None) -> Protocol:
+    from importlib.metadata import entry_points
+
     from gradeschool.protocols.registry import get_scorer
 
     names = _texts(value, "scorers", where)
     if not names:
         raise InputError(f"{where}: scorers is empty; name at least one")
     for name in names:
-        if ".py:" not in name:
+        if ":" not in name and not entry_points(group="gradeschool.scorers", name=name):
             get_scorer(name)
     return replace(protocol, scorers=names, votes=())
 

@@ -24,14 +24,13 @@ from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.job import PreparedJob, shown_options
 from gradeschool.runs.plan import RunPlan, make_manifest
 from gradeschool.runs.send import ConcurrencyLimiter, Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
-from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet
+from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet, choose_scorers
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
@@ -306,8 +305,8 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def scorers_of(plan: RunPlan) -> ScorerSet:
-    """Return the scorers of a protocol, ready for use; raises MissingExtraError."""
-    return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
+    """Return the scorers of a protocol, ready for use; raises MissingExtraError, InputError."""
+    return ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
 
 
 def run_for_scoring(

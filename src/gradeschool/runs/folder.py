@@ -262,6 +262,11 @@ def _results(
     if counted != n:
         yield RunFinding(True, f"results.json counts {counted!r} samples, and {n} are stored")
         return
+    if functions := [name for name in written if ":" in name]:
+        names = ", ".join(functions)
+        text = f"scores by {names} are not recomputed: code that a run folder names is not run"
+        yield RunFinding(False, text)
+        return
     run = run_for_scoring(str(results.get("run") or ""), requests, rows)
     try:
         *_, summary = summarise(run, scorers_of(plan), requests, rows)

@@ -26,6 +26,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan, check_samples
+from gradeschool.scoring.table import ScorerChoice, choose_scorers
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Price
@@ -46,15 +47,16 @@ class Job:
 
     protocol: a name, a file of one's own, or an object. protocol, dataset: "" selects the model's
     usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
-    instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". random: a
-    sample of this size instead, the same for the same dataset. problems: ids, or a file with one a
-    line. temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None
-    turns it on for `tiny` only. connections: maximum number of requests in flight, None to adapt
-    it. choices: samples per request. timeout: seconds per request. price: dollars per million
-    tokens, "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model
-    that thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of
-    each request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE".
-    output: the run folder, None for `default_folder`.
+    instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
+    in place of the protocol's, the headline first; names or functions. random: a sample of this
+    size instead, the same for the same dataset. problems: ids, or a file with one a line.
+    temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
+    it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
+    choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
+    "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model that
+    thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of each
+    request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE". output:
+    the run folder, None for `default_folder`.
     """
 
     model: str
@@ -64,6 +66,7 @@ class Job:
     system: str | None = None
     shots: int | str | None = None
     thinking_marks: tuple[str, ...] = ()
+    scorers: tuple[ScorerChoice, ...] = ()
     random: int | None = None
     problems: str | None = None
     samples: int = 1
@@ -164,6 +167,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         changes["thinking_marks"] = [list(parse_marks(pair)) for pair in job.thinking_marks]
     if isinstance(job.shots, str) and job.shots.isdecimal():
         changes["shots"] = int(job.shots)
+    functions = {each.name: each for each in choose_scorers(job.scorers)} if job.scorers else {}
+    changes["scorers"] = list(functions) or None
     own = job.protocol if isinstance(job.protocol, Protocol) else None
     protocol = (own or get_protocol(job.protocol_name)).with_changes(**changes)
     _check(job, protocol)
@@ -182,7 +187,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
     file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file)
+    chosen = tuple(functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers)
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, chosen)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
         from gradeschool.models.endpoint import Endpoint

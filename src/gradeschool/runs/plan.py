@@ -23,6 +23,7 @@ from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
+from gradeschool.scorer import Scorer
 
 SCHEMA = 1
 # These never change in a run; the numbers of problems and samples may increase.
@@ -33,7 +34,8 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 class RunPlan:
     """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
 
-    file: the name of a protocol that Python made, "mine.py:PROTOCOL".
+    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
+    ready for use; () to find them by name.
     """
 
     protocol: Protocol
@@ -43,6 +45,7 @@ class RunPlan:
     decoding: Decoding
     samples: int
     file: str = ""
+    scorers: tuple[Scorer, ...] = ()
 
     def requests(self, identity: str) -> list[Request]:
         """Return the requests of one sample each to the model with this identity, by problem."""
@@ -236,13 +239,16 @@ def protocol_of(fields: Mapping[str, Any]) -> Protocol:
     Raises UnknownNameError, and InputError if an own protocol cannot be made again.
     """
     changes, base = fields.get("changes"), fields.get("base")
+    name = str(base or fields.get("file") or fields["name"])
+    if ".py:" in name and not (changes and not base):
+        raise InputError(f"its protocol is {name!r}, and code that a run folder names is not run")
     if base:
         return get_protocol(str(base)).with_changes(**dict(changes or {}))
     if changes:
         from gradeschool.protocols.own import protocol_from
 
         return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
-    return get_protocol(str(fields.get("file") or fields["name"]))
+    return get_protocol(name)
 
 
 def plan_of(fields: Mapping[str, Any]) -> RunPlan:

@@ -32,12 +32,12 @@ def _gold_of(problem: Problem) -> str:
     return gold
 
 
-def find_own_scorer(name: str) -> Scorer | None:
-    """Return the scorer for "FILE.py:FUNCTION", "MODULE:FUNCTION" or an entry point's name.
+def find_own_scorer(name: str | Callable[..., Any]) -> Scorer | None:
+    """Return the scorer for "FILE.py:FUNCTION", "MODULE:FUNCTION", a function or an entry point.
 
     None for another name. Raises InputError if the function cannot be imported or called.
     """
-    if ":" in name:
+    if callable(name) or ":" in name:
         return own_scorer(name)
     found = entry_points(group=ENTRY_POINTS, name=name)
     return next((own_scorer(point.value, name) for point in found), None)

@@ -29,10 +29,17 @@ References = tuple[str | None, ...]  # what each reference function gives for a 
 Extract = Callable[[str, str], Answer | None]
 Compare = Callable[[str, str], bool]
 ALL = "all"  # the name of all usable scorers
+ScorerChoice = str | Callable[..., Any] | Scorer
 
 
-def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
-    """Return the scorers of these names; "my.py:f" is a function of the user's.
+def scorer_choices(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[ScorerChoice]:
+    """Return one scorer or several as a list."""
+    is_several = isinstance(chosen, Sequence) and not isinstance(chosen, str)
+    return list(chosen) if is_several else [chosen]  # type: ignore[arg-type, list-item]
+
+
+def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) -> list[Scorer]:
+    """Return the scorers of these names; "my.py:f" or a function is the user's own.
 
     None means every scorer for this dataset that needs no library (microseconds per text); "all"
     adds those of other datasets, and those that call a library (milliseconds per text) if its extra
@@ -50,12 +57,15 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
         chosen = [scorer for scorer in all_scorers().values() if available(scorer)]
         names = [name for name in names if name != ALL and name not in all_scorers()]
     for name in dict.fromkeys(names):
+        if isinstance(name, Scorer):
+            chosen.append(name)
+            continue
         scorer = None
-        if name not in all_scorers() and not name.startswith(MARKED):
+        if name not in all_scorers() and not str(name).startswith(MARKED):
             from gradeschool.scoring.own_scorer import find_own_scorer
 
             scorer = find_own_scorer(name)
-        chosen.append(scorer or get_usable_scorer(name))
+        chosen.append(scorer or get_usable_scorer(str(name)))
     return chosen
 
 
