@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import pass_at_k
 from gradeschool.scoring.statistics import wilson_of_mean
-from gradeschool.verifier.rank import calibration, conclusion, rank
+from gradeschool.verifier.rank import calibrate, rank
 from gradeschool.verifier.scores import (
     SCORES_FILE,
     ScoreRow,
@@ -24,7 +24,7 @@ from gradeschool.verifier.select import MEAN, Option, RankedProblem, SelectionSe
 
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans()), max_size=60))
 def test_calibration_puts_every_completion_into_one_bucket(pairs: list[tuple[float, bool]]) -> None:
-    buckets = calibration([score for score, _ in pairs], [is_right for _, is_right in pairs])
+    buckets = calibrate([score for score, _ in pairs], [is_right for _, is_right in pairs])
     assert sum(bucket.completions for bucket in buckets) == len(pairs)
     assert sum(bucket.right * bucket.completions for bucket in buckets) == pytest.approx(
         sum(is_right for _, is_right in pairs)
@@ -56,7 +56,7 @@ def test_a_ranking_agrees_with_itself() -> None:
     ranked = cases(40, 8)
     ranking = rank(ranked, has_logprob=True, settings=SelectionSettings(voters=3))
     whole = ranking.whole
-    by_name = {result.name: result for result in whole.results}
+    by_name = whole.strategies
     assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in ranked) / 40
     assert by_name["mean"].accuracy == pytest.approx(
         sum(result.right for case in ranked for result in case.options) / 320
@@ -67,15 +67,15 @@ def test_a_ranking_agrees_with_itself() -> None:
         assert points[-1].accuracy == pytest.approx(by_name[name].accuracy), name
         for point in points:
             assert point.ci95.low <= point.accuracy <= point.ci95.high
-    voters = {point.n: point for point in ranking.top[8]}
+    voters = {point.n: point for point in ranking.voters_curves[8]}
     assert voters[1].accuracy == by_name["best"].accuracy
     assert voters[3].accuracy == by_name["top"].accuracy
     pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
     assert ranking.curves["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
     assert [part.family for part in ranking.families] == ["a", "b"]
-    for result in whole.results:
-        parts = [part.result(result.name) for part in ranking.families]
-        assert sum(part.accuracy for part in parts if part) / 2 == pytest.approx(result.accuracy)
+    for name, result in whole.strategies.items():
+        parts = [part.strategies[name] for part in ranking.families]
+        assert sum(part.accuracy for part in parts) / 2 == pytest.approx(result.accuracy)
 
 
 def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -> None:
@@ -86,12 +86,12 @@ def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -
 
 
 def test_the_conclusion_says_what_to_select_by() -> None:
-    known = conclusion(rank(cases(200, 8), has_logprob=False))
+    known = rank(cases(200, 8), has_logprob=False).conclusion
     assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
                     r"0\.\d\d here\. Use the [a-z]", known)  # fmt: skip
     blind = [case._replace(options=[each._replace(score=0.5) for each in case.options])
              for case in cases(60, 8)]  # fmt: skip
-    assert "Use the majority vote: no choice" in conclusion(rank(blind, has_logprob=False))
+    assert "Use the majority vote: no choice" in rank(blind, has_logprob=False).conclusion
 
 
 def test_nothing_to_rank_is_an_error() -> None:

@@ -19,6 +19,7 @@ from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, texts_of
 from gradeschool.verifier.scores import (
     LogprobReader,
+    ScorerOptions,
     StepReader,
     StepReduction,
     TokenReader,
@@ -36,9 +37,9 @@ SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 
 @pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
-    here = load_scorer(str(verifier), str(verifier))
+    here = load_scorer(ScorerOptions(str(verifier), str(verifier)))
     file = str(verifier.with_suffix(".gguf"))
-    there = load_scorer(file, file)
+    there = load_scorer(ScorerOptions(file, file))
     both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
     for scored, other in both:
         assert scored.tokens == other.tokens
@@ -63,7 +64,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
 
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
-    scorer = load_scorer("tiny", "tiny")
+    scorer = load_scorer(ScorerOptions("tiny", "tiny"))
     problems = [
         problem
         for problem in load_dataset("fresh:1").problems
@@ -115,14 +116,16 @@ def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Co
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
-        score_pairs(load_scorer(str(TINY_FILE)).verifier, PAIRS[:1])
+        score_pairs(load_scorer(ScorerOptions(str(TINY_FILE))).verifier, PAIRS[:1])
     with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
-        load_scorer("nothing")
+        load_scorer(ScorerOptions("nothing"))
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
     with pytest.raises(InputError, match=r"broken\.gguf"):
-        load_scorer(str(tmp_path / "broken.gguf"))
+        load_scorer(ScorerOptions(str(tmp_path / "broken.gguf")))
     with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
-        score_pairs(load_scorer("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
+        score_pairs(
+            load_scorer(ScorerOptions("tiny")).verifier, [QuestionSolution("Why?", "7 " * 1500)]
+        )
 
 
 @pytest.mark.parametrize("module", NEEDS)
@@ -132,7 +135,7 @@ def test_without_an_extra_the_pip_line_is_named(
     skip_without(SERVER_NEEDS, "a verifier as a GGUF file")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
-        load_scorer("tiny")
+        load_scorer(ScorerOptions("tiny"))
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:
@@ -177,14 +180,14 @@ def test_a_language_model_scores_by_its_log_probability(
     tmp_path: Path, gradeschool: Command
 ) -> None:
     skip_without(NEEDS, "the built-in model")
-    scorer = load_scorer(None, "tiny")
+    scorer = load_scorer(ScorerOptions(None, "tiny"))
     assert isinstance(scorer.verifier, LogprobReader)
     [scored] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = texts_of(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
     assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):
-        load_scorer(None)
+        load_scorer(ScorerOptions(None))
     samples = tmp_path / "samples.jsonl"
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
             for index in range(8)]  # fmt: skip

@@ -13,14 +13,13 @@ from scipy import stats
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import Ballot, vote
 from gradeschool.verifier.select import (
-    DevelopmentRun,
     Option,
     RankedProblem,
     SelectionSettings,
     auc,
     best_of,
     break_even_auc,
-    chosen_strategy,
+    choose_strategy,
     pick,
     within,
 )
@@ -127,25 +126,10 @@ def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
 
 def test_the_development_run_chooses_and_the_other_is_measured() -> None:
     settings = SelectionSettings(voters=7, draws=4)
-    dev = DevelopmentRun("dev", 1.0, noisy("dev", 30, 9.0))
-    blind = DevelopmentRun("test", 1.0, noisy("test", 40, 0.0, right=2))
-    chosen = chosen_strategy([dev], blind, has_logprob=False, settings=settings)
+    dev, blind = noisy("dev", 30, 9.0), noisy("test", 40, 0.0, right=2)
+    chosen = choose_strategy(dev, blind, has_logprob=False, settings=settings)
     assert chosen.development.accuracy == 1.0
     assert chosen.reported.problems == 40
     assert chosen.reported.accuracy < 0.8
-    same = DevelopmentRun("again", 1.0, dev.cases)
     with pytest.raises(InputError, match="also in the development run"):
-        chosen_strategy([dev], same, has_logprob=False, settings=settings)
-
-
-def test_several_development_runs_choose_the_temperature() -> None:
-    settings = SelectionSettings(voters=7, draws=4)
-    hot = DevelopmentRun("hot", 1.0, noisy("dev", 30, 0.0))
-    cold = DevelopmentRun("cold", 0.5, noisy("dev", 30, 9.0))
-    problems = noisy("test", 40, 9.0)
-    chosen = chosen_strategy([hot, cold], DevelopmentRun("test", 0.5, problems),
-                             has_logprob=False, settings=settings)  # fmt: skip
-    assert (chosen.run, chosen.temperature) == ("cold", 0.5)
-    with pytest.raises(InputError, match=r"prefer temperature 0\.5"):
-        chosen_strategy([hot, cold], DevelopmentRun("test", 1.0, problems), has_logprob=False,
-                        settings=settings)  # fmt: skip
+        choose_strategy(dev, dev, has_logprob=False, settings=settings)

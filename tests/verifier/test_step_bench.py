@@ -13,25 +13,25 @@ from gradeschool.datasets.step_labels import (
     NO_ERROR,
     LabelledSteps,
 )
-from gradeschool.errors import InputError
+from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.processbench import majority
 from gradeschool.verifier.data import SolutionTokens, encode_steps
 from gradeschool.verifier.step_bench import (
     Predictions,
+    _Counts,
     bench,
     best_threshold,
-    f1_of,
+    f1_of_counts,
     first_below,
     fold_of,
+    load_solutions,
     logprob_scores,
     predict,
     prediction_rows,
     predictions_of,
     read_predictions,
-    spread_evenly,
     verifier_scores,
 )
-from tests.support.processbench_rows import own_rows as own_rows  # a fixture
 
 
 def row(label: int, steps: int = 3, problem: str = "", generator: str = "a") -> LabelledSteps:
@@ -74,8 +74,9 @@ def test_f1_of_a_case_worked_out_by_hand() -> None:
 
 
 def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> None:
-    assert f1_of(0.25, 0.75) == pytest.approx(2 * 0.25 * 0.75)
-    assert f1_of(0, 0) == f1_of(0, 1) == 0
+    halves = [_Counts(4, 1, 4, 3)]
+    assert f1_of_counts(halves) == pytest.approx(2 * 0.25 * 0.75)
+    assert f1_of_counts([_Counts(4, 0, 4, 0)]) == f1_of_counts([_Counts(4, 0, 4, 4)]) == 0
     always_right = bench(ROWS, Predictions("never wrong", [NO_ERROR] * 6), resamples=10)
     assert (always_right.whole.correct_accuracy, always_right.whole.f1) == (1.0, 0.0)
     always_first = bench(ROWS, Predictions("first", [0] * 6), resamples=10)
@@ -146,7 +147,10 @@ def test_rows_without_scores_are_missed_and_choose_nothing() -> None:
 def test_steps_behind_the_first_wrong_one_are_no_part_of_the_calibration() -> None:
     rows = [row(1), row(NO_ERROR, 2)]
     result = bench(rows, predict("", rows, [[0.9, 0.1, 0.99], [0.9, 0.85]], 0.5), resamples=5)
-    assert [(bucket.completions, bucket.right) for bucket in result.buckets] == [(1, 0.0), (3, 1.0)]
+    assert [(bucket.completions, bucket.right) for bucket in result.calibration] == [
+        (1, 0.0),
+        (3, 1.0),
+    ]
     assert result.auc == 1.0
 
 
@@ -244,18 +248,16 @@ def test_predictions_are_written_and_read_again(tmp_path: Path) -> None:
         assert (plain.name, plain.first_wrong) == ("plain", [each.label for each in ROWS])
 
 
-@pytest.mark.usefixtures("own_rows")
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        ({"id": "gsm8k-none", "prediction": 0}, "'gsm8k-none', which is not in ProcessBench"),
         ({"prediction": "one"}, "'one' as the prediction of"),
         ({"prediction": True}, "True as the prediction of"),
         ({"prediction": 3}, "3 as the prediction of .*from 0 to 2, -1 for none, or null"),
         ({"prediction": -2}, "-2 as the prediction of"),
         ({"prediction": 0.5}, "0.5 as the prediction of"),
         ({"scores": [0, 0, 0]}, "has scores, but none for"),
-        ({}, "has neither scores nor prediction of"),
+        ({}, "'nothing' as the prediction of"),
     ],
 )
 def test_bad_predictions_are_named(tmp_path: Path, first: dict[str, Any], message: str) -> None:
@@ -281,7 +283,21 @@ def test_a_wrong_number_of_scores_is_named(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_limit_takes_rows_from_the_whole_file() -> None:
-    rows = [row(0, 3, str(index)) for index in range(10)]
-    assert [each.problem for each in spread_evenly(rows, 3)] == ["0", "3", "6"]
-    assert spread_evenly(rows, None) is rows
+def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
+    part = tmp_path / "math.json"
+    rows = [{"id": f"math-{n}", "generator": "m", "problem": f"P{n}", "steps": ["a", "b"],
+             "label": n % 3 - 1} for n in range(10)]  # fmt: skip
+    part.write_text(json.dumps(rows))
+    assert [each.problem for each in load_solutions(str(part), 3)] == ["P0", "P3", "P6"]
+    assert [each.label for each in load_solutions(str(part), None)][:3] == [-1, 0, 1]
+    own = {"idx": "p_1", "classification": "confidence", "error_steps": [3, 2],
+           "modified_question": "Q", "modified_process": ["a", "b", "c"],
+           "original_question": "Q", "original_process": ["a", "b"]}  # fmt: skip
+    file = written(tmp_path / "prm.jsonl", [own, {**own, "classification": "circular"}])
+    found = load_solutions(str(file), None)
+    assert [(each.id, each.label) for each in found] == [
+        ("confidence_p_1", 1), ("correct_p_1", NO_ERROR), ("circular_p_1", 1)]  # fmt: skip
+    with pytest.raises(DataError, match="not a row of ProcessBench"):
+        load_solutions(str(written(tmp_path / "x.jsonl", [{"text": "a"}])), None)
+    with pytest.raises(InputError, match="there is no benchmark 'mathbench'"):
+        load_solutions("mathbench", None)

@@ -33,7 +33,6 @@ from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.formats.samples import ReadOptions
-    from gradeschool.scoring.statistics import Interval
     from gradeschool.verifier.candidates import CandidateRun
     from gradeschool.verifier.rank import RankInput
     from gradeschool.verifier.scores import CandidateScorer, ScoreRow
@@ -339,10 +338,8 @@ def train_command(**options: Any) -> None:
 @form_option
 @dataset_option
 def score_command(
-    files: tuple[str, ...], verifier: str | None, generator: str | None, critic: str | None,
-    critiques: int, output: Path | None, tokens: bool, reduction: str | None, form: str | None,
-    dataset: str | None,
-) -> None:  # fmt: skip
+    files: tuple[str, ...], output: Path | None, tokens: bool, dataset: str | None, **scorer: Any
+) -> None:
     """Score completions from any source with a verifier.
 
     A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
@@ -353,23 +350,15 @@ def score_command(
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.scores import add_scores, load_scorer
+    from gradeschool.verifier.scores import ScorerOptions, add_scores, load_scorer
 
     options = reading(dataset)
     check_sources(files, options)
-    asked = critiques if critic else None
-    scorer = load_scorer(_one_verifier(verifier, critic), generator, reduction, form, asked)
-    runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, options, warn)]
-    for run in runs:
+    loaded = load_scorer(ScorerOptions(**scorer))
+    for run in [run for spec in dict.fromkeys(files) for run in candidates_of(spec, options, warn)]:
         with ScoringDisplay() as display:
-            path = add_scores(run, scorer, path=output, tokens=tokens, tell=display.scored)
+            path = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
         say(f"{run.total} completions of {run.run} are scored in {path}")
-
-
-def _one_verifier(verifier: str | None, critic: str | None) -> str | None:
-    if verifier is not None and critic is not None:
-        raise InputError("--verifier and --critic are both given; give one")
-    return critic or verifier
 
 
 @command.command("export")
@@ -416,36 +405,26 @@ def export_command(folder: Path, output: Path) -> None:
 @critic_options
 @reduction_option
 @form_option
-@click.option("--dev", "developments", multiple=True, metavar="RUN",
+@click.option("--dev", metavar="RUN",
               help="Choose strategy, completions, voters and share weight on this run, on other "
-                   "problems; several runs choose the temperature too.")  # fmt: skip
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="RUN",
-    help="Compare with another run on the same problems, such as a greedy one.",
-)
+                   "problems.")  # fmt: skip
+@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
+              help="Compare with another run on the same problems, such as a greedy "
+                   "one.")  # fmt: skip
 @click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
               help="Number of voters: the verifier's top N completions.")  # fmt: skip
 @click.option("--share-weight", type=FiniteRange(min=0), default=0.2, show_default=True,
               help="Weight of an answer's share of the samples beside the score.")  # fmt: skip
-@click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Random subsets of each problem's completions, for votes over fewer of them.",
-)
+@click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
+              help="Random subsets of each problem's completions, for votes over fewer of "
+                   "them.")  # fmt: skip
 @seed_option
 @scorer_option("Scorer that labels the completions; by default that of the protocol.")
 @dataset_option
 @json_option
 def rank_command(
-    run: str, verifier: str | None, generator: str | None, critic: str | None, critiques: int,
-    reduction: str | None, form: str | None, developments: tuple[str, ...],
-    baselines: tuple[str, ...], voters: int, share_weight: float, draws: int, seed: int,
-    scorer: str | None, dataset: str | None, as_json: bool,
+    run: str, dev: str | None, baselines: tuple[str, ...], voters: int, share_weight: float,
+    draws: int, seed: int, scorer: str | None, dataset: str | None, as_json: bool, **scored_by: Any,
 ) -> None:  # fmt: skip
     """Select one of many completions, by a verifier or a vote.
 
@@ -456,60 +435,40 @@ def rank_command(
 
     Example: gradeschool verifier rank samples --verifier models/verifier --baseline greedy
     """
-    from gradeschool.formats.settings import mapping
-    from gradeschool.reports.ranking import choice_json, print_choice, print_ranking, ranking_json
+    from gradeschool.reports.ranking import as_json as plain
+    from gradeschool.reports.ranking import print_choice, print_ranking, ranking_json
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.rank import baseline, rank, scorer_or_scores
-    from gradeschool.verifier.select import DevelopmentRun, SelectionSettings, chosen_strategy
+    from gradeschool.verifier.rank import rank, read_baseline, scorer_or_scores
+    from gradeschool.verifier.scores import ScorerOptions
+    from gradeschool.verifier.select import SelectionSettings, choose_strategy
 
     check_scorers(scorer)
     options = reading(dataset)
-    check_sources([run, *developments, *baselines], options)
-    asked = critiques if critic else None
-    verifier = _one_verifier(verifier, critic)
-    source = scorer_or_scores(run, verifier, generator, reduction, form, asked)
-    candidates, prepared = _scored(run, source, options, scorer)
+    check_sources([run, *([dev] if dev else []), *baselines], options)
+    source = scorer_or_scores(run, ScorerOptions(**scored_by))
+    candidates, found = _scored(run, source, options, scorer)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     chosen = None
-    if developments:
-        scored = [_scored(spec, source, options, scorer, is_reported=False)
-                  for spec in dict.fromkeys(developments)]  # fmt: skip
-        runs = [
-            DevelopmentRun(
-                str(sampled.path),
-                mapping(sampled.manifest.get("decoding")).get("temperature"),
-                found.cases,
-            )
-            for sampled, found in ((candidates, prepared), *scored)
-        ]
-        both = prepared.has_logprob and all(found.has_logprob for _, found in scored)
-        chosen = chosen_strategy(runs[1:], runs[0], has_logprob=both, settings=settings)
+    if dev is not None:
+        _, others = _scored(dev, source, options, scorer, is_reported=False)
+        chosen = choose_strategy(others.cases, found.cases, settings=settings,
+                                 has_logprob=found.has_logprob and others.has_logprob)  # fmt: skip
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
-    accuracies: dict[str, tuple[float, Interval]] = {}
     for spec in dict.fromkeys(baselines):
-        name, result, accuracy, interval = baseline(candidates, spec, options, warn)
-        label = name if name not in outcomes else f"{name} ({spec})"
-        outcomes[label], accuracies[label] = result, (accuracy, interval)
-    ranking = rank(
-        prepared.cases, has_logprob=prepared.has_logprob, baselines=outcomes, settings=settings
-    )
+        name, result = read_baseline(candidates, spec, options, warn)
+        outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
+    ranking = rank(found.cases, has_logprob=found.has_logprob, baselines=outcomes,
+                   settings=settings)  # fmt: skip
     if as_json:
-        facts = {
-            "run": candidates.run,
-            "verifier": prepared.verifier,
-            "scorer": candidates.scorer,
-            "failed": candidates.failed,
-            "unscored": prepared.unscored,
-            **({"chosen": choice_json(chosen)} if chosen else {}),
-            "baselines": {name: {"accuracy": accuracy, "ci95": list(interval)}
-                          for name, (accuracy, interval) in accuracies.items()},
-        }  # fmt: skip
+        facts = {"run": candidates.run, "verifier": found.verifier, "scorer": candidates.scorer,
+                 "failed": candidates.failed, "unscored": found.unscored,
+                 "chosen": plain(chosen)}  # fmt: skip
         print_json({**facts, **ranking_json(ranking)})
         return
-    say(f"{candidates.run} by {prepared.verifier}, scored by {candidates.scorer}")
+    say(f"{candidates.run} by {found.verifier}, scored by {candidates.scorer}")
     if chosen:
         print_choice(chosen, stdout_console())
-    print_ranking(ranking, accuracies, stdout_console())
+    print_ranking(ranking, outcomes, stdout_console())
 
 
 def _scored(
@@ -534,24 +493,23 @@ def _scored(
     if not is_reported and dataset_of(Path(spec)):
         options = replace(options, dataset=None)
     candidates = one_run(spec, options, warn, scorer)
-    beside = scores_path(candidates.path)
     rows: Mapping[str, ScoreRow]
     if isinstance(source, CandidateScorer):
         with ScoringDisplay() as display:
             path = add_scores(candidates, source, tell=display.scored)
         name, rows = choose_scores(path, source.name)
+    elif is_reported:
+        name, rows = source
     else:
-        name, rows = source if is_reported else choose_scores(beside, source[0])
-    prepared = rank_input(candidates, name, rows)
-    if prepared.unscored:
-        warn(
-            f"{prepared.unscored} of {candidates.total} completions have no score and are left out"
-        )
-    return candidates, prepared
+        name, rows = choose_scores(scores_path(candidates.path), source[0])
+    found = rank_input(candidates, name, rows)
+    if found.unscored:
+        warn(f"{found.unscored} of {candidates.total} completions have no score and are left out")
+    return candidates, found
 
 
 @command.command("bench")
-@click.argument("benchmark", type=click.Choice(["processbench"]))
+@click.argument("benchmark", metavar="processbench|FILE")
 @click.option("--verifier", "verifiers", multiple=True, metavar="FOLDER|FILE.gguf|tiny",
               help="Verifier: its value at the end of each step; may be repeated.")  # fmt: skip
 @click.option("--logprob", "generators", multiple=True, metavar="FOLDER|FILE.gguf|tiny",
@@ -584,31 +542,30 @@ def bench_command(
 ) -> None:  # fmt: skip
     """Measure how well scorers find the first wrong step.
 
-    processbench: 400 solutions of GSM8K problems, labelled by people (Zheng et al. 2024). Prints F1
-    as the paper defines it, with intervals over problems, by the model that wrote the solutions,
-    and the calibration of the scores. The threshold of scores is never chosen on the solutions that
-    it is reported on.
+    processbench: 400 solutions of GSM8K problems, labelled by people (Zheng et al. 2024). A FILE:
+    another part of ProcessBench (JSON), or PRMBench (JSONL). Prints F1 as ProcessBench's paper
+    defines it, with intervals over problems, by the model that wrote the solutions, and the
+    calibration of the scores. The threshold of scores is never chosen on the solutions that it is
+    reported on.
 
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """
-    from gradeschool.datasets.step_labels import load_step_labels
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.reports.ranking import bench_json, print_bench
-    from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread_evenly
     from gradeschool.verifier.step_bench import bench as measure
+    from gradeschool.verifier.step_bench import load_solutions, load_sources, prediction_rows
 
-    if not any(sources[name] for name in BenchSources._fields if name != "form"):
+    if not any(given for name, given in sources.items() if name != "form"):
         raise InputError(
             "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
     require_new(output)
-    scorers = BenchSources(**sources).load()
-    rows = spread_evenly(load_step_labels(), limit)
+    rows = load_solutions(benchmark, limit)
     predictions = []
-    for scorer in scorers:
+    for source in load_sources(**sources):
         with ScoringDisplay("solutions") as display:
-            predictions.append(scorer(rows, threshold, display.scored))
+            predictions.append(source(rows, threshold, display.scored))
     if threshold is not None and all(each.scores is None for each in predictions):
         raise InputError("--threshold applies to scores, and only predictions are given; leave it "
                          "out")  # fmt: skip

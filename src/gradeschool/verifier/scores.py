@@ -34,18 +34,12 @@ from gradeschool.models.gguf_file import (
     head_from,
 )
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
-from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
-from gradeschool.verifier.data import (
-    QuestionSolution,
-    SolutionTokens,
-    step_ends,
-    texts_of,
-)
+from gradeschool.verifier.candidates import CandidateRun
+from gradeschool.verifier.data import QuestionSolution, SolutionTokens, step_ends, texts_of
 
 FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 SCORES_FILE = "verifier-scores.jsonl"
-LOGPROB_READER = "log-probability "  # begins the name of every one
 POOLED = "pooled"  # the level whose scores are means over tokens
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
 MOST_TOKENS = 2048  # maximum for a question with its solution in a GGUF file
@@ -133,17 +127,14 @@ def score_pairs(
     if isinstance(reader, StepReader):
         solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
                       or [""]) for pair in pairs]  # fmt: skip
-        return [SolutionScore(list(values), reduction.apply(values), [])
-                for values in reader.step_scores(
-                    solutions, last_only=reduction is StepReduction.LAST
-                )]  # fmt: skip
-    tokenizer = reader.tokenizer
-    texts = texts_of(tokenizer, pairs)
+        found = reader.step_scores(solutions, last_only=reduction is StepReduction.LAST)
+        return [SolutionScore(list(values), reduction.apply(values), []) for values in found]
+    texts = texts_of(reader.tokenizer, pairs)
     scores = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
         if reduction not in (StepReduction.LAST, StepReduction.TOKENS):
-            ends = step_ends(tokenizer, pair.question, pair.solution, text.solution)
+            ends = step_ends(reader.tokenizer, pair.question, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
         scores.append(SolutionScore(values, reduction.apply(used), list(text.solution)))
     return scores
@@ -163,39 +154,51 @@ class CandidateScorer(NamedTuple):
         return self.verifier.name if last else f"{self.verifier.name}:{self.reduction}"
 
 
-def load_scorer(
-    verifier: str | None,
-    generator: str | None = None,
-    reduction: str | None = None,
-    form: str | None = None,
-    critiques: int | None = None,
-) -> CandidateScorer:
+class ScorerOptions(NamedTuple):
+    """What gives scores, as commands name it; see the module for the forms of a verifier.
+
+    generator: a model for log-probabilities, which alone are the scores. critic: a model that is
+    asked `critiques` times whether a solution is right; None for its probability of yes. reduction:
+    None for the mean over tokens if the verifier learnt that, else the last value. form: of a
+    published reward model, None for that of its config.json.
+    """
+
+    verifier: str | None = None
+    generator: str | None = None
+    critic: str | None = None
+    critiques: int = 1
+    reduction: str | None = None
+    form: str | None = None
+
+
+def load_scorer(options: ScorerOptions) -> CandidateScorer:
     """Load a verifier and a generator, on a GPU if available and transformers reads them.
 
-    verifier: see the module; None uses the generator's log-probabilities as scores. reduction: None
-    for the mean over tokens if the verifier learnt that, else the last value. form: of a published
-    reward model, None for that of its config.json. critiques: the verifier is a model that is asked
-    this often whether a solution is right. Raises InputError if there is no such model,
-    MissingExtraError if its library is not installed.
+    Raises InputError if there is no such model, MissingExtraError if its library is not installed.
     """
-    other = None if generator is None else load_reader(generator, "generator")
-    if verifier is None:
-        if other is None:
-            raise InputError("no scorer is given; give a verifier or a generator")
-        return CandidateScorer(LogprobReader(other), None, StepReduction(reduction or "last"))
+    verifier, other = options.verifier, None
+    if verifier and options.critic:
+        raise InputError("--verifier and --critic are both given; give one")
+    if options.generator is not None:
+        other = load_reader(options.generator, "generator")
     head: TokenReader | StepReader | None
-    if critiques is not None:
+    if options.critic is not None:
         from gradeschool.verifier.judges import Critic
 
-        head = Critic(verifier, critiques)
-    elif verifier.startswith(("http://", "https://")):
+        head = Critic(options.critic, options.critiques)
+    elif verifier is None and other is None:
+        raise InputError("no scorer is given; give a verifier or a generator")
+    elif verifier is None and other is not None:
+        head, other = LogprobReader(other), None
+    elif verifier is not None and verifier.startswith(("http://", "https://")):
         from gradeschool.verifier.judges import RewardServer
 
-        head = RewardServer(verifier, form)
+        head = RewardServer(verifier, options.form)
     else:
-        head = _reward_model(Path(verifier), form) or load_reader(verifier, "verifier")
+        assert verifier is not None  # noqa: S101
+        head = _reward_model(Path(verifier), options.form) or load_reader(verifier, "verifier")
     usual = "tokens" if getattr(head, "level", "") == POOLED else "last"
-    return CandidateScorer(head, other, StepReduction(reduction or usual))
+    return CandidateScorer(head, other, StepReduction(options.reduction or usual))
 
 
 def is_model(spec: str) -> bool:
@@ -206,13 +209,13 @@ def is_model(spec: str) -> bool:
 
 def load_reader(spec: str, what: Literal["verifier", "generator"]) -> TokenReader:
     """Load one model: as a verifier, or only for its log-probabilities; see `load_scorer`."""
-    if str(spec) == TINY:
+    if spec == TINY:
         return GgufReader(SHIPPED[what], f"{TINY}-{what}")
     path = Path(spec)
     if path.suffix == GGUF and path.is_file():
         return GgufReader(path)
     if not path.is_dir():
-        raise InputError(f"there is no {what} {str(spec)!r}; give {FORMS}")
+        raise InputError(f"there is no {what} {spec!r}; give {FORMS}")
     needs_training_packages()
     return FolderReader(path, what == "verifier")
 
@@ -238,22 +241,17 @@ class LogprobReader:
     Its value at a token is the geometric mean of the probabilities of the tokens up to it.
     """
 
+    level = ""
+
     def __init__(self, generator: TokenReader) -> None:
-        self.generator = generator
-        self.name = LOGPROB_READER + generator.name
+        self.name = f"log-probability {generator.name}"
         self.tokenizer, self.context = generator.tokenizer, generator.context
-        self.level = ""
+        self.logprobs = generator.logprobs
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the mean probability up to each token of each solution."""
-        return [
-            [exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
-            for row in self.generator.logprobs(texts)
-        ]
-
-    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the log-probability (nats) of each token of each solution."""
-        return self.generator.logprobs(texts)
+        return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
+                for row in self.logprobs(texts)]  # fmt: skip
 
 
 class FolderReader:
@@ -282,6 +280,180 @@ class FolderReader:
         from gradeschool.verifier.head import logprobs_of
 
         return logprobs_of(self._model, texts)
+
+
+# The file of scores
+
+
+class ScoreRow(NamedTuple):
+    """One completion's score by one verifier.
+
+    key: of the completion. verifier: its name and digest. length: number of tokens of the solution,
+    by the generator's tokenizer if there is a generator. logprob: their mean log-probability under
+    the named generator, None without one. values, tokens: at each token, if requested.
+    """
+
+    key: str
+    verifier: str
+    score: float
+    length: int
+    logprob: float | None = None
+    generator: str | None = None
+    values: list[float] | None = None
+    tokens: list[str] | None = None
+
+
+def scores_path(source: Path) -> Path:
+    """Return the path of the scores of a run folder or a file of completions."""
+    if source.is_dir():
+        return source / SCORES_FILE
+    return source.with_name(f"{source.stem}.{SCORES_FILE}")
+
+
+def read_scores(path: Path) -> Iterator[ScoreRow]:
+    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file."""
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                fields, fault = parse_line(line)
+                if not fault and (row := _row(fields)) is not None:
+                    yield row
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
+    key, verifier = fields.get("key"), fields.get("verifier")
+    score = _finite(fields.get("score"))
+    if not (isinstance(key, str) and isinstance(verifier, str)) or score is None:
+        return None
+    length, generator = fields.get("length"), fields.get("generator")
+    values, tokens = fields.get("values"), fields.get("tokens")
+    return ScoreRow(
+        key, verifier, score,
+        length if isinstance(length, int) else 0,
+        _finite(fields.get("logprob")),
+        str(generator) if generator else None,
+        values if isinstance(values, list) else None,
+        tokens if isinstance(tokens, list) else None,
+    )  # fmt: skip
+
+
+def _finite(value: Any) -> float | None:
+    """Return a JSON number as a finite float; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
+    """Append rows; see `append_lines`."""
+    append_lines(path, ({name: value for name, value in row._asdict().items() if value is not None}
+                        for row in rows))  # fmt: skip
+
+
+def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
+    """Return the name of a verifier and its rows by key, the last of each.
+
+    verifier: its name or the beginning of it; None if the file has only one. Raises InputError
+    unless it is a name in the file, or exactly one name begins with it.
+    """
+    by_verifier: dict[str, dict[str, ScoreRow]] = {}
+    for row in read_scores(path):
+        if verifier is None or row.verifier.startswith(verifier):
+            by_verifier.setdefault(row.verifier, {})[row.key] = row
+    if verifier in by_verifier:  # also the beginning of "NAME:product"
+        return verifier, by_verifier[verifier]
+    if len(by_verifier) == 1:
+        return next(iter(by_verifier.items()))
+    if by_verifier:
+        names = ", ".join(map(repr, by_verifier))
+        raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
+    whose = f" of {verifier!r}" if verifier else ""
+    raise InputError(
+        f"{str(path.parent)!r} has no verifier scores{whose}; use --verifier FOLDER, or score "
+        "first: gradeschool verifier score"
+    )
+
+
+class ScoringProgress(NamedTuple):
+    """Progress of a scoring: completions scored, in total, and scored before this call."""
+
+    scored: int
+    total: int
+    before: int
+
+
+def add_scores(
+    sampled: CandidateRun,
+    scorer: CandidateScorer,
+    *,
+    path: Path | None = None,
+    tokens: bool = False,
+    tell: Callable[[ScoringProgress], None] = lambda _: None,
+) -> Path:
+    """Append the scores of completions without a score by this verifier; return the file.
+
+    path: the file, by default the one beside the completions. tokens: also write the values and
+    texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
+    the last row of a completion counts.
+    """
+    target, reader, generator = path or scores_path(sampled.path), scorer.verifier, scorer.generator
+    if tokens and isinstance(reader, StepReader):
+        raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
+    scored = {
+        row.key
+        for row in read_scores(target)
+        if row.verifier == scorer.name
+        and (row.values is not None or not tokens)
+        and (generator is None or row.generator == generator.name)
+    }
+    pairs = [(each.key, QuestionSolution(answered.problem.question, each.text, each.finished))
+             for answered in sampled.answered for each in answered.candidates
+             if each.key not in scored]  # fmt: skip
+    before = sampled.total - len(pairs)
+    for start in range(0, len(pairs), CHUNK):
+        chunk = pairs[start : start + CHUNK]
+        rows = _score_chunk([pair for _, pair in chunk], scorer, tokens)
+        append_scores(target, (row._replace(key=key)
+                               for (key, _), row in zip(chunk, rows, strict=True)))  # fmt: skip
+        tell(ScoringProgress(before + start + len(chunk), sampled.total, before))
+    return target
+
+
+def _score_chunk(
+    pairs: Sequence[QuestionSolution], scorer: CandidateScorer, tokens: bool
+) -> list[ScoreRow]:
+    """Return the rows of solutions, without their keys."""
+    reader, generator = scorer.verifier, scorer.generator
+    logprobs: list[list[float]] = []
+    if generator is not None:
+        logprobs = generator.logprobs(texts_of(generator.tokenizer, pairs))
+    rows = []
+    for place, found in enumerate(score_pairs(reader, pairs, scorer.reduction)):
+        if not isfinite(found.score):
+            raise InputError(
+                f"the verifier {scorer.name!r} gives a completion the score {found.score!r}; "
+                "train it again with a smaller learning rate"
+            )
+        row = ScoreRow("", scorer.name, found.score, len(found.tokens))
+        if generator is not None:
+            mean = sum(logprobs[place]) / len(logprobs[place])
+            row = row._replace(length=len(logprobs[place]), logprob=mean, generator=generator.name)
+        if tokens and not isinstance(reader, StepReader):
+            texts = [str(reader.tokenizer.decode([token])) for token in found.tokens]
+            row = row._replace(values=[round(value, 6) for value in found.values], tokens=texts)
+        rows.append(row)
+    return rows
+
+
+# GGUF files
 
 
 class GgufReader:
@@ -347,216 +519,6 @@ def _head(written: Any, file: Path) -> Head:
             f"{str(file)!r} is not a verifier ({error}); write one: gradeschool verifier export "
             "VERIFIER_FOLDER -o FILE.gguf"
         ) from error
-
-
-# The file of scores
-
-
-class ScoreRow(NamedTuple):
-    """One completion's score by one verifier.
-
-    key: of the completion. verifier: its name and digest. length: number of tokens of the solution,
-    by the generator's tokenizer if there is a generator. logprob: their mean log-probability under
-    the named generator, None without one. values, tokens: at each token, if requested.
-    """
-
-    key: str
-    verifier: str
-    score: float
-    length: int
-    logprob: float | None = None
-    generator: str | None = None
-    values: list[float] | None = None
-    tokens: list[str] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields that are not None."""
-        return {name: value for name, value in self._asdict().items() if value is not None}
-
-
-def scores_path(source: Path) -> Path:
-    """Return the path of the scores of a run folder or a file of completions."""
-    if source.is_dir():
-        return source / SCORES_FILE
-    return source.with_name(f"{source.stem}.{SCORES_FILE}")
-
-
-def read_scores(path: Path) -> Iterator[ScoreRow]:
-    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file."""
-    if not path.exists():
-        return
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                fields, fault = parse_line(line)
-                if not fault and (row := _row(fields)) is not None:
-                    yield row
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
-    """Append rows; see `append_lines`."""
-    append_lines(path, (row.as_json() for row in rows))
-
-
-def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
-    """Return the name of a verifier and its rows by key, the last of each.
-
-    verifier: its name or the beginning of it; None if the file has only one. Raises InputError
-    unless it is a name in the file, or exactly one name begins with it.
-    """
-    by_verifier: dict[str, dict[str, ScoreRow]] = {}
-    for row in read_scores(path):
-        if verifier is None or row.verifier.startswith(verifier):
-            by_verifier.setdefault(row.verifier, {})[row.key] = row
-    if verifier in by_verifier:  # also the beginning of "NAME:product"
-        return verifier, by_verifier[verifier]
-    if len(by_verifier) == 1:
-        return next(iter(by_verifier.items()))
-    if by_verifier:
-        names = ", ".join(map(repr, by_verifier))
-        raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
-    whose = f" of {verifier!r}" if verifier else ""
-    raise InputError(
-        f"{str(path.parent)!r} has no verifier scores{whose}; use --verifier FOLDER, or score "
-        "first: gradeschool verifier score"
-    )
-
-
-def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
-    key, verifier = fields.get("key"), fields.get("verifier")
-    score = _finite(fields.get("score"))
-    if not (isinstance(key, str) and isinstance(verifier, str)) or score is None:
-        return None
-    length = fields.get("length")
-    return ScoreRow(
-        key=key,
-        verifier=verifier,
-        score=score,
-        length=length if isinstance(length, int) else 0,
-        logprob=_finite(fields.get("logprob")),
-        generator=str(fields["generator"]) if fields.get("generator") else None,
-        values=fields.get("values") if isinstance(fields.get("values"), list) else None,
-        tokens=fields.get("tokens") if isinstance(fields.get("tokens"), list) else None,
-    )
-
-
-def _finite(value: Any) -> float | None:
-    """Return a JSON number as a finite float; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
-
-
-class ScoringProgress(NamedTuple):
-    """Progress of a scoring: completions scored, in total, and scored before this call."""
-
-    scored: int
-    total: int
-    before: int
-
-
-def add_scores(
-    sampled: CandidateRun,
-    scorer: CandidateScorer,
-    *,
-    path: Path | None = None,
-    tokens: bool = False,
-    tell: Callable[[ScoringProgress], None] | None = None,
-) -> Path:
-    """Append the scores of completions without a score by this verifier; return the file.
-
-    path: the file, by default the one beside the completions. tokens: also write the values and
-    texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
-    the last row of a completion counts.
-    """
-    target = path or scores_path(sampled.path)
-    name = scorer.name
-    generator = scorer.generator.name if scorer.generator else None
-    scored = {
-        row.key
-        for row in read_scores(target)
-        if row.verifier == name
-        and (row.values is not None or not tokens)
-        and (generator is None or row.generator == generator)
-    }
-    before = sum(
-        candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
-    )
-    finished = before
-    for chunk in _chunks(sampled.answered, scored):
-        append_scores(target, _rows(chunk, scorer, tokens))
-        finished += sum(len(candidate.candidates) for candidate in chunk)
-        if tell is not None:
-            tell(ScoringProgress(finished, sampled.total, before))
-    return target
-
-
-def _chunks(
-    answered: Sequence[ProblemCandidates], scored: set[str]
-) -> Iterator[list[ProblemCandidates]]:
-    """Yield problems with unscored completions, about CHUNK completions at a time."""
-    chunk: list[ProblemCandidates] = []
-    size = 0
-    for problem in answered:
-        missing = [candidate for candidate in problem.candidates if candidate.key not in scored]
-        if not missing:
-            continue
-        chunk.append(ProblemCandidates(problem.problem, missing))
-        size += len(missing)
-        if size >= CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
-def _rows(
-    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool
-) -> list[ScoreRow]:
-    reader = scorer.verifier
-    if tokens and isinstance(reader, StepReader):
-        raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
-    candidates: list[Candidate] = []
-    pairs: list[QuestionSolution] = []
-    for answered in chunk:
-        for candidate in answered.candidates:
-            candidates.append(candidate)
-            question = answered.problem.question
-            pairs.append(QuestionSolution(question, candidate.text, candidate.finished))
-    results = score_pairs(reader, pairs, scorer.reduction)
-    logprobs: list[list[float]] | None = None
-    if scorer.generator is not None:
-        logprobs = scorer.generator.logprobs(texts_of(scorer.generator.tokenizer, pairs))
-    rows = []
-    for place, (candidate, scored) in enumerate(zip(candidates, results, strict=True)):
-        if not isfinite(scored.score):
-            raise InputError(
-                f"the verifier {scorer.name!r} gives a completion the score {scored.score!r}; "
-                "train it again with a smaller learning rate"
-            )
-        read = logprobs[place] if logprobs else None
-        row = ScoreRow(
-            candidate.key,
-            scorer.name,
-            scored.score,
-            len(read) if read else len(scored.tokens),
-            sum(read) / len(read) if read else None,
-            scorer.generator.name if scorer.generator else None,
-        )
-        if tokens and not isinstance(reader, StepReader):
-            texts = [str(reader.tokenizer.decode([token])) for token in scored.tokens]
-            row = row._replace(values=[round(value, 6) for value in scored.values], tokens=texts)
-        rows.append(row)
-    return rows
-
-
-# GGUF files
 
 
 class LlamaStates:

@@ -1,4 +1,4 @@
-"""ProcessBench: measure how well step scorers find the first wrong step (arXiv 2412.06559).
+"""ProcessBench and files like it: the first wrong step of solutions (arXiv 2412.06559).
 
 The metric is F1, the harmonic mean of two accuracies: on erroneous solutions, the share whose first
 wrong step is predicted exactly; on correct solutions, the share predicted to have no wrong step. A
@@ -14,12 +14,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import exp, inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps, load_step_labels
+from gradeschool.datasets.step_labels import (
+    NO_ERROR,
+    LabelledSteps,
+    labelled_steps,
+    load_step_labels,
+)
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.settings import mapping
@@ -28,9 +33,9 @@ from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
-from gradeschool.verifier.data import SolutionTokens, encode_steps
-from gradeschool.verifier.rank import Bucket, calibration
-from gradeschool.verifier.scores import ScoringProgress, TokenReader, load_reader
+from gradeschool.verifier.data import encode_steps
+from gradeschool.verifier.rank import Bucket, calibrate
+from gradeschool.verifier.scores import ScoringProgress, StepReader, TokenReader, load_reader
 from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
@@ -71,16 +76,16 @@ class StepResult(NamedTuple):
 class BenchResult(NamedTuple):
     """The results of one scorer.
 
-    generators: results by the model that wrote the solutions. buckets, auc: of the first wrong step
-    against the steps before it, if there are scores; later steps have no label. unanswered: rows
-    without a prediction, which count as missed.
+    generators: results by the model that wrote the solutions. calibration, auc: of the first wrong
+    step against the steps before it, if there are scores; later steps have no label. unanswered:
+    rows without a prediction, which count as missed.
     """
 
     name: str
     whole: StepResult
     generators: Mapping[str, StepResult]
     thresholds: Sequence[float] | None
-    buckets: Sequence[Bucket]
+    calibration: Sequence[Bucket]
     auc: float | None
     unanswered: int
 
@@ -89,41 +94,24 @@ def bench(
     rows: Sequence[LabelledSteps], predictions: Predictions, resamples: int = RESAMPLES
 ) -> BenchResult:
     """Return the results of predictions, in the order of the rows."""
+    both = list(zip(rows, predictions.first_wrong, strict=True))
+    values: list[float] = []  # of the steps that have a label
+    right: list[bool] = []
+    for row, steps in zip(rows, predictions.scores or (), strict=False):
+        last = len(row.steps) if row.label == NO_ERROR else row.label + 1
+        values += (steps or ())[:last]
+        right += [number != row.label for number in range(len((steps or ())[:last]))]
     generators = sorted({row.generator for row in rows})
-    of_each = {
-        name: [index for index, row in enumerate(rows) if row.generator == name]
-        for name in generators
-    }
-    values, right = _labelled_scores(rows, predictions.scores or ())
     return BenchResult(
         predictions.name,
-        _result(rows, predictions.first_wrong, resamples),
-        {
-            name: _result(
-                [rows[index] for index in indexes],
-                [predictions.first_wrong[index] for index in indexes],
-                resamples,
-            )
-            for name, indexes in of_each.items()
-        },
+        _result(both, resamples),
+        {name: _result([each for each in both if each[0].generator == name], resamples)
+         for name in generators},
         predictions.thresholds,
-        calibration(values, right),
+        calibrate(values, right),
         auc(values, right),
         sum(prediction is None for prediction in predictions.first_wrong),
-    )
-
-
-def spread_evenly(rows: Sequence[LabelledSteps], limit: int | None) -> Sequence[LabelledSteps]:
-    """Return at most this many rows, evenly spread, because the file has erroneous rows first."""
-    if limit is None or limit >= len(rows):
-        return rows
-    return [rows[number * len(rows) // limit] for number in range(limit)]
-
-
-def f1_of(error_accuracy: float, correct_accuracy: float) -> float:
-    """Return the harmonic mean of the accuracies, 0 if both are 0."""
-    total = error_accuracy + correct_accuracy
-    return 2 * error_accuracy * correct_accuracy / total if total else 0.0
+    )  # fmt: skip
 
 
 class _Counts(NamedTuple):
@@ -135,18 +123,19 @@ class _Counts(NamedTuple):
     passed: int
 
 
-def _result(
-    rows: Sequence[LabelledSteps], first_wrong: Sequence[int | None], resamples: int
-) -> StepResult:
+Predicted = Iterable[tuple[LabelledSteps, int | None]]
+
+
+def _result(predicted: Predicted, resamples: int) -> StepResult:
     clusters: dict[str, list[tuple[LabelledSteps, int | None]]] = {}
-    for row, prediction in zip(rows, first_wrong, strict=True):
+    for row, prediction in predicted:
         clusters.setdefault(row.problem, []).append((row, prediction))
-    by_problem = list(map(_counted, clusters.values()))
-    total = _added(by_problem)
-    f1 = _f1(total)
+    by_problem = [_count(cluster) for cluster in clusters.values()]
+    total = _Counts(*map(sum, zip(*by_problem, strict=True)))
+    f1 = f1_of_counts(by_problem)
     return StepResult(
         f1,
-        None if f1 is None else bootstrap(by_problem, _f1_of_all, resamples=resamples),
+        None if f1 is None else bootstrap(by_problem, f1_of_counts, resamples=resamples),
         total.exact / total.erroneous if total.erroneous else 0.0,
         total.passed / total.correct if total.correct else 0.0,
         total.erroneous,
@@ -154,7 +143,7 @@ def _result(
     )
 
 
-def _counted(predicted: Iterable[tuple[LabelledSteps, int | None]]) -> _Counts:
+def _count(predicted: Predicted) -> _Counts:
     counts = [0, 0, 0, 0]
     for row, prediction in predicted:
         place = 2 if row.label == NO_ERROR else 0
@@ -163,31 +152,13 @@ def _counted(predicted: Iterable[tuple[LabelledSteps, int | None]]) -> _Counts:
     return _Counts(*counts)
 
 
-def _f1_of_all(counts: Iterable[_Counts]) -> float | None:
-    return _f1(_added(counts))
-
-
-def _added(counts: Iterable[_Counts]) -> _Counts:
-    return _Counts(*map(sum, zip(*counts, strict=True)))
-
-
-def _f1(counts: _Counts) -> float | None:
-    if not counts.erroneous or not counts.correct:
+def f1_of_counts(counts: Iterable[_Counts]) -> float | None:
+    """Return the harmonic mean of both accuracies, 0 if both are 0; None without both kinds."""
+    total = _Counts(*map(sum, zip(*counts, strict=True)))
+    if not total.erroneous or not total.correct:
         return None
-    return f1_of(counts.exact / counts.erroneous, counts.passed / counts.correct)
-
-
-def _labelled_scores(
-    rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None]
-) -> tuple[list[float], list[bool]]:
-    """Return the scores of the steps that have a label, and whether each step is right."""
-    values, right = [], []
-    for row, steps in zip(rows, scores, strict=False):
-        last = len(row.steps) if row.label == NO_ERROR else row.label + 1
-        for number, score in enumerate((steps or ())[:last]):
-            values.append(score)
-            right.append(number != row.label)
-    return values, right
+    shares = total.exact / total.erroneous, total.passed / total.correct
+    return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
 # From step scores to predictions
@@ -205,36 +176,25 @@ def first_below(scores: StepScores | None, threshold: float) -> int | None:
 
 def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None]) -> float:
     """Return the threshold with the highest F1 on these rows, the middle one among equals."""
-    candidates = sorted({score for steps in scores for score in _lowest_so_far(steps or ())})
+    # A score that is not lower than all before it never decides.
+    candidates = sorted({
+        score for steps in scores if steps
+        for score, lowest in zip(steps, accumulate((inf, *steps), min), strict=False)
+        if score < lowest
+    })  # fmt: skip
     if not candidates:
         raise InputError(
             "no solution has scores from which to choose a threshold; give --threshold, or more "
             "solutions with scores (null: the solution was not scored, or is too long)"
         )
-    edges = [
-        candidates[0],
-        *((low + high) / 2 for low, high in pairwise(candidates)),
-        candidates[-1] + 1.0,
-    ]
-    results = [_f1_at(rows, scores, edge) for edge in edges]
+    middles = ((low + high) / 2 for low, high in pairwise(candidates))
+    edges = [candidates[0], *middles, candidates[-1] + 1.0]
+    results = []
+    for edge in edges:
+        predictions = [first_below(steps, edge) for steps in scores]
+        results.append(f1_of_counts([_count(zip(rows, predictions, strict=True))]) or 0.0)
     best = [edge for edge, f1 in zip(edges, results, strict=True) if f1 == max(results)]
     return best[len(best) // 2]
-
-
-def _lowest_so_far(steps: Sequence[float]) -> Iterable[float]:
-    """Yield the scores that are lower than all before them; the others never matter."""
-    lowest = float("inf")
-    for score in steps:
-        if score < lowest:
-            lowest = score
-            yield score
-
-
-def _f1_at(
-    rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None], threshold: float
-) -> float:
-    predictions = (first_below(steps, threshold) for steps in scores)
-    return _f1(_counted(zip(rows, predictions, strict=True))) or 0.0
 
 
 def fold_of(problem: str) -> int:
@@ -268,57 +228,110 @@ def predict(
     return Predictions(name, first, scores, thresholds)
 
 
+# The solutions
+
+
+def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
+    """Return labelled solutions: of "processbench", its part on GSM8K, or of a file.
+
+    The file has rows of ProcessBench (any part) or of PRMBench (arXiv 2501.03124: its modified
+    solutions, with the first of their error_steps, and each original one as a correct solution).
+    limit: at most this many, evenly spread, because files have erroneous rows first. Raises
+    InputError for a file that cannot be read, DataError for other rows.
+    """
+    if spec == "processbench":
+        rows = load_step_labels()
+    elif Path(spec).is_file():
+        by_id: dict[str, LabelledSteps] = {}
+        for fields in _read_fields(Path(spec)):
+            for row in _prmbench(fields) if "error_steps" in fields else [labelled_steps(fields)]:
+                by_id.setdefault(row.id, row)
+        rows = list(by_id.values())
+    else:
+        raise InputError(f"there is no benchmark {spec!r}; give processbench, or a file with rows "
+                         "of ProcessBench or PRMBench")  # fmt: skip
+    if limit is None or limit >= len(rows):
+        return rows
+    return [rows[number * len(rows) // limit] for number in range(limit)]
+
+
+def _read_fields(path: Path) -> list[Mapping[str, Any]]:
+    """Return the rows of a file; raises InputError for one that is no JSON object, and for none."""
+    found = []
+    with closing(read_rows(path)) as lines:
+        for line in lines:
+            if line.fault:
+                raise InputError(
+                    f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
+                )
+            found.append(line.fields)
+    if not found:
+        raise InputError(f"{str(path)!r} has no rows; give one for each solution")
+    return found
+
+
+def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:
+    """Return a row's modified solution, and its original one; steps are counted from 1 there."""
+    errors, kind, id = fields.get("error_steps"), fields.get("classification"), fields.get("idx")
+    label = min((step for step in errors if isinstance(step, int)), default=0) - 1 if (
+        isinstance(errors, list)) else NO_ERROR  # fmt: skip
+    changed = {"id": f"{kind}_{id}", "generator": kind, "problem": fields.get("modified_question"),
+               "steps": fields.get("modified_process"), "label": label}  # fmt: skip
+    original = {"id": f"correct_{id}", "generator": "correct", "label": NO_ERROR,
+                "problem": fields.get("original_question"),
+                "steps": fields.get("original_process")}  # fmt: skip
+    return [labelled_steps(changed), labelled_steps(original)]
+
+
 # Sources of scores or predictions
 
 
-Measured = Callable[
+Source = Callable[
     [Sequence[LabelledSteps], float | None, Callable[[ScoringProgress], None]], Predictions
 ]
+ScoreSteps = Callable[[Sequence[LabelledSteps]], Sequence[StepScores | None]]
 TOGETHER = 40  # solutions scored between two progress reports
 
 
-class BenchSources(NamedTuple):
-    """The sources to measure: verifiers, generators, reward models, critics' runs, predictions.
+def load_sources(
+    verifiers: Sequence[str] = (),
+    generators: Sequence[str] = (),
+    reward_models: Sequence[str] = (),
+    critics: Sequence[str] = (),
+    predictions: Sequence[str] = (),
+    form: str | None = None,
+) -> list[Source]:
+    """Return a function for each source of predictions; raises InputError.
 
-    form: of the reward models, None to detect it.
+    generators: by their log-probabilities. form: of the reward models, None to detect it. critics:
+    runs. predictions: files. Models are loaded here, so that errors occur before anything is
+    scored.
     """
+    for path in (*critics, *predictions):
+        if not Path(path).exists():
+            raise InputError(f"there is no {path!r}; give a run folder or a file")
+    found = [(reader.name, partial(verifier_scores, reader))
+             for reader in [load_reader(spec, "verifier") for spec in verifiers]]  # fmt: skip
+    found += [(f"log-probability {reader.name}", partial(logprob_scores, reader))
+              for reader in [load_reader(spec, "generator") for spec in generators]]  # fmt: skip
+    sources: list[Source] = [_score(name, score) for name, score in found]
+    for folder in reward_models:
+        needs_training_packages()
+        from gradeschool.verifier.reward_models import RewardForm, RewardModel
 
-    verifiers: Sequence[str] = ()
-    generators: Sequence[str] = ()
-    reward_models: Sequence[str] = ()
-    critics: Sequence[str] = ()
-    predictions: Sequence[str] = ()
-    form: str | None = None
-
-    def load(self) -> list[Measured]:
-        """Return a function for each source that returns its predictions; raises InputError.
-
-        Models are loaded here, so that errors occur before anything is scored.
-        """
-        for path in (*self.critics, *self.predictions):
-            if not Path(path).exists():
-                raise InputError(f"there is no {path!r}; give a run folder or a file")
-        readers = [load_reader(spec, "verifier") for spec in self.verifiers]
-        generators = [load_reader(spec, "generator") for spec in self.generators]
-        return [
-            *(_by_scores(reader.name, partial(verifier_scores, reader)) for reader in readers),
-            *(
-                _by_scores(f"log-probability {reader.name}", partial(logprob_scores, reader))
-                for reader in generators
-            ),
-            *(_by_reward_model(Path(folder), self.form) for folder in self.reward_models),
-            *(partial(critic_predictions, Path(run)) for run in self.critics),
-            *(
-                partial(predictions_of, name, by_id, Path(file))
-                for file in self.predictions
-                for name, by_id in read_predictions(Path(file)).items()
-            ),
-        ]
+        model = RewardModel(Path(folder), RewardForm(form) if form else None)
+        sources.append(_score(model.name, partial(_reward_scores, model)))
+    sources += [partial(critic_predictions, Path(run)) for run in critics]
+    sources += [partial(predictions_of, name, by_id, Path(file)) for file in predictions
+                for name, by_id in read_predictions(Path(file)).items()]  # fmt: skip
+    return sources
 
 
-def _by_scores(
-    name: str, score: Callable[[Sequence[LabelledSteps]], Sequence[StepScores | None]]
-) -> Measured:
+def _reward_scores(model: StepReader, rows: Sequence[LabelledSteps]) -> list[list[float]]:
+    return model.step_scores([(row.problem, row.steps) for row in rows])
+
+
+def _score(name: str, score: ScoreSteps) -> Source:
     """Return a function that scores rows chunk by chunk and predicts from the scores."""
 
     def measure(
@@ -335,53 +348,39 @@ def _by_scores(
     return measure
 
 
-def _by_reward_model(folder: Path, form: str | None) -> Measured:
-    needs_training_packages()
-    from gradeschool.verifier.reward_models import RewardForm, RewardModel
-
-    reward = RewardModel(folder, RewardForm(form) if form else None)
-    return _by_scores(
-        reward.name, lambda rows: reward.step_scores([(row.problem, row.steps) for row in rows])
-    )
-
-
 def verifier_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
     """Return a verifier's value at the last token of each step; None for a row that is too long."""
-
-    def of_steps(ends: Sequence[int], values: Sequence[float]) -> StepScores:
-        return [values[max(end, 1) - 1] for end in ends]
-
-    return _by_step(reader, rows, reader.values, of_steps)
+    return _by_step(reader, rows, reader.values, lambda values: values[-1])
 
 
 def logprob_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
     """Return the geometric mean of the probabilities of each step's tokens, from 0 to 1.
 
-    A step without tokens has the probability 1; None for a row longer than the model's context.
+    None for a row longer than the model's context.
     """
-
-    def of_steps(ends: Sequence[int], logprobs: Sequence[float]) -> StepScores:
-        parts = [logprobs[start:end] for start, end in zip((0, *ends), ends, strict=False)]
-        return [exp(sum(part) / len(part)) if part else 1.0 for part in parts]
-
-    return _by_step(reader, rows, reader.logprobs, of_steps)
+    return _by_step(reader, rows, reader.logprobs, lambda part: exp(sum(part) / len(part)))
 
 
 def _by_step(
     reader: TokenReader,
     rows: Sequence[LabelledSteps],
-    read: Callable[[Sequence[SolutionTokens]], list[list[float]]],
-    of_steps: Callable[[Sequence[int], Sequence[float]], StepScores],
+    read: Callable[..., list[list[float]]],
+    reduce: Callable[[Sequence[float]], float],
 ) -> list[StepScores | None]:
+    """Return a number for the tokens of each step; a step without tokens has the previous one's."""
     texts = [encode_steps(reader.tokenizer, row.problem, row.steps) for row in rows]
     most = reader.context or inf
-    fits = [len(steps.text.question) + len(steps.text.solution) <= most for steps in texts]
-    readable = [steps for steps, is_short in zip(texts, fits, strict=True) if is_short]
-    by_token = iter(read([steps.text for steps in readable]))
-    return [
-        of_steps(steps.ends, next(by_token)) if is_short else None
-        for steps, is_short in zip(texts, fits, strict=True)
-    ]
+    readable = [len(each.text.question) + len(each.text.solution) <= most for each in texts]
+    by_token = iter(read([each.text for each, fits in zip(texts, readable, strict=True) if fits]))
+    found: list[StepScores | None] = []
+    for each, fits in zip(texts, readable, strict=True):
+        if not fits:
+            found.append(None)
+            continue
+        values, starts = next(by_token), (0, *each.ends)
+        found.append([reduce(values[min(start, max(end, 1) - 1) : max(end, 1)])
+                      for start, end in zip(starts, each.ends, strict=False)])  # fmt: skip
+    return found
 
 
 def critic_predictions(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions:
@@ -417,19 +416,12 @@ def read_predictions(path: Path) -> Mapping[str, RowsById]:
     objects, two rows for an id, and no row.
     """
     by_scorer: dict[str, dict[str, Mapping[str, Any]]] = {}
-    with closing(read_rows(path)) as lines:
-        for line in lines:
-            if line.fault:
-                raise InputError(
-                    f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
-                )
-            by_id = by_scorer.setdefault(str(line.fields.get("scorer", path.stem)), {})
-            id = str(line.fields.get("id"))
-            if id in by_id:
-                raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
-            by_id[id] = line.fields
-    if not by_scorer:
-        raise InputError(f"{str(path)!r} has no rows; give one for each solution")
+    for fields in _read_fields(path):
+        by_id = by_scorer.setdefault(str(fields.get("scorer", path.stem)), {})
+        id = str(fields.get("id"))
+        if id in by_id:
+            raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
+        by_id[id] = fields
     return by_scorer
 
 
@@ -443,65 +435,44 @@ def predictions_of(
 ) -> Predictions:
     """Return the predictions in a scorer's rows of a file.
 
-    Raises InputError for an id that the benchmark does not have, a row that is missing, and a row
-    with neither scores nor prediction.
+    Raises InputError for a row that is missing, and for one with neither scores nor prediction.
     """
-    if unknown := by_id.keys() - {row.id for row in rows}:
-        unknown -= {row.id for row in load_step_labels()}  # those that -n leaves out
-        if unknown:
-            raise InputError(
-                f"{str(path)!r} has the id {min(unknown)!r}, which is not in ProcessBench's GSM8K "
-                "part; give the ids of `gradeschool verifier bench processbench -o FILE`"
-            )
     if absent := [row.id for row in rows if row.id not in by_id]:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise InputError(
             f"{str(path)!r} has no row for {absent[0]!r}{more}; give one for each solution"
         )
     scored = ["scores" in by_id[row.id] for row in rows]
-    if all(scored):
-        scores = [_scores(by_id[row.id], row, path) for row in rows]
-        return predict(name, rows, scores, threshold)
-    if any(scored):
-        first = rows[scored.index(False)].id
+    if not any(scored):
+        return Predictions(name, [_prediction(by_id[row.id], row, path) for row in rows])
+    if not all(scored):
         raise InputError(
-            f"{str(path)!r} has scores, but none for {first!r}; give scores in every row (null for "
-            "a solution that was not scored), or predictions alone"
+            f"{str(path)!r} has scores, but none for {rows[scored.index(False)].id!r}; give scores "
+            "in every row (null for a solution that was not scored), or predictions alone"
         )
-    return Predictions(name, [_prediction(by_id[row.id], row, path) for row in rows])
-
-
-def _scores(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> StepScores | None:
-    scores = fields["scores"]
-    if scores is None:
-        return None
-    if (
-        isinstance(scores, list)
-        and len(scores) == len(row.steps)
-        and all(isinstance(score, int | float) and isfinite(score) for score in scores)
-    ):
-        return [float(score) for score in scores]
-    raise InputError(
-        f"{str(path)!r} has {scores!r:.60} as the scores of {row.id!r}; give a number for each of "
-        f"its {len(row.steps)} steps"
-    )
+    scores: list[StepScores | None] = []
+    for row in rows:
+        found = by_id[row.id]["scores"]
+        numbers = isinstance(found, list) and len(found) == len(row.steps) and all(
+            isinstance(score, int | float) and isfinite(score) for score in found)  # fmt: skip
+        if found is not None and not numbers:
+            raise InputError(f"{str(path)!r} has {found!r:.60} as the scores of {row.id!r}; give a "
+                             f"number for each of its {len(row.steps)} steps")  # fmt: skip
+        scores.append(None if found is None else [float(score) for score in found])
+    return predict(name, rows, scores, threshold)
 
 
 def _prediction(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> int | None:
-    advice = (
-        f"give the number of its first wrong step from 0 to {len(row.steps) - 1}, -1 for none, or "
-        "null"
-    )
-    if "prediction" not in fields:
-        raise InputError(f"{str(path)!r} has neither scores nor prediction of {row.id!r}; {advice}")
-    prediction = fields["prediction"]
-    if prediction is None:
+    found = fields.get("prediction", "nothing")
+    if found is None:
         return None
-    is_number = isinstance(prediction, int | float) and not isinstance(prediction, bool)
-    if is_number and prediction in range(-1, len(row.steps)):
-        return int(prediction)
-    raise InputError(f"{str(path)!r} has {prediction!r:.60} as the prediction of {row.id!r}; "
-                     f"{advice}")  # fmt: skip
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    if is_number and found in range(-1, len(row.steps)):
+        return int(found)
+    raise InputError(
+        f"{str(path)!r} has {found!r:.60} as the prediction of {row.id!r}; give the number of its "
+        f"first wrong step from 0 to {len(row.steps) - 1}, -1 for none, or null"
+    )
 
 
 def prediction_rows(
