@@ -170,6 +170,7 @@ NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 # "$-\boxed{18}$", but not "20 - \boxed{18}".
+MINUS_SIGNS = ("-", "−", "–")
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
@@ -383,25 +384,31 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     return [number for number in kept if number.value not in excluded] if excluded else kept
 
 
-# One of these is in every match of CONSIDERED, DENIED_BEFORE and DENIED_AFTER, which are slower.
-CONSIDERED_SIGNS = (
-    "ould", "ight", "may", "aybe", "erhaps", "ossibl", "ry", "est", "uess", "ssum", "uppos",
-    "onsider", "ay", "magin", "if", "If",
+# Words, one of which is in every match of CONSIDERED, DENIED_BEFORE and DENIED_AFTER, which are
+# slower.
+_DOUBTFUL = """
+    not never no cannot wrong incorrect false untrue impossible unlikely mistake mistaken error trap
+    distractor guess guessing invalid off slip typo too could might may maybe perhaps possibly try
+    trying test testing assume assuming suppose consider considering say imagine if doubt doubtful
+    doubts unsure wonder would some many most people students tempting one any either neither none
+    anything everything different rule rules ruled ruling discard discarded reject rejected exclude
+    excludes excluded don't doesn't didn't isn't wasn't aren't can't couldn't won't wouldn't
+    """.split()  # noqa: SIM905
+DOUBTFUL = frozenset(
+    word.replace("'", mark) + end for word in _DOUBTFUL for mark in "'’" for end in ("", *".,!?;:*")
+)
+# Every match of EXCLUDED ends in one of these, in lower case, and of BOUND before "\\$ ".
+EXCLUDED_ENDS = (
+    "than", " to", "with", "exceed", "exceeds", "exceeding", "not", "never", "longer", " be",
+    " of", " de", " di", " d", "vs", "vs.", "versus", "statt", "вместо", " the", " a", "non",
+    " no", " pas", "não", "nicht", " es", "n't", "n’t", "cannot", "≠", "\\ne", "\\neq",
+    "не", "不是", "而非",
 )  # fmt: skip
-BEFORE_SIGNS = (
-    "alse", "ntrue", "rong", "orrect", "ot ", "n't", "n’t", "ever ", "oubt", "ossib", "likely",
-    "nsure", "onder", "hink", "say", "ssum", "eliev", "uess", "xpect", "nswer ", "e of", "y of",
-    "r of", "ing but", "ifferent", "rul", "Rul", "iscard", "eject", "xclu", "istake", "rror",
-    "rap", "istract",
+BOUND_ENDS = (
+    "to", "least", "most", "than", "over", "under", "below", "above", "of", "from", "between",
+    "and", "≥", "≤", "ge", "le", "geq", "leq", "gt", "lt", "<", ">", "[", ",",
 )  # fmt: skip
-BOUND_SIGNS = (
-    "p to", "P to", "t least", "t most", "than", "THAN", "ver ", "nder ", "elow ", "bove ",
-    "mum of", "rom ", "tween ", "≥", "≤", "\\", "<", ">", "[",
-)  # fmt: skip
-AFTER_SIGNS = (
-    "rong", "orrect", "alse", "ntrue", "istake", "nvalid", "ossib", "nlikely", "off", "not", "n't",
-    "n’t", "rror", "slip", "uess", "trap", "istract", "typo", "too ", "cannot", "?",
-)  # fmt: skip
+RANGED_SIGNS = ("±", "\\pm", "+", "or ")
 
 
 def _holds(text: str, signs: tuple[str, ...]) -> bool:
@@ -414,24 +421,25 @@ def _holds(text: str, signs: tuple[str, ...]) -> bool:
 
 def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | None:
     """Return "" if a sentence only compares with a number, its reason if it denies it, or None."""
-    before = text[max(start, number.start - CONTEXT) : number.start].rstrip("$ }")
-    exclusion = EXCLUDED.search(before[-24:])
+    near = text[max(start, number.start - 24) : number.start].rstrip("$ }")
+    exclusion = EXCLUDED.search(near) if near.lower().endswith(EXCLUDED_ENDS) else None
     if exclusion is not None:
         return exclusion[0] if exclusion["compared"] is None else ""
-    if _holds(before, CONSIDERED_SIGNS) and CONSIDERED.search(before):
-        return "considered"
-    if is_denied(text, start, end, number.start, number.end):
-        return "denied"
-    return None
+    return "denied" if is_denied(text, start, end, number.start, number.end) else None
 
 
 def is_denied(text: str, start: int, end: int, first: int, last: int) -> bool:
-    """Return whether a sentence denies the number in it: "15 is wrong", "it is false that 15 …"."""
-    after = text[last : min(end, last + 90)]
-    if _holds(after, AFTER_SIGNS) and DENIED_AFTER.match(after):
-        return True
+    """Return whether a sentence denies a number or only considers it: "15 is wrong"."""
     before = text[max(start, first - 2 * CONTEXT) : first]
-    return _holds(before, BEFORE_SIGNS) and DENIED_BEFORE.search(before) is not None
+    after = text[last : min(end, last + 90)]
+    words = f"{before} {after}".lower().split()
+    if DOUBTFUL.isdisjoint(words):
+        return False
+    return bool(
+        CONSIDERED.search(before[-CONTEXT:].rstrip("$ }"))
+        or DENIED_AFTER.match(after)
+        or DENIED_BEFORE.search(before)
+    )
 
 
 def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct: bool) -> bool:
@@ -439,10 +447,13 @@ def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct:
 
     direct: whether it comes right after a marker, where "up to 15" is no answer either.
     """
-    if RANGED.match(text, number.end, end):
+    if _holds(text[number.end : min(end, number.end + 32)], RANGED_SIGNS) and RANGED.match(
+        text, number.end, end
+    ):
         return True
     before = text[max(start, number.start - 24) : number.start]
-    if direct and _holds(before, BOUND_SIGNS) and BOUND.search(before):
+    bound = direct and before.rstrip("\\$ ").lower().endswith(BOUND_ENDS)
+    if bound and BOUND.search(before):
         return True
     to = TO.match(text, number.end, end) if direct else None
     following = None if to is None else quantity_at(text, to.end(), end)
@@ -468,10 +479,14 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     if number.value.startswith("-"):
         return number
     boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
-    if boxed and MINUS_BOX.search(text[max(0, number.start - 24) : number.start]):
+    before = text[max(0, number.start - 24) : number.start]
+    if boxed and _holds(before, MINUS_SIGNS) and MINUS_BOX.search(before):
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
-    if NEGATIVE_BEFORE.search(before) or BELOW_ZERO.match(text, number.end):
+    named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
+    if named or (
+        text.find("below", number.end, number.end + 24) > 0 and BELOW_ZERO.match(text, number.end)
+    ):
         return number._replace(value=negated(number.value))
     return number
 

@@ -196,7 +196,8 @@ def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
         return False  # it was chosen by its sentence
     text, number = region.text, WrittenNumber(*answer[:3])
     begin = max(region.start, answer.start - MOST_BEFORE)
-    begin = max(begin, *(text.rfind(mark, begin, answer.start) + 1 for mark in (". ", "? ", "\n")))
+    before = text[begin : answer.start]
+    begin += max(before.rfind("\n"), before.rfind(". "), before.rfind("? ")) + 1
     if ruled_out(text, begin, region.end, number):
         return True
     return is_ranged(text, begin, region.end, number, direct=True)

@@ -307,6 +307,7 @@ EXPRESSION_BEHIND = re.compile(
     r"[nei](?![\w'’])|\(\s?[xyzn](?!\w)|\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d|[π√∞]|[xyz](?![\w'’])|\^|\}\{"
     rf"|(?:[+*×·^/]|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL})"
 )
+EXPRESSION_SIGNS = "nei(\\_π√∞xyz^}+*×·/-−–"
 EXPRESSION_BEFORE = re.compile(
     r"(?:(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?|\\[dt]?frac\{"
     r"|(?:(?<![A-Za-z])[b-hj-zB-HJ-Z]|[\dπ)}])\^?\{?\d{0,3}\}?\s?(?:[+^×*·]|(?<=[a-zA-Z])/|\\(?:times|cdot))\s?[{(]?"
@@ -322,7 +323,8 @@ OPERATORS = (
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
-    if EXPRESSION_BEHIND.match(text, end):
+    follows = text[end : end + 4].lstrip()[:1]
+    if follows and follows in EXPRESSION_SIGNS and EXPRESSION_BEHIND.match(text, end):
         return True
     before = text[max(0, start - 16) : start]
     near = before.rstrip(" {(")

@@ -181,6 +181,7 @@ PROMPT = re.compile(
     r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
     r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n"
 )
+PROMPT_STARTS = frozenset("<[su \n\t")
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
@@ -221,8 +222,7 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     marks of thinking (`parse_marks`). Linear; never raises.
     """
     start, end, thinking = 0, len(text), False
-    opens = text[:40].lstrip().startswith(("<", "[", "system", "user"))
-    prompt = PROMPT.match(text) if opens else None
+    prompt = PROMPT.match(text) if text[:1] in PROMPT_STARTS else None
     if prompt is not None:
         for turn in REPLY.finditer(text, prompt.end()):
             start = turn.end()
@@ -392,6 +392,8 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
 
     "What is the value of $3x$ for $x = 2$?" and "Answer:" below, after a solution about apples.
     """
+    if not ("Answer" in text or "Solution" in text or "A:" in text or "A*" in text):
+        return None
     for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
         stop = match.start()
         while stop > start and text[stop - 1] == "\n":
