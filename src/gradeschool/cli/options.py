@@ -137,7 +137,8 @@ class FiniteRange(FiniteNumber, click.FloatRange):
 dataset_option = click.option(
     "-d",
     "--dataset",
-    help="Dataset: a name from `gradeschool data list`, or a JSONL, CSV or Parquet file.",
+    help="Dataset: a name from `gradeschool data list`, or a JSONL, CSV or Parquet file; "
+    "by default that of the protocol or file, else gsm8k.",
 )
 labels_option = click.option(
     "--labels",

@@ -165,7 +165,7 @@ def command(
                 say(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
-            for line in terminal.spread_lines(scores, comparable, options):
+            for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
         terminal.print_cause_counts(counted, stdout_console())
         if voted:

@@ -426,7 +426,7 @@ def address_parts(address: str, name: str = "the address") -> SplitResult:
 
 
 def proxy_for(base: str) -> str | None:
-    """Return the proxy for an address from the environment, looked up once.
+    """Return the proxy for an address from the environment, looked up once; none for this machine.
 
     aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password from
     ~/.netrc. Raises InputError if its address cannot be used.
@@ -434,7 +434,9 @@ def proxy_for(base: str) -> str | None:
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(base)
-    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if parts.hostname in LOCAL_HOSTS or proxy_bypass(parts.netloc):
+        return None
+    proxy = getproxies().get(parts.scheme)
     if proxy is None:
         return None
     name = f"{parts.scheme.upper()}_PROXY"

@@ -78,7 +78,7 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
             f"{scorers} more scorers, {percent(results[left_out[0]].accuracy)} or less; "
             "--scorer all lists every scorer"
         )
-    elif any(len(group) > 1 for group in names.values()):
+    if any(len(group) > 1 for group in names.values()):
         console.print(
             "+ N: N more scorers agree on every completion; --scorer all lists every scorer"
         )
@@ -176,13 +176,14 @@ def folded(name: str, width: int) -> str:
 
 
 def spread_lines(
-    scores: Sequence[RunScore], comparable: Collection[str], reading: str
+    scores: Sequence[RunScore], comparable: Collection[str], headline: str, reading: str
 ) -> list[str]:
     """Return the largest gap between scorers of one run, and the command that explains it.
 
-    comparable: the scorers to compare, those for this dataset. reading: the command's options for
-    reading a file, as they follow it. Scorers that find no answer in most completions are ignored
-    if two others remain: the table shows that they are far from all others.
+    comparable: the scorers to compare, those for this dataset. headline: named where it is as high
+    or low as others. reading: the command's options for reading a file, as they follow it. Scorers
+    that find no answer in most completions are ignored if two others remain: the table shows that
+    they are far from all others.
     """
     gaps = []
     for score in scores:
@@ -200,7 +201,8 @@ def spread_lines(
     scorers_named = "scorers" if is_whole else "scorers that extract answers"
     if not gap:
         return [f"The {scorers_named} give the same accuracy."]
-    low, high = ranked[0], ranked[-1]
+    low = min(ranked, key=lambda each: (each.accuracy, each.scorer != headline))
+    high = max(ranked, key=lambda each: (each.accuracy, each.scorer == headline))
     where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
     return [
         f"{where} {scorers_named} are up to {gap:.1f} points apart: {high.scorer} "
