@@ -150,7 +150,7 @@ def _moved(low: int, high: float, *terms: int) -> Numbers:
 def _swapped(gold: str) -> Iterator[str]:
     sign, digits = gold[: gold.startswith("-")], gold.lstrip("-")
     for place in range(len(digits) - 1):
-        first, second = digits[place : place + 2]
+        first, second = digits[place], digits[place + 1]
         if first != second and (place or second != "0"):
             yield f"{sign}{digits[:place]}{second}{first}{digits[place + 2 :]}"
             return

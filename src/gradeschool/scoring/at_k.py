@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import comb
 from operator import itemgetter
@@ -24,10 +24,8 @@ from gradeschool.scoring.statistics import (
     wilson_of_mean,
 )
 from gradeschool.scoring.table import ScoredTable
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.verdict import Outcome
 from gradeschool.vote import Vote
-
-INVALID = "[invalid]"
 
 
 class Ballot(NamedTuple):
@@ -69,16 +67,8 @@ class AtK:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {
-            "k": self.k,
-            "problems": self.problems,
-            "maj": self.maj,
-            "maj_ci95": list(self.maj_ci95),
-            "pass": self.pass_any,
-            "pass_ci95": list(self.pass_ci95),
-            "ties": self.ties,
-            "no_answer": self.no_answer,
-        }
+        fields = asdict(self)
+        return {**fields, "pass": fields.pop("pass_any")}
 
 
 def pass_at_k(n: int, correct: int, k: int) -> Fraction:
@@ -92,17 +82,13 @@ def pass_at_k(n: int, correct: int, k: int) -> Fraction:
     return 1 - Fraction(comb(n - correct, k), comb(n, k))
 
 
-def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
+def vote(ballots: Sequence[Ballot]) -> Majority:
     """Return the most frequent answer; in a tie, the one whose first vote came first.
 
-    A sample without an answer does not vote, unless `invalid_votes` is set: then "[invalid]" is an
-    answer like any other, as in lm-eval's majority_vote, and wrong if it wins.
+    A sample without an answer does not vote. The votes of lm-eval, in which it does, are published
+    votes (`gradeschool.vote`).
     """
-    cast = [
-        ballot if ballot.answer is not None else Ballot(INVALID, False)
-        for ballot in ballots
-        if invalid_votes or ballot.answer is not None
-    ]
+    cast = [ballot for ballot in ballots if ballot.answer is not None]
     if not cast:
         return Majority(None, False, False)
     counts = Counter(ballot.answer for ballot in cast)
@@ -136,20 +122,19 @@ def steps(most: int) -> list[int]:
     return sorted({*powers, most}) if most > 0 else []
 
 
-def curve(
-    ballots: Mapping[str, Sequence[Ballot]],
-    ks: Sequence[int] | None = None,
-    invalid_votes: bool = False,
-) -> list[AtK]:
+def curve(ballots: Mapping[str, Sequence[Ballot]], ks: Sequence[int] | None = None) -> list[AtK]:
     """Return maj@k and pass@k for each k (by default `steps`) that some problem has samples for."""
     most = max(map(len, ballots.values()), default=0)
     chosen = steps(most) if ks is None else ks
-    return [_at(k, list(ballots.values()), invalid_votes) for k in chosen if 1 <= k <= most]
+    return [_at(k, list(ballots.values())) for k in chosen if 1 <= k <= most]
 
 
-def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK:
+def _at(k: int, ballots: Sequence[Sequence[Ballot]]) -> AtK:
     enough = [cast for cast in ballots if len(cast) >= k]
-    elections = [[vote(group, invalid_votes) for group in _groups(cast, k)] for cast in enough]
+    elections = [
+        [vote(cast[start : start + k]) for start in range(0, len(cast) - k + 1, k)]
+        for cast in enough
+    ]
     clusters = [(sum(majority.correct for majority in votes), len(votes)) for votes in elections]
     count = sum(size for _, size in clusters)
     chances = [pass_at_k(len(cast), sum(b.correct for b in cast), k) for cast in enough]
@@ -163,11 +148,6 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
         ties=sum(majority.tied for votes in elections for majority in votes) / count,
         no_answer=sum(majority.answer is None for votes in elections for majority in votes) / count,
     )
-
-
-def _groups(cast: Sequence[Ballot], k: int) -> Iterator[Sequence[Ballot]]:
-    for start in range(0, len(cast) - k + 1, k):
-        yield cast[start : start + k]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,48 +173,30 @@ class VoteScore:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {
-            "run": self.run,
-            "vote": self.vote,
-            "problems": self.problems,
-            "correct": self.correct,
-            "wrong": self.wrong,
-            "no_answer": self.no_answer,
-            "accuracy": self.accuracy,
-            "ci95": list(self.ci95),
-        }
+        return {**asdict(self), "accuracy": self.accuracy}
 
 
-def elections(run: Run, vote: Vote) -> dict[str, Verdict]:
-    """Return the verdict of every problem of a run, by id.
+def score_vote(run: Run, vote: Vote) -> VoteScore:
+    """Return the score of a run under a vote: one verdict on the texts of each problem.
 
     A failed sample casts no ballot. Raises InputError if a problem has too few samples.
     """
-    texts: dict[str, list[tuple[int, str]]] = {}
+    texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     problems: dict[str, Problem] = {}
     for sample in run.samples:
         if sample.problem is not None and not sample.error:
             problems[sample.problem.id] = sample.problem
-            texts.setdefault(sample.problem.id, []).append((sample.sample, sample.text))
-    return {
-        id: vote.judge([text for _, text in sorted(numbered, key=itemgetter(0))], problems[id])
-        for id, numbered in texts.items()
-    }
-
-
-def score_vote(run: Run, vote: Vote) -> VoteScore:
-    """Return the score of a run under a vote."""
-    counts = Counter(verdict.outcome for verdict in elections(run, vote).values())
-    correct, total = counts[Outcome.CORRECT], counts.total()
-    return VoteScore(
-        run=run.name,
-        vote=vote.name,
-        problems=total,
-        correct=correct,
-        wrong=counts[Outcome.WRONG],
-        no_answer=counts[Outcome.NO_ANSWER],
-        ci95=wilson(correct, total),
+            texts[sample.problem.id].append((sample.sample, sample.text))
+    counts: Counter[Outcome] = Counter()
+    for id, numbered in texts.items():
+        ordered = [text for _, text in sorted(numbered, key=itemgetter(0))]
+        counts[vote.judge(ordered, problems[id]).outcome] += 1
+    correct, wrong, silent = (
+        counts[outcome] for outcome in (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER)
     )
+    total = counts.total()
+    interval = wilson(correct, total)
+    return VoteScore(run.name, vote.name, total, correct, wrong, silent, interval)
 
 
 def votes_on(

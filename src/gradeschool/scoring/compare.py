@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from gradeschool.percentages import count, gain, p_value, percent, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
-    Pair,
+    ProblemPair,
     clustered_wilson,
     holm,
     mean_difference,
@@ -122,7 +123,6 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values, differences as shares."""
         fields = asdict(self)
-        fields["ci95"], fields["left_out"] = list(self.ci95), list(self.left_out)
         for side in ("gained", "lost"):
             fields[side] = [change._asdict() for change in fields[side]]
         return fields
@@ -190,7 +190,7 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     both = list(pairs.values())
     n = len(both)
     interval, ci_method = paired_interval(both, seed)
-    test = paired_test(both)
+    p, p_method = paired_test(both)
     clusters_a = [(pair.right_a, pair.n_a) for pair in both]
     clusters_b = [(pair.right_b, pair.n_b) for pair in both]
     difference, discordance = mean_difference(both), mean_squared_difference(both)
@@ -207,9 +207,9 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
         difference=difference,
         ci95=interval,
         ci_method=ci_method,
-        p=test.p,
-        p_method=test.how,
-        p_holm=test.p,
+        p=p,
+        p_method=p_method,
+        p_holm=p,
         p_unpaired=unpaired(clusters_a, clusters_b).p,
         gained=tuple(change for change in changes if change.after > change.before),
         lost=tuple(change for change in changes if change.after < change.before),
@@ -221,7 +221,7 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     )
 
 
-def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, Pair]:
+def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, ProblemPair]:
     shared = [id for id in a.tallies if id in b.tallies]
     for id in shared:
         _require_same(a, b, id)
@@ -231,7 +231,7 @@ def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, Pair]:
         raise InputError(
             f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them anyway"
         )
-    return {id: Pair(*a.tallies[id], *b.tallies[id]) for id in shared}
+    return {id: ProblemPair(*a.tallies[id], *b.tallies[id]) for id in shared}
 
 
 def _require_same(a: Outcomes, b: Outcomes, id: str) -> None:
@@ -340,16 +340,23 @@ def score_delta(table: ScoredTable) -> ScoreDelta:
         for problem, outcomes in zip(table.problems(), table.outcomes, strict=True)
         if ERROR not in outcomes[:2]
     ]
+    before: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for problem, was, now in verdicts:
+        before[problem] += was
+        after[problem] += now
+        sizes[problem] += 1
     lost = sum(was and not now for _, was, now in verdicts)
     gained = sum(now and not was for _, was, now in verdicts)
-    pairs = _scorer_pairs(verdicts)
+    pairs = [ProblemPair(before[id], size, after[id], size) for id, size in sizes.items()]
     interval, _ = paired_interval(pairs) if pairs else (Interval(-1.0, 1.0), "")
     p, test = paired_test(pairs) if lost + gained else (1.0, "nothing flips")
     return ScoreDelta(
         run=table.run.name,
         n=len(verdicts),
-        before=sum(was for _, was, _ in verdicts),
-        after=sum(now for _, _, now in verdicts),
+        before=before.total(),
+        after=after.total(),
         lost=lost,
         gained=gained,
         difference=mean_difference(pairs),
@@ -357,17 +364,6 @@ def score_delta(table: ScoredTable) -> ScoreDelta:
         p=p,
         test=test,
     )
-
-
-def _scorer_pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
-    """Return the samples of each problem under both scorers."""
-    sums: dict[str, list[int]] = {}
-    for problem, before, after in verdicts:
-        each = sums.setdefault(problem, [0, 0, 0])
-        each[0] += before
-        each[1] += after
-        each[2] += 1
-    return [Pair(before, n, after, n) for before, after, n in sums.values()]
 
 
 class Threshold(NamedTuple):

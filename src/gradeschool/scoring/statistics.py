@@ -117,7 +117,7 @@ BISECTIONS = 60
 LEAST_DIFFERING = 100
 
 
-class Pair(NamedTuple):
+class ProblemPair(NamedTuple):
     """One problem in two runs: right answers and number of samples in each, n at least 1."""
 
     right_a: int
@@ -131,13 +131,6 @@ class Pair(NamedTuple):
         return self.right_b / self.n_b - self.right_a / self.n_a
 
 
-class PairedTest(NamedTuple):
-    """A two-sided p value and the test that gave it, in words."""
-
-    p: float
-    how: str
-
-
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the exact two-sided p value of McNemar's test (binomial, no correction).
 
@@ -149,7 +142,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * tail / (1 << n))
 
 
-def mean_difference(pairs: Sequence[Pair]) -> float:
+def mean_difference(pairs: Sequence[ProblemPair]) -> float:
     """Return the mean over problems of the difference of shares, b minus a.
 
     Each problem counts once. If a run has equally many samples of each problem, and so does the
@@ -158,13 +151,13 @@ def mean_difference(pairs: Sequence[Pair]) -> float:
     return sum(pair.difference for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-def is_single(pairs: Sequence[Pair]) -> bool:
+def is_single(pairs: Sequence[ProblemPair]) -> bool:
     """Return whether every problem has one sample in both runs."""
     return all(pair.n_a == pair.n_b == 1 for pair in pairs)
 
 
-def paired_test(pairs: Sequence[Pair]) -> PairedTest:
-    """Return the test of whether the difference may be chance.
+def paired_test(pairs: Sequence[ProblemPair]) -> tuple[float, str]:
+    """Return the two-sided p value of no difference, and the test that gave it, in words.
 
     One sample per problem: exact McNemar. Several: the sign-flip test of the problems' differences,
     which McNemar's equals for one sample; exact if feasible, else normal.
@@ -172,15 +165,15 @@ def paired_test(pairs: Sequence[Pair]) -> PairedTest:
     if is_single(pairs):
         only_a = sum(pair.right_a > pair.right_b for pair in pairs)
         only_b = sum(pair.right_b > pair.right_a for pair in pairs)
-        return PairedTest(mcnemar(only_a, only_b), "exact McNemar test")
+        return mcnemar(only_a, only_b), "exact McNemar test"
     if len({pair.n_a for pair in pairs} | {pair.n_b for pair in pairs}) == 1:
         steps = [pair.right_b - pair.right_a for pair in pairs if pair.right_a != pair.right_b]
         if len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
-            return PairedTest(_sign_flips(steps), "exact sign-flip test by problem")
+            return _sign_flips(steps), "exact sign-flip test by problem"
     differences = [pair.difference for pair in pairs]
     deviation = sqrt(sum(difference * difference for difference in differences))
     p = two_sided(sum(differences) / deviation) if deviation else 1.0
-    return PairedTest(p, "sign-flip test by problem, normal approximation")
+    return p, "sign-flip test by problem, normal approximation"
 
 
 def _sign_flips(steps: Sequence[int]) -> float:
@@ -209,7 +202,7 @@ def two_sided(z: float) -> float:
     return 2 * _normal().cdf(-abs(z))
 
 
-def paired_interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[Interval, str]:
+def paired_interval(pairs: Sequence[ProblemPair], seed: int = 0) -> tuple[Interval, str]:
     """Return the 95 % interval of `mean_difference` and its method, in words.
 
     One sample per problem: Tango's score interval, which is also accurate for few flips. Several:
@@ -257,7 +250,9 @@ def _score_interval(differences: Sequence[float]) -> Interval:
     return Interval(max(-1.0, min(low, mean - half)), min(1.0, max(high, mean + half)))
 
 
-def paired_bootstrap(pairs: Sequence[Pair], seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+def paired_bootstrap(
+    pairs: Sequence[ProblemPair], seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
     """Return the 95 % percentile interval of the mean difference over resampled problems.
 
     Problems are drawn with replacement, each with all its samples in both runs: samples of one
@@ -377,12 +372,12 @@ def holm(ps: Sequence[float]) -> list[float]:
 POWER = 0.8
 
 
-def mean_squared_difference(pairs: Sequence[Pair]) -> float:
+def mean_squared_difference(pairs: Sequence[ProblemPair]) -> float:
     """Return the mean squared difference; with one sample per problem, the share that flipped."""
     return sum(pair.difference**2 for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-def mean_size(pairs: Sequence[Pair]) -> float:
+def mean_size(pairs: Sequence[ProblemPair]) -> float:
     """Return the mean size of the problems' differences, which no mean difference exceeds."""
     return sum(abs(pair.difference) for pair in pairs) / len(pairs) if pairs else 0.0
 
