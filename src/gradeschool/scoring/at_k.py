@@ -82,13 +82,14 @@ def pass_at_k(n: int, correct: int, k: int) -> Fraction:
     return 1 - Fraction(comb(n - correct, k), comb(n, k))
 
 
-def vote(ballots: Sequence[Ballot]) -> Majority:
+def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
     """Return the most frequent answer; in a tie, the one whose first vote came first.
 
-    A sample without an answer does not vote. The votes of lm-eval, in which it does, are published
-    votes (`gradeschool.vote`).
+    A sample without an answer does not vote, unless `invalid_votes` is set: then "[invalid]" is an
+    answer like any other, as in lm-eval's majority_vote, and wrong if it wins.
     """
-    cast = [ballot for ballot in ballots if ballot.answer is not None]
+    invalid = [Ballot("[invalid]", False)] if invalid_votes else []
+    cast = [each for b in ballots for each in ([b] if b.answer is not None else invalid)]
     if not cast:
         return Majority(None, False, False)
     counts = Counter(ballot.answer for ballot in cast)
@@ -122,17 +123,21 @@ def steps(most: int) -> list[int]:
     return sorted({*powers, most}) if most > 0 else []
 
 
-def curve(ballots: Mapping[str, Sequence[Ballot]], ks: Sequence[int] | None = None) -> list[AtK]:
+def curve(
+    ballots: Mapping[str, Sequence[Ballot]],
+    ks: Sequence[int] | None = None,
+    invalid_votes: bool = False,
+) -> list[AtK]:
     """Return maj@k and pass@k for each k (by default `steps`) that some problem has samples for."""
     most = max(map(len, ballots.values()), default=0)
     chosen = steps(most) if ks is None else ks
-    return [_at(k, list(ballots.values())) for k in chosen if 1 <= k <= most]
+    return [_at(k, list(ballots.values()), invalid_votes) for k in chosen if 1 <= k <= most]
 
 
-def _at(k: int, ballots: Sequence[Sequence[Ballot]]) -> AtK:
+def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK:
     enough = [cast for cast in ballots if len(cast) >= k]
     elections = [
-        [vote(cast[start : start + k]) for start in range(0, len(cast) - k + 1, k)]
+        [vote(cast[start : start + k], invalid_votes) for start in range(0, len(cast) - k + 1, k)]
         for cast in enough
     ]
     clusters = [(sum(majority.correct for majority in votes), len(votes)) for votes in elections]

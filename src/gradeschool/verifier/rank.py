@@ -23,7 +23,7 @@ from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import parted
 from gradeschool.scoring.statistics import (
     Interval,
-    Pair,
+    ProblemPair,
     clustered_wilson,
     mean_difference,
     mean_share,
@@ -225,9 +225,9 @@ def outcomes_of(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[i
 
 def paired_difference(before: Outcomes, after: Outcomes) -> AccuracyGain:
     """Return after minus before on common problems."""
-    pairs = [Pair(*before[id], *after[id]) for id in after if id in before]
+    pairs = [ProblemPair(*before[id], *after[id]) for id in after if id in before]
     interval, _ = paired_interval(pairs)
-    return AccuracyGain(mean_difference(pairs), interval, paired_test(pairs).p, len(pairs))
+    return AccuracyGain(mean_difference(pairs), interval, paired_test(pairs)[0], len(pairs))
 
 
 def measure_auc(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
