@@ -145,7 +145,7 @@ def write(path: Path, rows: Sequence[dict[str, object]]) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("ending", load.FILE_ENDINGS)
+@pytest.mark.parametrize("ending", files.TABLES)
 def test_a_local_file_of_any_format_gives_the_same_problems(ending: str, tmp_path: Path) -> None:
     dataset = load_dataset(write(tmp_path / f"own{ending}", ROWS))
     assert dataset.problems == (

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from tests.support.http_server import API_ROOT, serve
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_standInTokenThatNobodyMaySee01"
 READ_TOKEN = "hf_tokenThatMayOnlyReadNothingElse"
 LFS_ENDINGS = (".parquet", ".eval", ".zip")  # stored as large files, as the hub does
@@ -45,9 +46,11 @@ class Hub:
         app.router.add_post("/api/repos/create", self.create)
         app.router.add_post("/api/validate-yaml", self.validate)
         app.router.add_get("/api/{kind}s/{owner}/{name}", self.info)
+        app.router.add_get("/api/{kind}s/{owner}/{name}/revision/{revision}", self.info)
         app.router.add_post("/api/{kind}s/{owner}/{name}/preupload/main", self.preupload)
         app.router.add_post("/api/{kind}s/{owner}/{name}/commit/main", self.commit)
-        app.router.add_route("*", "/{prefix:(datasets/)?}{owner}/{name}/resolve/main/{path:.+}",
+        app.router.add_route("*",
+                             "/{prefix:(datasets/)?}{owner}/{name}/resolve/{revision}/{path:.+}",
                              self.resolve)  # fmt: skip
         app.router.add_post("/{prefix:(datasets/)?}{owner}/{name}.git/info/lfs/objects/batch",
                             self.batch)  # fmt: skip
@@ -91,9 +94,11 @@ class Hub:
         return web.json_response({"url": url, "name": name})
 
     async def info(self, request: web.Request) -> web.Response:
-        """Describe a repository."""
-        self.repository(request)
-        return web.json_response({"id": "{owner}/{name}".format(**request.match_info)})
+        """Describe a repository and its files at a commit."""
+        files = self.repository(request).files
+        name = "{owner}/{name}".format(**request.match_info)
+        siblings = [{"rfilename": path, "size": len(body)} for path, body in files.items()]
+        return web.json_response({"id": name, "sha": COMMIT, "siblings": siblings})
 
     async def validate(self, request: web.Request) -> web.Response:
         """Accept a card that has front matter."""
@@ -152,7 +157,11 @@ class Hub:
         if request.match_info["path"] not in repository.files:
             return web.Response(status=404, headers={"X-Error-Code": "EntryNotFound"})
         body = repository.files[request.match_info["path"]]
-        headers = {"X-Repo-Commit": "abc", "ETag": '"abc"', "Content-Length": str(len(body))}
+        headers = {
+            "X-Repo-Commit": COMMIT,
+            "ETag": f'"{hashlib.sha256(body).hexdigest()}"',
+            "Content-Length": str(len(body)),
+        }
         return web.Response(body=body, headers=headers)
 
 

@@ -97,6 +97,8 @@ request_options = with_options(
               help="Use a random sample of N problems, the same each time.")  # fmt: skip
 @click.option("--problems", metavar="FILE|IDS",
               help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
+@click.option("--columns", metavar="ROLE=COLUMN,...",
+              help="Columns of the dataset: question, gold, id.")  # fmt: skip
 @click.option("--scorer", "scorers", multiple=True, metavar="NAME",
               help="Scorer in place of the protocol's, such as a function of your own, "
                    "mine.py:NAME; may be repeated, the headline first.")  # fmt: skip

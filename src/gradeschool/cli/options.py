@@ -137,8 +137,9 @@ class FiniteRange(FiniteNumber, click.FloatRange):
 dataset_option = click.option(
     "-d",
     "--dataset",
-    help="Dataset: a name from `gradeschool data list`, or a JSONL, CSV or Parquet file; "
-    "by default that of the protocol or file, else gsm8k.",
+    help="Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its "
+    "https:// address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, "
+    "else gsm8k.",
 )
 labels_option = click.option(
     "--labels",

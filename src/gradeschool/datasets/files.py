@@ -1,21 +1,33 @@
-"""Finds a dataset's file in the user's folder, the cache or its origin, and verifies its digest."""
+"""Finds a dataset's file in the user's folder, the cache or its origin, and verifies its digest.
+
+An origin is a pinned source, an address of the user, or a repository of the Hugging Face hub.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.atomic import replacing
 from gradeschool.datasets.sources import DatasetSource
-from gradeschool.errors import DataError
+from gradeschool.errors import DataError, InputError, require_packages
 
 DATA_VARIABLE = "GRADESCHOOL_DATA"
 CACHE_VARIABLE = "GRADESCHOOL_CACHE"
 OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 TIMEOUT_SECONDS = 60
 LARGEST_BYTES = 64 * 2**20
+TABLES = (".jsonl", ".json", ".csv", ".parquet")
+HUB = re.compile(
+    r"hf:(?P<repo>[\w.-]+/[\w.-]+)(?::(?P<config>[^:@]*)(?::(?P<split>[^:@]+))?)?(?:@(?P<revision>[\w./-]+))?"
+)
+SHARD = re.compile(r"-\d{5}-of-\d{5}")
 
 
 class LocatedFile(NamedTuple):
@@ -113,6 +125,7 @@ def fetch(source: DatasetSource) -> Path:
         # A new opener reads the proxy variables again; `urlopen` keeps those of its first call.
         with build_opener().open(request, timeout=TIMEOUT_SECONDS) as reply:
             body, length = reply.read(LARGEST_BYTES + 1), reply.headers.get("Content-Length")
+            is_downgraded = source.url.startswith("https:") and not reply.url.startswith("https:")
     except (OSError, HTTPException) as error:
         if isinstance(error, HTTPError):
             error.close()  # the connection
@@ -130,6 +143,9 @@ def fetch(source: DatasetSource) -> Path:
             f"{source.url} stopped after {len(body):,} of {int(length):,} bytes; nothing was "
             "kept: fetch it again"
         )
+    if len(body) > LARGEST_BYTES or is_downgraded:
+        fault = f"more than {LARGEST_BYTES:,} bytes" if not is_downgraded else "an http:// address"
+        raise DataError(f"{source.url} leads to {fault}; download it, and give the file")
     digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _recorded(target)
     if expected and digest != expected:
         raise DataError(
@@ -137,7 +153,7 @@ def fetch(source: DatasetSource) -> Path:
             f"nothing was kept: fetch it again, or put the published file at {place}"
         )
     if not expected:
-        if (rows := len(body.splitlines())) != source.rows:
+        if source.rows and (rows := len(body.splitlines())) != source.rows:
             raise DataError(
                 f"{source.url} gave {rows:,} lines, not the {source.rows:,} of the dataset "
                 f"{source.name!r}; nothing was kept: put the published file at {place}"
@@ -145,6 +161,93 @@ def fetch(source: DatasetSource) -> Path:
         _write_whole(_record(target), f"{digest}\n".encode())
     _write_whole(target, body)
     return target
+
+
+def source_at(url: str) -> DatasetSource:
+    """Return the source for an address of the user's; its digest is recorded at the first fetch.
+
+    Raises InputError for an address that is no table, or not encrypted and of another machine.
+    """
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    file = Path(parts.path)
+    if file.suffix not in TABLES:
+        raise InputError(
+            f"{url!r} does not end in {', '.join(TABLES)}; give the address of a table"
+        )
+    if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise InputError(f"{url!r} is not encrypted; give its https:// address")
+    folder = hashlib.sha256(url.encode()).hexdigest()[:16]
+    return DatasetSource(url, "", f"urls/{folder}/{file.name}", "", 0, url, "")
+
+
+def fetch_from_hub(name: str) -> tuple[list[Path], str]:
+    """Return the files of "hf:OWNER/NAME[:CONFIG[:SPLIT]][@REVISION]", and the name with a commit.
+
+    The files are those whose paths name config and split, test where no split is given; they are in
+    huggingface_hub's cache. Raises MissingExtraError, InputError if it is not certain which files
+    are meant, DataError if the hub cannot be reached.
+    """
+    parts = HUB.fullmatch(name)
+    if parts is None:
+        raise InputError(f"{name!r} is not hf:OWNER/NAME[:CONFIG[:SPLIT]][@REVISION]; correct it")
+    require_packages("a dataset of the Hugging Face hub", "hub", "huggingface_hub")
+    from huggingface_hub import HfApi, errors, hf_hub_download
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
+
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    repo, config, split = parts["repo"], parts["config"], parts["split"]
+    record = cache_folder() / "hub" / f"{hashlib.sha256(name.encode()).hexdigest()}.json"
+    try:
+        if record.is_file():  # of a name with a commit: nothing to ask
+            chosen, commit = json.loads(record.read_text("utf-8")), parts["revision"]
+        else:
+            info = HfApi().dataset_info(repo, revision=parts["revision"], files_metadata=True)
+            sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+            chosen, commit = _choose_tables(list(sizes), config, split, name), info.sha
+            if sum(sizes[file] for file in chosen) > LARGEST_BYTES:
+                raise InputError(f"{name!r} has more than {LARGEST_BYTES:,} bytes; give a file")
+        files = [
+            Path(hf_hub_download(repo, file, repo_type="dataset", revision=commit))
+            for file in chosen
+        ]
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        if status in (401, 403, 404):
+            raise InputError(
+                f"the hub has no dataset {name!r} for you (HTTP {status}); correct the name, or "
+                "run `hf auth login`"
+            ) from error
+        raise DataError(f"the hub answers HTTP {status} for {name!r}; try again later") from error
+    except (errors.HTTPError, OSError, ValueError) as error:  # type: ignore[attr-defined]
+        words = str(error).strip().partition("\n")[0][:200] or type(error).__name__
+        raise DataError(f"cannot fetch {name!r} from the hub: {words}") from error
+    pinned = f"{name.partition('@')[0]}@{commit}"
+    if pinned != name:
+        record = record.with_name(f"{hashlib.sha256(pinned.encode()).hexdigest()}.json")
+    _write_whole(record, json.dumps(chosen).encode())
+    return files, pinned
+
+
+def _choose_tables(
+    files: Sequence[str], config: str | None, split: str | None, name: str
+) -> list[str]:
+    """Return the files of one table, in parts or not, whose paths have these words."""
+    tables = [file for file in files if Path(file).suffix in TABLES]
+    kept = list(tables)
+    for word in (config if config != "default" else None, split or "test"):
+        pattern = re.compile(rf"(?<![a-z\d]){re.escape(word or '')}(?![a-z\d])", re.IGNORECASE)
+        named = [file for file in kept if pattern.search(file)] if word else kept
+        kept = named if named or word in (config, split) else kept
+    if len({SHARD.sub("", file) for file in kept}) != 1:
+        which = f"{len(kept)} tables fit" if kept else "no table fits"
+        shown = ", ".join((kept or tables)[:8]) or "none"
+        raise InputError(
+            f"{which} {name!r} ({shown}); give hf:OWNER/NAME:CONFIG:SPLIT, words of a path"
+        )
+    return sorted(kept)
 
 
 def _record(file: Path) -> Path:

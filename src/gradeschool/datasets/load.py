@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +16,14 @@ from typing import Any
 
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
-from gradeschool.datasets.files import find_file, locate, sha256_of
+from gradeschool.datasets.files import (
+    TABLES,
+    fetch_from_hub,
+    find_file,
+    locate,
+    sha256_of,
+    source_at,
+)
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, FRESH, ROW, SOURCES, DatasetSource
 from gradeschool.datasets.step_labels import critic_problem
@@ -31,7 +39,8 @@ META_COLUMNS = (
     *("family", "kind", "steps", "structure", "split", "distractors"),
     *("seed", "perturbation", "instance", "language"),
 )
-FILE_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
+ADDRESSES = ("https://", "http://")
+COLUMN_ROLES = {"question": QUESTION_COLUMNS, "gold": ANSWER_COLUMNS, "id": ("id",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +73,15 @@ def load_gsm8k(split: str = "test", config: str = "main") -> list[Problem]:
 
 
 def load_dataset(name: str) -> Dataset:
-    """Return the dataset of that name, or the problems in the file of that path.
+    """Return the dataset of that name, or the problems of a file, an address or the hub.
 
-    "fresh:SEED" generates new problems (datasets/fresh/), the same for the same seed.
-    A file's rows need a question (column question, problem or prompt) and an answer (answer,
-    solution, gold or target: the number, or a solution that ends in "#### N"); "id" is optional.
-    Raises UnknownNameError, DataError, and InputError with the number of a row that cannot be used.
+    "fresh:SEED" generates new problems (datasets/fresh/), the same for the same seed. Others: the
+    path of a file, "https://…/FILE.jsonl", or "hf:OWNER/NAME[:CONFIG[:SPLIT]][@REVISION]". Rows
+    need a question (column question, problem or prompt) and an answer (answer, solution, gold or
+    target: the number, or a solution that ends in "#### N"); "id" is optional. Other columns are
+    named behind the place: "FILE.csv#question=Frage,gold=Antwort". The name of the result has the
+    commit of the hub. Raises UnknownNameError, DataError, MissingExtraError, and InputError with
+    the number of a row that cannot be used.
     """
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
@@ -77,10 +89,33 @@ def load_dataset(name: str) -> Dataset:
         from gradeschool.datasets.fresh.generate import load_fresh
 
         return Dataset(name, *load_fresh(name))
-    path = Path(name)
-    if path.suffix in FILE_ENDINGS or "/" in name or (name and path.exists()):
-        return _load_file(path)
+    place, columns = _split_columns(name)
+    if place.startswith("hf:"):
+        files, pinned = fetch_from_hub(place)
+        return _load_files(pinned + name[len(place) :], files, columns)
+    if place.startswith(ADDRESSES):
+        return _load_files(name, [locate(source_at(place)).path], columns)
+    path = Path(place)
+    if path.suffix in TABLES or "/" in place or (place and path.exists()):
+        return _load_files(name, [path], columns)
     raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
+
+
+def _split_columns(name: str) -> tuple[str, dict[str, str]]:
+    """Return the place of a dataset, and its columns by role; raises InputError for another."""
+    place, mark, words = name.rpartition("#")
+    if not mark or "=" not in words or Path(name).exists():
+        return name, {}
+    columns = {}
+    for pair in words.split(","):
+        role, _, column = (part.strip() for part in pair.partition("="))
+        role = {"answer": "gold"}.get(role, role)
+        if role not in COLUMN_ROLES or not column:
+            raise InputError(
+                f"{pair!r} names no column of a dataset; give question=COLUMN,gold=COLUMN,id=COLUMN"
+            )
+        columns[role] = column
+    return place, columns
 
 
 def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
@@ -94,7 +129,11 @@ def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
 
 def is_here(name: str) -> bool:
     """Return whether a dataset can be loaded without a fetch; True for the path of a file."""
-    source = SOURCES.get(ALIASES.get(name, name))
+    if name.startswith("hf:"):
+        return False
+    place = name.partition("#")[0]
+    is_address = place.startswith(ADDRESSES)
+    source = source_at(place) if is_address else SOURCES.get(ALIASES.get(name, name))
     return source is None or find_file(source) is not None
 
 
@@ -124,24 +163,32 @@ def _load_source(name: str) -> Dataset:
     return Dataset(name, problems, sha256_of(file.path))
 
 
-def _load_file(path: Path) -> Dataset:
-    with closing(read_rows(path)) as rows:
-        problems = tuple(_row(str(path), str(index), row) for index, row in enumerate(rows))
+def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) -> Dataset:
+    problems: list[Problem] = []
+    for path in files:
+        with closing(read_rows(path)) as rows:
+            for row in rows:
+                problems.append(_row(name, str(len(problems)), row, columns))
     if not problems:
-        raise InputError(f"{str(path)!r} contains no problems; give one row for each problem")
+        raise InputError(f"{name!r} contains no problems; give one row for each problem")
     ids: set[str] = set()
     for problem in problems:
         if problem.id in ids:
-            raise InputError(f"{str(path)!r} uses the id {problem.id!r} twice; make ids unique")
+            raise InputError(f"{name!r} uses the id {problem.id!r} twice; make ids unique")
         ids.add(problem.id)
-    return Dataset(str(path), problems, sha256_of(path))
+    digests = [sha256_of(path) for path in files]
+    several = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return Dataset(name, tuple(problems), several if len(files) > 1 else digests[0])
 
 
-def _row(dataset: str, default_id: str, row: Row) -> Problem:
+def _row(dataset: str, default_id: str, row: Row, columns: Mapping[str, str]) -> Problem:
     where = _place(dataset, row)
-    question = _field(row.fields, QUESTION_COLUMNS, "question", where)
-    answer = _field(row.fields, ANSWER_COLUMNS, "answer", where)
-    id = row.fields.get("id")
+    names = {
+        role: (columns[role],) if role in columns else usual for role, usual in COLUMN_ROLES.items()
+    }
+    question = _field(row.fields, names["question"], "question", where)
+    answer = _field(row.fields, names["gold"], "answer", where)
+    id = row.fields.get(names["id"][0])
     id = default_id if id is None or id == "" else str(id)
     meta = {name: value for name in META_COLUMNS if isinstance(value := row.fields.get(name), str)}
     try:
@@ -158,8 +205,8 @@ def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: 
             return written
     columns = clip(", ".join(map(repr, fields)), 300) or "none"
     raise InputError(
-        f"{where} has no {what} (columns: {columns}); "
-        f"name one of them {' or '.join(map(repr, names))}"
+        f"{where} has no {what} (columns: {columns}); name one of them "
+        f"{' or '.join(map(repr, names))}, or say which they are: FILE#question=COLUMN,gold=COLUMN"
     )
 
 
@@ -314,7 +361,7 @@ Builder = Callable[[DatasetSource, str, Row], Problem]
 
 
 def _gsm8k_row(source: DatasetSource, default_id: str, row: Row) -> Problem:
-    return _row(source.name, default_id, row)
+    return _row(source.name, default_id, row, {})
 
 
 def _column_rows(source: DatasetSource, path: Path) -> Iterator[Row]:

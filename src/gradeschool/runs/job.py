@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gradeschool.answers.regions import parse_marks
-from gradeschool.datasets.load import FILE_ENDINGS, Dataset, is_here, load_dataset
+from gradeschool.datasets.files import TABLES
+from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
@@ -49,14 +50,14 @@ class Job:
     usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
     instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
     in place of the protocol's, the headline first; names or functions. random: a sample of this
-    size instead, the same for the same dataset. problems: ids, or a file with one a line.
-    temperature, top_p, max_tokens, stop, seed: None selects the protocol's. calculator: None turns
-    it on for `tiny` only. connections: maximum number of requests in flight, None to adapt it.
-    choices: samples per request. timeout: seconds per request. price: dollars per million tokens,
-    "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model that
-    thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of each
-    request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE". output:
-    the run folder, None for `default_folder`.
+    size instead, the same for the same dataset. problems: ids, or a file with one a line. columns:
+    of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop, seed: None
+    selects the protocol's. calculator: None turns it on for `tiny` only. connections: maximum
+    number of requests in flight, None to adapt it. choices: samples per request. timeout: seconds
+    per request. price: dollars per million tokens, "2.50/10". max_cost: dollars at which to stop.
+    thinking, reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each
+    request, as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an
+    engine on this machine, "NAME=VALUE". output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -69,6 +70,7 @@ class Job:
     scorers: tuple[ScorerChoice, ...] = ()
     random: int | None = None
     problems: str | None = None
+    columns: str | None = None
     samples: int = 1
     temperature: float | None = None
     top_p: float | None = None
@@ -180,6 +182,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     decoding = replace(protocol.decoding, **given)
     check_samples(decoding, job.samples)
     name = job.dataset or protocol.dataset
+    if job.columns:
+        name = f"{name}#{job.columns}"
     settings = (job.timeout, job.calculates, job.options)
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
         _price(job, model or choose_model(job.model, (), name, *settings))
@@ -289,7 +293,7 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
             words = hashlib.sha256(words.encode()).hexdigest()[:6]
         changed.append(f"{name.replace('_', '-')}-{words}")
     dataset = plan.dataset.name
-    if Path(dataset).suffix in FILE_ENDINGS:
+    if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
     parts = [model_label(job.model), plan.protocol.name, dataset, *changed]
     return RUNS / "_".join(_folder_part(part) for part in parts)
