@@ -42,7 +42,7 @@ FILTER = """\
 <p class="filter-count" role="status" hidden></p>
 """
 INTEGRATIONS = ("rewards", "trl", "verl", "openrlhf", "verifiers",
-                "inspect_tasks", "inspect_scorers", "pytest_plugin")  # fmt: skip
+                "for_inspect", "pytest_plugin")  # fmt: skip
 EXIT_STATUS = """\
 | exit status | meaning |
 |---|---|

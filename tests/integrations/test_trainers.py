@@ -87,11 +87,11 @@ def test_verl_batches_have_the_same_keys_in_every_row() -> None:
     ("query", "prompt", "text"),
     [
         ("Q: 1?\nA: one", "Q: 1?\nA:", " one"),
-        ("Q A 18<|im_end|>\n</s><pad><pad>", "Q A", " 18"),
-        ("<s> Q: 1?\nA: 5 <|eot_id|>", "Q: 1?\nA:", " 5"),
+        ("Q A 18<|im_end|>", "Q A", " 18<|im_end|>"),
+        ("<s> Q: 1?\nA: 5 ", "Q: 1?\nA:", " 5 "),
         ("something else", "Q: 1?", None),
-        ("</s></s>", "", ""),
-        ("Q: 1 + 1?\n#### 2\nQ: 9 * 2?\nA:</s>", "Q: 1+1?\n#### 2\n\nQ: 9 * 2 ?\nA: ", ""),
+        ("</s>", "", "</s>"),
+        ("Q: 1 + 1?\n#### 2\nQ: 9 * 2?\nA:", "Q: 1+1?\n#### 2\n\nQ: 9 * 2 ?\nA: ", ""),
         ("<s>Q: 9 * 2?\nA:  #### 18", "Q: 9 * 2 ?\nA: ", "  #### 18"),
         ("<s>" + 90 * "go on\n" + "18", 90 * "go on\n", "18"),
         ("<s>" + 90 * "go on\n" + "18", 90 * "go  on\n", "\n18"),
@@ -118,6 +118,8 @@ def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
 @pytest.mark.slow
 def test_openrlhf_gets_tensors() -> None:
     pytest.importorskip("torch", reason="needs torch, which make test-all installs")
-    results = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
+    results = openrlhf.reward_func(
+        ["Q 18<|im_end|>\n<pad>", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"]
+    )
     assert results["rewards"].tolist() == results["scores"].tolist() == [1.0, 0.0, 0.0]
     assert results["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]

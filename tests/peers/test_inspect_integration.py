@@ -62,8 +62,8 @@ def test_scores_hold_value_answer_reason_and_explanation(peer: str, tmp_path: Pa
 def test_every_scorer_has_a_scorer_that_inspect_finds_by_name(tmp_path: Path) -> None:
     code = """
 from gradeschool import all_scorers
-from gradeschool.integrations.inspect_scorers import scorer_name
-names = ["gradeschool/" + scorer_name(scorer) for scorer in all_scorers()]
+from gradeschool.reports.export_inspect import inspect_scorer_name
+names = [inspect_scorer_name(scorer) for scorer in all_scorers()]
 assert len(set(names)) == len(names)
 assert not any("@" in name or "." in name for name in names)
 found = [registry_info(registry_lookup("scorer", name)).name for name in names]
@@ -83,7 +83,7 @@ def test_every_chat_protocol_is_a_task_with_our_prompts(tmp_path: Path) -> None:
     code = """
 from gradeschool import all_protocols, load_dataset
 from gradeschool.datasets.load import is_here
-from gradeschool.integrations.inspect_registry import gsm8k
+from gradeschool.integrations.for_inspect import gsm8k
 from gradeschool.protocols.registry import available, get_scorer
 problems = load_dataset("sample").problems
 rows = []

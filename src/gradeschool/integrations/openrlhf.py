@@ -1,21 +1,18 @@
 """OpenRLHF: give `--reward.remote_url` the path of this file; it calls `reward_func`.
 
 The signature is that of openrlhf 0.11.2 (utils/agent.py, `_fetch_rewards_via_func`): it takes texts
-of prompt and response together, decoded with special tokens, and returns a dictionary of tensors.
+of prompt and response together, decoded with special tokens (which the reader passes over), and
+returns a dictionary of tensors.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from gradeschool.integrations.rewards import Grader
 
-# Special tokens that decoding leaves at the end of a response.
-SPECIAL_TOKEN = re.compile(r"(?:<\|[\w-]{1,40}\|>|</s>|<eos>|<pad>|<end_of_turn>)\Z")
-LONGEST_TOKEN = 48
 # If decoding changed the prompt's beginning, its last characters say where the response begins.
 PROMPT_END = 200
 NO_PROMPT = "a query does not contain its prompt; its reward is 0"
@@ -47,19 +44,12 @@ def reward_func(
 
 
 def response(query: str, prompt: str) -> str | None:
-    """Return the text of a query after its prompt, without special tokens at its end.
+    """Return the text of a query after the first place of its prompt, None without it.
 
-    White space may differ, and the prompt's beginning too: its last 200 characters are enough. None
-    if the query does not contain them.
+    White space may differ, and the prompt's beginning too: its last 200 characters are enough.
     """
-    start = _start(query, prompt)
-    return None if start is None else query[start : _end(query)]
-
-
-def _start(query: str, prompt: str) -> int | None:
-    """Return where the response begins: behind the first place of the prompt."""
     if (index := query.find(prompt)) >= 0:
-        return index + len(prompt)
+        return query[index + len(prompt) :]
     squeezed, before = "".join(query.split()), "".join(prompt.split())
     index = squeezed.find(before)
     if index < 0:
@@ -69,17 +59,4 @@ def _start(query: str, prompt: str) -> int | None:
     if index < 0:
         return None
     places = [place for place, character in enumerate(query) if not character.isspace()]
-    return places[index + len(before) - 1] + 1 if before else 0
-
-
-def _end(text: str) -> int:
-    """Return where the final white space and special tokens of a text begin."""
-    end = len(text)
-    while end:
-        while end and text[end - 1].isspace():
-            end -= 1
-        token = SPECIAL_TOKEN.search(text, max(0, end - LONGEST_TOKEN), end)
-        if token is None:
-            break
-        end = token.start()
-    return end
+    return query[places[index + len(before) - 1] + 1 if before else 0 :]

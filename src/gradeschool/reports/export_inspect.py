@@ -2,7 +2,7 @@
 
 Members are deflated, which inspect reads as well as its own zstd. The same run always gives the
 same bytes, unlike with inspect's own writer. Scorers are named as in
-`gradeschool.integrations.inspect_scorers`, and each score is named after its scorer.
+`gradeschool.integrations.for_inspect`, and each score is named after its scorer.
 """
 
 from __future__ import annotations

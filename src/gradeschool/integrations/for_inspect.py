@@ -1,0 +1,238 @@
+"""Our tasks and scorers for inspect_ai, which finds them as `gradeschool/...` by the entry point.
+
+`inspect eval gradeschool/gsm8k -T protocol=olmes/gsm8k-tulu` has the prompts, decoding and scorers
+of the protocol; inspect decides what the protocol leaves open (temperature, length), and its
+options on the command line override ours. `inspect score LOG --scorer gradeschool/reader`: in
+inspect, a scorer's name has one prefix "gradeschool/"; "@" and "." in it, which inspect takes for
+files, become ":" and "_": `inspect/match-numeric@<=0.3.220` is
+`gradeschool/inspect/match-numeric:<=0_3_220`. Written against inspect_ai 0.3.285; 0.3.220, the
+oldest that is tested, has no `Score.reason`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import anyio
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample, hf_dataset
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+)
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Score,
+    Target,
+    accuracy,
+    scorer,
+    stderr,
+)
+from inspect_ai.scorer import (
+    Scorer as InspectScorer,
+)
+from inspect_ai.solver import TaskState, generate
+
+from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.completion import finish_of
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocols.registry import (
+    all_protocols,
+    all_scorers,
+    get_protocol,
+    get_scorer,
+    get_usable_scorer,
+)
+from gradeschool.reports.export_inspect import OWN, inspect_scorer_name
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
+from gradeschool.verdict import Outcome
+
+__all__ = ["SCORERS", "aime2025", "gsm8k", "named_scorer", "numeric_equality"]
+
+NUMERIC_EQUALITY = "numeric-equality"
+VALUES = {
+    Outcome.CORRECT: CORRECT,
+    Outcome.WRONG: INCORRECT,
+    Outcome.NO_ANSWER: NOANSWER,
+    Outcome.ERROR: float("nan"),
+}
+# Of the verdicts on several targets, the first of these counts.
+PREFERENCE = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
+# inspect's own words where it has them (inspect_ai.scorer.ScoreReason); other causes are ours.
+REASONS = {
+    Failure.NO_RESPONSE: "no_response",
+    Failure.REFUSAL: "refusal",
+    Failure.NO_NUMBER: "invalid_response_format",
+}
+SCORING_FAILED = "scoring_failed"
+
+
+def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
+    """Return a scorer's verdict on a sample as inspect's score.
+
+    It is correct if it is correct for any of the targets, else incorrect or NOANSWER; a scorer
+    failure, or no target that can be read, leaves the sample unscored (NaN). The reason is the
+    cause of a miss; the explanation says what was extracted and where.
+    """
+    text = state.output.completion
+    problems = [problem_of(state, gold) for gold in list(target) or [""]]
+    judged = [(scorer.judge(text, problem), problem) for problem in problems]
+    verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
+    cause = None
+    if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
+        finish = finish_of(state.output.stop_reason)
+        cause = detect_answer_failure(text, problem.gold, finish, problem.question)
+    answer, reason = verdict.answer, REASONS.get(cause, cause.value) if cause else None
+    if verdict.outcome is Outcome.ERROR:
+        reason = SCORING_FAILED
+    has_reasons = reason is not None and "reason" in Score.model_fields
+    return Score(
+        value=VALUES[verdict.outcome],
+        answer=answer.value if answer else None,
+        explanation=verdict.reason if cause is None else f"{verdict.reason} ({cause.value})",
+        metadata={
+            "scorer": scorer.name,
+            "outcome": verdict.outcome.value,
+            **({"span": list(answer.span)} if answer and answer.span else {}),
+        },
+        **({"reason": reason} if has_reasons else {}),
+    )
+
+
+def problem_of(state: TaskState, gold: str) -> Problem:
+    """Return the problem of a sample; its metadata may have a "question" and a "solution"."""
+    facts: dict[str, Any] = state.metadata or {}
+    question, solution = facts.get("question"), facts.get("solution")
+    return Problem(
+        id=str(state.sample_id),
+        question=question if isinstance(question, str) else state.input_text,
+        gold=gold.strip(),
+        solution=solution if isinstance(solution, str) else f"{MARKER} {gold.strip()}",
+    )
+
+
+def _scoring(name: str) -> InspectScorer:
+    chosen = get_usable_scorer(name)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if chosen.extra:  # runs in another process; waiting for it must not block the event loop
+            return await anyio.to_thread.run_sync(score_of, chosen, state, target)
+        return score_of(chosen, state, target)
+
+    return score
+
+
+def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
+    @scorer(metrics=[accuracy(), stderr()], name=name)
+    def for_scorer() -> InspectScorer:
+        return _scoring(published)
+
+    factory: Callable[..., InspectScorer] = for_scorer
+    return factory
+
+
+SCORERS = {
+    name: _scorer_for(name, inspect_scorer_name(name).removeprefix(OWN)) for name in all_scorers()
+}
+numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
+
+
+@scorer(metrics=[accuracy(), stderr()], name="scorer")
+def named_scorer(scorer: str = DEFAULT_SCORER) -> InspectScorer:
+    """Score by a named scorer: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
+    return _scoring(scorer)
+
+
+TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+# vLLM's and llama.cpp's options to continue the last assistant message.
+CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
+# inspect_evals 0.26.0, src/inspect_evals/aime2025/aime2025.py
+AIME_PATH = "math-ai/aime25"
+AIME_REVISION = "563bb8404243c5f09de6ec262f2db674fe5bce9b"
+
+
+@task
+def gsm8k(
+    protocol: str = "inspect/gsm8k",
+    dataset: str = "gsm8k",
+    scorers: str | list[str] = "",
+) -> Task:
+    """GSM8K under a named protocol.
+
+    protocol: a chat protocol from `gradeschool protocols list`. dataset: a name or file as for `-d`
+    ("sample" needs no download). scorers: names; by default those of the protocol.
+    """
+    return _task(protocol, load_dataset(dataset).problems, scorers)
+
+
+@task
+def aime2025(
+    protocol: str = "inspect/aime2025",
+    dataset: str = "",
+    scorers: str | list[str] = NUMERIC_EQUALITY,
+) -> Task:
+    """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
+
+    Replaces inspect_evals/aime2025. dataset: a file with the columns id, problem and answer; by
+    default math-ai/aime25 at the revision that inspect_evals uses.
+    """
+    problems = load_dataset(dataset).problems if dataset else _aime()
+    return _task(protocol, problems, scorers)
+
+
+def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) -> Task:
+    protocol = get_protocol(name)
+    if not protocol.is_chat:
+        chat = [protocol.name for protocol in all_protocols().values() if protocol.is_chat]
+        raise InputError(f"{name!r} is not a chat protocol; give one of {', '.join(chat)}")
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    prompts = list(protocol.render(problems, shots))
+    samples = []
+    for problem, prompt in zip(problems, prompts, strict=True):
+        turns: list[ChatMessage] = [
+            TURNS[turn.role](content=turn.content) for turn in prompt.messages
+        ]
+        if prompt.prefix:
+            turns.append(ChatMessageAssistant(content=prompt.prefix))
+        facts = {"question": problem.question, "solution": problem.solution}
+        samples.append(Sample(id=problem.id, input=turns, target=problem.gold, metadata=facts))
+    decoding = protocol.decoding
+    options: dict[str, Any] = {  # None leaves a setting to the provider
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "max_tokens": decoding.max_tokens,
+        "stop_seqs": list(decoding.stop) or None,
+        "seed": decoding.seed,
+        "extra_body": CONTINUE if any(prompt.prefix for prompt in prompts) else None,
+    }
+    listed = scorers or list(protocol.scorers)
+    names = listed.split(",") if isinstance(listed, str) else listed
+    return Task(
+        dataset=MemoryDataset(samples, name=name),
+        solver=generate(),
+        scorer=[SCORERS[get_scorer(each.strip()).name]() for each in names],
+        config=GenerateConfig(**options),
+        version=protocol.digest(),
+        metadata={"protocol": name, "protocol_digest": protocol.digest()},
+    )
+
+
+def _aime() -> list[Problem]:
+    samples = hf_dataset(
+        AIME_PATH,
+        split="test",
+        revision=AIME_REVISION,
+        sample_fields=lambda row: Sample(
+            id=str(row["id"]), input=row["problem"], target=str(row["answer"])
+        ),
+    )
+    return [
+        Problem.from_row(str(sample.id), str(sample.input), f"#### {sample.target}")
+        for sample in samples
+    ]
