@@ -11,7 +11,9 @@ and every step is bounded:
 Differences from the authors' code: a repeating or long decimal is rounded to PLACES decimals, where
 theirs prints up to 17 digits (`1/3` gives 0.333333, not 0.3333333333333333); a whole result has no
 ".0" (`48/2` gives 24, not 24.0); `0.1+0.2` gives 0.3; percent and dollar signs are accepted, and
-Python's `**` is not. Without a result (an error, too long), neither inserts anything.
+Python's `**` is not. As there, the expression ends at its first "=" (`<<3+4=7=` is followed by
+`7>>`), and a whole number that begins with 0 (`007`) has no result. Without a result (an error, too
+long), neither inserts anything.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ OPEN, CLOSE = "<<", ">>"
 # One token at a time. A comma that does not group thousands is no match.
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}(?![0-9]|,[0-9]{3})|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
 TOKEN = re.compile(rf"{NUMBER}|//|[^ ]")
-PLAIN = re.compile(r"([0-9]{1,9})([-+*])([0-9]{1,9})")  # a fast path for most annotations
+PLAIN = re.compile(r"([1-9][0-9]{0,8})([-+*])([1-9][0-9]{0,8})")  # a fast path for most annotations
+ZEROS = re.compile(r"(?<![0-9.,])0[0-9]*[1-9][0-9]*(?![0-9.])")  # 007, which Python refuses
 KINDS = {
     "+": "plus", "-": "minus", "−": "minus", "*": "times", "×": "times", "/": "over", "÷": "over",
     "//": "floor", "(": "left", ")": "right", "%": "percent", "$": "money",
@@ -62,12 +65,12 @@ def tokenize(expression: str) -> list[Token]:
 def format_result(expression: str) -> str | None:
     """Return the value of an expression as annotations write it: "24", "0.5", "-3", "0.333333".
 
-    None if `evaluate` returns None.
+    None if `evaluate` returns None, and for a whole number that begins with 0.
     """
     if plain := PLAIN.fullmatch(expression):
         first, sign, second = int(plain[1]), plain[2], int(plain[3])
         return str(first * second if sign == "*" else first + (second if sign == "+" else -second))
-    value = evaluate(expression)
+    value = None if ZEROS.search(expression) else evaluate(expression)
     return None if value is None else format_value(value)
 
 
@@ -92,6 +95,6 @@ def annotation_end(text: str) -> str:
     start = text.rfind(OPEN, max(0, len(text) - LONGEST - len(OPEN) - 1))
     if start < 0:
         return ""
-    expression = text[start + len(OPEN) : -1]
-    result = format_result(expression)
+    opened = text[start + len(OPEN) :]
+    result = None if CLOSE in opened else format_result(opened.partition("=")[0])
     return "" if result is None else result + CLOSE

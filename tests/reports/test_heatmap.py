@@ -42,7 +42,7 @@ def test_no_markup_of_a_token_is_markup_of_the_page(gradeschool: Command, tmp_pa
 
 
 def test_four_kinds_of_solutions_are_shown(gradeschool: Command, tmp_path: Path) -> None:
-    """Values outside of 0 to 1, those of a linear head, have the last colours."""
+    """The colours are those of the run's own scores, from the lowest to the highest."""
     texts = ["#### 5", "#### 6", "so 5", "so\n6"]
     page = heatmap(gradeschool, tmp_path, texts, [7.0, 0.8, 0.2, -0.1])
     headings = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
@@ -58,7 +58,8 @@ def test_four_kinds_of_solutions_are_shown(gradeschool: Command, tmp_path: Path)
     ]
     assert "Median score: 3.60 of 2 correct, 0.35 of 2 not correct." in page
     classes = re.findall(r'class="tok (v\d+)" data-value="([^"]*)"', page)
-    assert set(classes) == {("v10", "7.00"), ("v8", "0.80"), ("v2", "0.20"), ("v0", "-0.10")}
+    assert set(classes) == {("v10", "7.00"), ("v1", "0.80"), ("v0", "0.20"), ("v0", "-0.10")}
+    assert "-0.10 or less" in page and "7.00 or more" in page
     assert "lowest 0.20 after “s” (token 1 of 5)" in page
     assert "<td>↵</td>" in page
 

@@ -14,7 +14,6 @@ pytest.importorskip("transformers")
 from gradeschool.errors import InputError, UnknownNameError  # noqa: E402
 from gradeschool.verifier.base_model import (  # noqa: E402
     BYTES,
-    RESIDUAL,
     SHAPES,
     SPECIALS,
     BaseModel,
@@ -153,7 +152,7 @@ def test_a_folder_whose_files_cannot_be_used_is_refused(tokenizer: Any, tmp_path
 # Dropout
 
 
-@pytest.mark.parametrize("kind", sorted(RESIDUAL))
+@pytest.mark.parametrize("kind", ["llama", "qwen3", "gemma", "phi3", "gpt2", "gpt_neox"])
 def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
     model = architecture(kind)
     ids = torch.tensor([[5, 6, 7, 8]])
@@ -173,7 +172,7 @@ def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
     drop_residuals(model, 0.2)
     added: list[Any] = []
     for block in model.model.layers:
-        for name in RESIDUAL["llama"]:
+        for name in ("self_attn", "mlp"):
             getattr(block, name).register_forward_hook(
                 lambda module, inputs, output: added.append(
                     output[0] if isinstance(output, tuple) else output
@@ -195,7 +194,7 @@ def test_no_dropout_turns_off_what_a_model_has() -> None:
 
 
 def test_dropout_in_an_unknown_architecture_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'bloom' are; .*llama"):
+    with pytest.raises(InputError, match="'bloom' are; leave it out"):
         drop_residuals(architecture("bloom"), 0.2)
 
 

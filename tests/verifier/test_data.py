@@ -20,6 +20,7 @@ from gradeschool.verifier.data import (
     language_items,
     step_ends,
     texts_of,
+    use_chat,
     verifier_items,
 )
 from tests.support.trainees import sums, tokenizer_of
@@ -50,6 +51,18 @@ def test_a_text_is_question_line_break_solution_end() -> None:
     assert text.solution[-1] == TOKENIZER.eos_token_id
     unfinished = texts_of(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", finished=False)])[0]
     assert unfinished.solution == text.solution[:-1]
+
+
+def test_a_chat_model_reads_the_question_as_a_turn() -> None:
+    tokenizer = tokenizer_of(sums(20))
+    with pytest.raises(InputError, match="has no chat template, which --chat needs"):
+        use_chat(tokenizer, "folder")
+    tokenizer.chat_template = "{% for turn in messages %}[{{ turn.content }}]{% endfor %}:"
+    use_chat(tokenizer, "folder")
+    for question, solution in (encode(tokenizer, "Why?", "So."),
+                               encode_steps(tokenizer, "Why?", ["So."]).text):  # fmt: skip
+        assert tokenizer.decode(question) == "[Why?]:"
+        assert tokenizer.decode(solution[:-1]) == "So."
 
 
 def test_steps_end_behind_their_line_breaks() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import log
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.judges import RewardServer
+from gradeschool.verifier.judges import RewardServer, load_critic
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -41,9 +42,21 @@ class Handler(BaseHTTPRequestHandler):
         else:
             said = "yes" if "7" in body["messages"][-1]["content"].split("Solution:")[1] else "no"
             message = {"role": "assistant", "content": f"So it is.\nCorrect: {said}"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            if body.get("logprobs"):
+                shares = {" Yes": log(0.6), "yes": log(0.15), "No": log(0.05), "So": log(0.1)}
+                choice["logprobs"] = {
+                    "content": [
+                        {
+                            "top_logprobs": [
+                                {"token": token, "logprob": value}
+                                for token, value in shares.items()
+                            ]
+                        }
+                    ]
+                }
             self._reply({"model": "reward", "usage": {"prompt_tokens": 1, "completion_tokens": 1},
-                         "choices": [{"index": 0, "message": message,
-                                      "finish_reason": "stop"}]})  # fmt: skip
+                         "choices": [choice]})  # fmt: skip
 
     def _reply(self, fields: dict[str, Any]) -> None:
         data = json.dumps(fields).encode()
@@ -85,6 +98,15 @@ def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
     Handler.paths = ()
     with pytest.raises(InputError, match="neither /pooling nor /score"):
         RewardServer(url).step_scores(SOLUTIONS)
+
+
+def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
+    Handler.paths = ("/v1/chat/completions",)
+    critic = load_critic(f"{url}/reward", 0)
+    assert critic.step_scores(SOLUTIONS) == [[pytest.approx(0.75 / 0.8)]] * 2
+    assert Handler.asked[-1]["max_tokens"] == 1
+    with pytest.raises(InputError, match="--critiques 0 reads probabilities"):
+        load_critic("openai/model", 0)
 
 
 def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschool: Command) -> None:

@@ -53,17 +53,26 @@ seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=
 form_option = click.option(
     "--form", type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork"]),
     help="Form of a published reward model; by default read from config.json.")  # fmt: skip
-reduction_option = click.option(
-    "--reduce", "reduction", type=click.Choice(["last", "tokens", "min", "product", "mean"]),
-    help="Score of a solution: the value at its last token, the mean over all its tokens, or the "
-         "smallest, the product or the mean of the values at the ends of its lines; by default "
-         "last, for a verifier with --level pooled tokens.")  # fmt: skip
-critic_options = with_options(
+score_options = with_options(
+    click.option("--verifier", metavar=f"{MODEL_FORMS}|URL",
+                 help="Verifier or published reward model, or the address of one behind vLLM; tiny "
+                      "comes with the package. For rank also a file of scores, or the first "
+                      "characters of a name in the run's file of scores."),
+    click.option("--generator", metavar=MODEL_FORMS,
+                 help="Add the log-probabilities under this model; without a verifier, they are "
+                      "the scores."),
     click.option("--critic", metavar="PROVIDER/NAME",
                  help="Instead of a verifier, ask this model whether each solution is right; the "
-                      "score is the share of yes."),
-    click.option("--critiques", type=click.IntRange(min=1), default=1, show_default=True,
-                 help="Answers of the critic for each solution."),
+                      "score is the share of yes, or its probability."),
+    click.option("--critiques", type=click.IntRange(min=0), default=1, show_default=True,
+                 help="Answers of the critic for each solution; 0 for the probability of yes, of a "
+                      "transformers/FOLDER or a URL."),
+    click.option("--reduce", "reduction",
+                 type=click.Choice(["last", "tokens", "min", "product", "mean"]),
+                 help="Score of a solution: the value at its last token, the mean over all its "
+                      "tokens, or the smallest, the product or the mean of the values at the ends "
+                      "of its lines; by default last, for a verifier with --level pooled tokens."),
+    form_option,
 )  # fmt: skip
 
 
@@ -102,6 +111,9 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
         click.option("--lora", type=click.IntRange(min=1), metavar="RANK",
                      help="Train adapters of this rank by peft instead of all weights; the folder "
                           "gets the merged model and the adapter."),
+        click.option("--chat", is_flag=True, default=None,
+                     help="Read the question as a user's turn, by the model's chat template; so do "
+                          "score and rank then."),
         click.option("--gradient-checkpointing", is_flag=True, default=None,
                      help="Save memory: compute activations again in the backward pass."),
         click.option("--dropout", type=FiniteRange(0, 1, max_open=True),
@@ -114,7 +126,7 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
                      help="Log to a tracker of transformers' Trainer; may be repeated. "
                           "losses.jsonl is always written."),
         click.option("--dry-run", is_flag=True,
-                     help="Print updates, weights and the rough memory; write nothing."),
+                     help="Print the numbers of updates and weights; write nothing."),
         click.option("--quiet", is_flag=True, help="Show no progress."),
         json_option,
     )  # fmt: skip
@@ -139,10 +151,8 @@ def _train(
     if as_json:
         print_json({"folder": str(job.output), **fields})
     elif job.dry_run:
-        say(
-            f"{fields['weights']:,} weights, {fields['trained_weights']:,} trained, "
-            f"{fields['updates']:,} updates, about {fields['bytes'] / 1e9:.1f} GB a process"
-        )
+        say(f"{fields['weights']:,} weights, {fields['trained_weights']:,} trained, "
+            f"{fields['updates']:,} updates")  # fmt: skip
     if fields["status"] == "running":
         warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)
@@ -323,19 +333,11 @@ def train_command(**options: Any) -> None:
 
 @command.command("score", cls=FileVerb)
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
-@click.option("--verifier", metavar=f"{MODEL_FORMS}|URL",
-              help="Verifier or published reward model, or the address of one behind vLLM; tiny "
-                   "comes with the package.")  # fmt: skip
-@click.option("--generator", metavar=MODEL_FORMS,
-              help="Write the log-probabilities under this model too; without a verifier, they "
-                   "are the scores.")  # fmt: skip
-@critic_options
+@score_options
 @click.option("-o", "--output", type=FILE, metavar="FILE",
               help="File to write; by default verifier-scores.jsonl beside the "
                    "samples.")  # fmt: skip
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
-@reduction_option
-@form_option
 @dataset_option
 def score_command(
     files: tuple[str, ...], output: Path | None, tokens: bool, dataset: str | None, **scorer: Any
@@ -395,16 +397,7 @@ def export_command(folder: Path, output: Path) -> None:
 
 @command.command("rank", cls=FileVerb)
 @click.argument("run", metavar="RUN")
-@click.option("--verifier", metavar=f"{MODEL_FORMS}|URL|SCORES",
-              help="Verifier, published reward model or the address of one, which scores what has "
-                   "no score yet; or a file of scores; or the first characters of a verifier's "
-                   "name in the run's score file.")  # fmt: skip
-@click.option("--generator", metavar=MODEL_FORMS,
-              help="Rank by the log-probability under this model too; without a verifier, by it "
-                   "alone.")  # fmt: skip
-@critic_options
-@reduction_option
-@form_option
+@score_options
 @click.option("--dev", metavar="RUN",
               help="Choose strategy, completions, voters and share weight on this run, on other "
                    "problems.")  # fmt: skip

@@ -19,6 +19,7 @@ from gradeschool.reports.pages import render
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
+OUTSIDE = 20  # one value in so many is below the first colour's, and one above the last's
 EACH = 4  # solutions of each kind, of different problems if possible
 
 
@@ -31,20 +32,21 @@ class ValuedSolution(NamedTuple):
     correct: bool
     valued: TokenValues
 
-    def parts(self) -> list[tuple[str, float, int]]:
-        """Return the text of each token, the value after it, and its colour, 0 to BINS.
+    def parts(self, low: float, high: float) -> list[tuple[str, float, int]]:
+        """Return the text of each token, the value after it, and its colour: 0 for low to BINS.
 
-        Values of a linear head may be outside 0..1.
+        Values outside of these have the last colours.
         """
-        texts = pieces(self.sample.text, self.valued.tokens)
-        bins = [round(BINS * min(max(value, 0.0), 1.0)) for value in self.valued.values]
+        texts, width = pieces(self.sample.text, self.valued.tokens), max(high - low, 1e-9)
+        bins = [round(BINS * min(max((value - low) / width, 0.0), 1.0))
+                for value in self.valued.values]  # fmt: skip
         return list(zip(texts, self.valued.values, bins, strict=True))
 
     def value_sentence(self) -> str:
         """Return the first, the lowest and the last value in a sentence."""
         values = self.valued.values
         lowest = min(range(len(values)), key=values.__getitem__)
-        token = self.parts()[lowest][0]
+        token = pieces(self.sample.text, self.valued.tokens)[lowest]
         after = token.strip() or ("↵" if "\n" in token else "a space")
         return (
             f"Value {values[0]:.2f} at first, lowest {values[lowest]:.2f} after “{after}” (token "
@@ -62,6 +64,8 @@ def heatmap(runs: Sequence[Judged]) -> str:
             "`gradeschool verifier score --tokens`"
         )
     several = len(runs) > 1
+    values = sorted(value for item in shown for value in item.valued.values)
+    edge = len(values) // OUTSIDE
     return render(
         "heatmap.html",
         runs[0].name if not several else f"{len(runs)} runs",
@@ -70,6 +74,8 @@ def heatmap(runs: Sequence[Judged]) -> str:
         total=len(shown),
         verifiers=list(dict.fromkeys(item.valued.verifier for item in shown)),
         medians=_medians(shown),
+        low=values[edge],
+        high=values[-1 - edge],
         kinds=list(_kinds(shown)),
     )
 

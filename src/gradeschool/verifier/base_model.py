@@ -322,57 +322,39 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
     return wrapped
 
 
-# The modules of a block whose output is added to the residual stream, by config.model_type. The
+# The modules of a block whose output is added to the residual stream, in transformers' models. The
 # paper uses 20 % dropout on these paths (section 5.2).
-RESIDUAL = {
-    **dict.fromkeys(
-        ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "smollm3", "olmo"),
-        ("self_attn", "mlp"),
-    ),
-    "gpt2": ("attn", "mlp"),
-    "gpt_neox": ("attention", "mlp"),
-}
+RESIDUAL = ("self_attn", "attn", "attention", "mlp")
 
 
 def drop_residuals(model: Any, share: float) -> None:
     """Apply dropout to every block's outputs in training, replacing the model's own dropout.
 
-    A share of 0 also turns the model's own dropout off. Raises InputError for an unknown
-    architecture.
+    A share of 0 also turns the model's own dropout off. Raises InputError for an architecture whose
+    blocks name their parts otherwise.
     """
     from torch import nn
+    from torch.nn.functional import dropout
 
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
         if isinstance(getattr(module, "attention_dropout", None), float):
             module.attention_dropout = 0.0
-    if not share:
-        return
-    kind = model.config.model_type
-    if kind not in RESIDUAL:
+
+    def drop(module: Any, inputs: Any, output: Any) -> Any:
+        first, *rest = output if isinstance(output, tuple) else (output,)
+        first = dropout(first, share, training=module.training)
+        return (first, *rest) if isinstance(output, tuple) else first
+
+    lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    blocks = [dict(block.named_children()) for block in max(lists, key=len, default=[])]
+    parts = [block[name] for block in blocks for name in RESIDUAL if name in block]
+    has_more = any("post_feedforward" in name for block in blocks for name in block)
+    if share and (has_more or len(parts) != 2 * len(blocks)):
         raise InputError(
-            f"--dropout does not know where the residual paths of {kind!r} are; leave it out, or "
-            f"use one of {', '.join(sorted(RESIDUAL))}"
+            f"--dropout does not know where the residual paths of {model.config.model_type!r} are; "
+            "leave it out"
         )
-    lists = [list(module) for module in model.modules() if isinstance(module, nn.ModuleList)]
-    for block in max(lists, key=len, default=[]):
-        for name in RESIDUAL[kind]:
-            getattr(block, name).register_forward_hook(ResidualDropout(share))
-
-
-class ResidualDropout:
-    """A forward hook that applies dropout to a module's first output in training."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def __call__(self, module: Any, inputs: Any, output: Any) -> Any:
-        """Return the output with dropout."""
-        from torch.nn.functional import dropout
-
-        if not module.training:
-            return output
-        if isinstance(output, tuple):
-            return (dropout(output[0], self.share), *output[1:])
-        return dropout(output, self.share)
+    for part in parts if share else ():
+        part.register_forward_hook(drop)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
 from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from gradeschool.atomic import write_file
 from gradeschool.datasets.step_labels import NO_ERROR
@@ -52,14 +52,19 @@ class StepTokens(NamedTuple):
 def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
     """Return the tokens of the question with a line break, and of the solution with the end token.
 
-    The question's tokens are those of the prompt of `openai/2021`. The solution is tokenised after
-    the prompt if that leaves the prompt's tokens unchanged, otherwise separately.
+    The question's tokens are those of the prompt of `openai/2021`, or a user's turn (`use_chat`).
+    The solution is tokenised after the prompt if that leaves the prompt's tokens unchanged,
+    otherwise separately.
     """
-    prompt, end = f"{question}\n", tokenizer.eos_token_id
-    before: list[int] = list(tokenizer(prompt)["input_ids"])
-    if before and before[-1] == end:
+    prompt, end, is_chat = f"{question}\n", tokenizer.eos_token_id, uses_chat(tokenizer)
+    if is_chat:  # the template has the first token
+        turns = [{"role": "user", "content": question}]
+        prompt = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    more = {"add_special_tokens": False} if is_chat else {}
+    before: list[int] = list(tokenizer(prompt, **more)["input_ids"])
+    if before and before[-1] == end and not is_chat:
         before.pop()  # some tokenizers add an end token to every text
-    together: list[int] = list(tokenizer(prompt + solution)["input_ids"])
+    together: list[int] = list(tokenizer(prompt + solution, **more)["input_ids"])
     if together[: len(before)] == before:
         after = together[len(before) :]
     else:
@@ -67,6 +72,20 @@ def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
     if not after or after[-1] != end:
         after.append(end)
     return SolutionTokens(tuple(before), tuple(after))
+
+
+def use_chat(tokenizer: Any, where: str) -> None:
+    """Make a tokenizer read questions as a user's turn; raises InputError without a template."""
+    if not tokenizer.chat_template:
+        raise InputError(
+            f"the tokenizer in {where!r} has no chat template, which --chat needs; leave it out"
+        )
+    tokenizer.reads_chat = True
+
+
+def uses_chat(tokenizer: Any) -> bool:
+    """Return whether a tokenizer reads questions as a user's turn."""
+    return bool(getattr(tokenizer, "reads_chat", False))
 
 
 def texts_of(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
@@ -122,6 +141,21 @@ def step_ends(tokenizer: Any, question: str, solution: str, tokens: Sequence[int
         ends = (*breaks, len(tokens))
     kept = [min(end, len(tokens)) for end, line in zip(ends, lines, strict=True) if line.strip()]
     return [*kept[:-1], len(tokens)]
+
+
+@runtime_checkable
+class StepReader(Protocol):
+    """A model that scores the steps of solutions: a published reward model, a server, a critic."""
+
+    name: str
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return a score for each step of each solution (its question, its steps).
+
+        last_only: only the last step's score is used, so that others may be left out.
+        """
 
 
 # Labels

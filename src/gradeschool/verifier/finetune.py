@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.datasets.load import load_datasets
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.transformers_model import TransformersEngine
@@ -21,7 +21,7 @@ from gradeschool.verifier.base_model import (
     load_base,
     save_folder,
 )
-from gradeschool.verifier.data import SolutionTokens, encode, language_items
+from gradeschool.verifier.data import SolutionTokens, encode, language_items, use_chat, uses_chat
 from gradeschool.verifier.head import logprobs_of
 from gradeschool.verifier.losses import TrainedModel
 from gradeschool.verifier.train import Prepared, TrainingJob, TrainingSettings, run_training
@@ -70,6 +70,8 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     def prepare() -> Prepared:
         texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
         base = load_base(settings.model, lambda: texts, settings.vocabulary, settings.seed)
+        if settings.chat:
+            use_chat(base.tokenizer, settings.model)
         found = language_items(base.tokenizer, problems, base.context, settings.loss_on == "both")
         drop_residuals(base.model, settings.dropout)
         adapters = add_lora(base.model, settings.lora, settings.seed) if settings.lora else None
@@ -120,6 +122,8 @@ def _correct(
     waiting = []
     for problem in problems:
         prompt = Prompt(text=f"{problem.question}\n")
+        if uses_chat(tokenizer):
+            prompt = Prompt(messages=(Message("user", problem.question),))
         waiting += [Request(problem, prompt, decoding, (problem.id,), (number,))
                     for number in range(samples)]  # fmt: skip
     marks: dict[str, list[bool]] = {problem.id: [] for problem in problems}

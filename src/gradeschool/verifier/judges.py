@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import exp
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -17,7 +18,10 @@ from urllib.request import urlopen
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import Model, Request
+from gradeschool.models.local import model_folder
 from gradeschool.problem import Problem
+from gradeschool.verifier.base_model import needs_training_packages
+from gradeschool.verifier.data import StepReader
 
 SECONDS = 600.0
 TOGETHER = 16  # requests in flight
@@ -31,6 +35,16 @@ Problem: {question}
 
 Solution:
 {solution}"""
+YES_OR_NO = """Below are a math problem and a solution. Is the final answer correct? Answer with \
+one word, yes or no.
+
+Problem: {question}
+
+Solution:
+{solution}
+
+Answer (yes or no):"""
+MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
 JUDGEMENT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
@@ -126,6 +140,55 @@ def _numbers(reply: dict[str, Any], base: str) -> list[float]:
     if not numbers:
         raise InputError(f"the reply of {base!r} has no scores; the form of the model may differ")
     return numbers
+
+
+class ProbabilityServer(RewardServer):
+    """A model behind a server; a solution's score is the probability of yes, of yes and no.
+
+    The server's chat completions must give log-probabilities.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.name = f"critic {self.name}, probability"
+
+    def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
+        text = YES_OR_NO.format(question=question, solution="\n".join(steps))
+        body = {"model": self.model, "messages": [{"role": "user", "content": text}],
+                "max_tokens": 1, "temperature": 0, "logprobs": True,
+                "top_logprobs": MOST_ALTERNATIVES}  # fmt: skip
+        reply = self._post("/v1/chat/completions", body) or {}
+        shares = {"yes": 0.0, "no": 0.0}
+        try:
+            for each in reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]:
+                word = str(each["token"]).strip().lower()
+                if word in shares:
+                    shares[word] += exp(float(each["logprob"]))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{self.base!r} gives no log-probabilities; give --critiques 1 for "
+                             "its answers in words") from error  # fmt: skip
+        return [shares["yes"] / sum(shares.values()) if any(shares.values()) else 0.5]
+
+
+def load_critic(spec: str, critiques: int) -> StepReader:
+    """Return a critic; critiques: answers for each solution, 0 for the probability of yes.
+
+    Raises InputError for a model that cannot be asked so.
+    """
+    if critiques:
+        return Critic(spec, critiques)
+    if spec.startswith(("http://", "https://")):
+        return ProbabilityServer(spec)
+    provider, _, folder = spec.partition("/")
+    if provider != "transformers":
+        raise InputError(
+            f"--critiques 0 reads probabilities, which {spec!r} does not give; give a "
+            "transformers/FOLDER, the URL of a server, or --critiques 1"
+        )
+    needs_training_packages()
+    from gradeschool.verifier.reward_models import RewardForm, RewardModel
+
+    return RewardModel(model_folder(folder), RewardForm.YES_NO)
 
 
 class Critic:

@@ -9,6 +9,8 @@ Transformers reads them from a folder; code in the folder is not run. The forms:
   after every step comes "ки", where the token "+" is compared with "-".
 - qwen: Qwen/Qwen2.5-Math-PRM-7B (model card; modeling_qwen2_rm.py): after every step comes
   <extra_0>; two linear layers give the classes of the state there.
+- yes-no: any causal language model; the probability that its answer to "is the solution correct?"
+  is yes, of yes and no.
 - skywork: Skywork/Skywork-o1-Open-PRM (SkyworkAI/skywork-o1-prm-inference,
   model_utils/io_utils.py): every step ends in a line break; a value head reads the state there.
 """
@@ -30,7 +32,7 @@ from gradeschool.machine import best_device
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.data import encode_steps
 from gradeschool.verifier.head import PLACES_ON_CPU, PLACES_ON_GPU
-from gradeschool.verifier.judges import QWEN_SEPARATOR, QWEN_SYSTEM
+from gradeschool.verifier.judges import QWEN_SEPARATOR, QWEN_SYSTEM, YES_OR_NO
 from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
 
 CONFIG = "config.json"
@@ -45,6 +47,7 @@ class RewardForm(StrEnum):
     MATH_SHEPHERD = "math-shepherd"
     QWEN = "qwen"
     SKYWORK = "skywork"
+    YES_NO = "yes-no"
 
 
 # The end of a name in "architectures" of config.json, and its form.
@@ -99,6 +102,7 @@ class RewardModel:
             RewardForm.MATH_SHEPHERD: self._prepare_shepherd,
             RewardForm.QWEN: self._prepare_qwen,
             RewardForm.SKYWORK: self._prepare_skywork,
+            RewardForm.YES_NO: self._prepare_yes_no,
         }[self.form]
         # `_model` gives logits or, without a head, states; `_read` makes scores of them.
         self._model: Any = None
@@ -226,8 +230,8 @@ class RewardModel:
 
         return encode, lambda states: probability(weight(states.to(weight.weight.dtype)))
 
-    def _chat(self, turns: Sequence[Mapping[str, str]]) -> list[int]:
-        text = self.tokenizer.apply_chat_template(turns, tokenize=False)
+    def _chat(self, turns: Sequence[Mapping[str, str]], **options: bool) -> list[int]:
+        text = self.tokenizer.apply_chat_template(turns, tokenize=False, **options)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _prepare_shepherd(self, folder: Path) -> tuple[Encode, Read]:
@@ -280,6 +284,33 @@ class RewardModel:
 
         head = (tensors["v_head.summary.weight"], tensors["v_head.summary.bias"])
         return encode, lambda states: linear(states, *head)[:, 0].sigmoid()
+
+    def _prepare_yes_no(self, folder: Path) -> tuple[Encode, Read]:
+        from transformers import AutoModelForCausalLM
+
+        self._model = self.load(AutoModelForCausalLM, folder)
+        words = {}
+        for word in ("yes", "no"):
+            forms = [word, word.capitalize(), f" {word}", f" {word.capitalize()}"]
+            tokens = [self.tokenizer(form, add_special_tokens=False)["input_ids"] for form in forms]
+            words[word] = sorted({ids[-1] for ids in tokens if len(ids) == 1})
+        if not all(words.values()) or words["yes"] == words["no"]:
+            raise InputError(f"the tokenizer of {self.name} has no token for yes or no; give "
+                             "--critiques 1 for its answers in words")  # fmt: skip
+
+        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+            text = YES_OR_NO.format(question=question, solution="\n".join(steps))
+            if self.tokenizer.chat_template:
+                ids = self._chat([{"role": "user", "content": text}], add_generation_prompt=True)
+            else:
+                ids = list(self.tokenizer(text)["input_ids"])
+            return MarkedSteps(ids, [len(ids) - 1])
+
+        def read(logits: Tensor) -> Tensor:
+            yes, no = (logits[:, words[word]].logsumexp(-1) for word in ("yes", "no"))
+            return (yes - no).sigmoid()
+
+        return encode, read
 
     def _base_and_head(self, folder: Path, prefix: str) -> tuple[Any, Mapping[str, Tensor]]:
         """Return the model without a head, and the head's tensors by name.

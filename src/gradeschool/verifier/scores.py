@@ -14,11 +14,13 @@ from enum import StrEnum
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, require_packages
+from gradeschool.formats.own_run import read_json
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.machine import best_device
 from gradeschool.models.gguf_file import (
@@ -35,7 +37,14 @@ from gradeschool.models.gguf_file import (
 )
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.candidates import CandidateRun
-from gradeschool.verifier.data import QuestionSolution, SolutionTokens, step_ends, texts_of
+from gradeschool.verifier.data import (
+    QuestionSolution,
+    SolutionTokens,
+    StepReader,
+    step_ends,
+    texts_of,
+    use_chat,
+)
 
 FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
@@ -69,21 +78,6 @@ class TokenReader(Protocol):
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution."""
-
-
-@runtime_checkable
-class StepReader(Protocol):
-    """A model that scores the steps of solutions: a published reward model, a server, a critic."""
-
-    name: str
-
-    def step_scores(
-        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
-    ) -> list[list[float]]:
-        """Return a score for each step of each solution (its question, its steps).
-
-        last_only: only the last step's score is used, so that others may be left out.
-        """
 
 
 class StepReduction(StrEnum):
@@ -158,7 +152,7 @@ class ScorerOptions(NamedTuple):
     """What gives scores, as commands name it; see the module for the forms of a verifier.
 
     generator: a model for log-probabilities, which alone are the scores. critic: a model that is
-    asked `critiques` times whether a solution is right; None for its probability of yes. reduction:
+    asked `critiques` times whether a solution is right; 0: for its probability of yes. reduction:
     None for the mean over tokens if the verifier learnt that, else the last value. form: of a
     published reward model, None for that of its config.json.
     """
@@ -183,9 +177,9 @@ def load_scorer(options: ScorerOptions) -> CandidateScorer:
         other = load_reader(options.generator, "generator")
     head: TokenReader | StepReader | None
     if options.critic is not None:
-        from gradeschool.verifier.judges import Critic
+        from gradeschool.verifier.judges import load_critic
 
-        head = Critic(options.critic, options.critiques)
+        head = load_critic(options.critic, options.critiques)
     elif verifier is None and other is None:
         raise InputError("no scorer is given; give a verifier or a generator")
     elif verifier is None and other is not None:
@@ -258,7 +252,7 @@ class FolderReader:
     """A model from a folder, read by transformers."""
 
     def __init__(self, folder: Path, verifies: bool) -> None:
-        from gradeschool.models.local import load_model, load_tokenizer, model_name
+        from gradeschool.models.local import TRAINING_FILE, load_model, load_tokenizer, model_name
         from gradeschool.verifier.head import Verifier, read_head
 
         load = Verifier.load if verifies else load_model
@@ -266,6 +260,8 @@ class FolderReader:
         self.name = model_name(folder, VERIFIER_FILE)
         self._model: Any = load(folder, best_device())
         self.tokenizer = load_tokenizer(folder)
+        if mapping((read_json(folder / TRAINING_FILE) or {}).get("settings")).get("chat"):
+            use_chat(self.tokenizer, str(folder))
         config = getattr(self._model, "model", self._model).config
         self.context = getattr(config, "max_position_embeddings", None)
 

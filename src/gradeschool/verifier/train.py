@@ -52,6 +52,7 @@ from gradeschool.verifier.data import (
     Supervision,
     count_labels,
     texts_of,
+    use_chat,
     verifier_items,
 )
 from gradeschool.verifier.head import (
@@ -84,7 +85,8 @@ class TrainingSettings:
     falls linearly to 0. head_lr: of a verifier's gain and bias; a tenth of it, but at least `lr`,
     is that of the reserved token's row. precision: of the passes, None for bfloat16 on a GPU and on
     CPUs that multiply it. save_dtype: of the saved weights, None for that of the base model. lora:
-    the rank of adapters, None to train all weights. patience: evaluations by --dev without a better
+    the rank of adapters, None to train all weights. chat: the question is a user's turn, by the
+    model's chat template. patience: evaluations by --dev without a better
     one after which the training ends.
     """
 
@@ -103,6 +105,7 @@ class TrainingSettings:
     precision: Literal["float32", "bfloat16"] | None = None
     save_dtype: Literal["float32", "bfloat16", "float16"] | None = None
     lora: int | None = None
+    chat: bool = False
     gradient_checkpointing: bool = False
     patience: int = 3
 
@@ -184,7 +187,6 @@ def run_training(
         "updates": updates,
         "weights": weights,
         "trained_weights": trained,
-        "bytes": _memory(settings, prepared, trainer),
         "command": job.command,
     }
     if job.dry_run:
@@ -223,20 +225,6 @@ def last_checkpoint(work: Path) -> str | None:
     whole = [path for path in work.glob("checkpoint-*") if read_json(path / "trainer_state.json")]
     newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
     return None if newest is None else str(newest)
-
-
-def _memory(settings: TrainingSettings, prepared: Prepared, trainer: OwnTrainer) -> int:
-    """Return a rough number of bytes: weights, gradients, optimizer, activations of a pass."""
-    model = prepared.model
-    weights = sum(each.numel() for each in model.parameters())
-    trained = sum(each.numel() for each in model.parameters() if each.requires_grad)
-    config = prepared.base.model.config.get_text_config()
-    micro = sorted((sum(len(row.ids) for row in item) for item in prepared.items), reverse=True)
-    tokens = sum(micro[: trainer.args.per_device_train_batch_size])
-    layers = 1 if settings.gradient_checkpointing else config.num_hidden_layers
-    states = 34 * layers * tokens * config.hidden_size
-    logits = 12 * tokens * config.vocab_size
-    return int(4 * weights + 12 * trained + states + logits)
 
 
 def _trainer(job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -> OwnTrainer:
@@ -588,6 +576,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     def prepare() -> Prepared:
         base = load_folder(Path(settings.init or settings.generator))
+        if settings.chat:
+            use_chat(base.tokenizer, settings.init or settings.generator)
         if (Path(settings.generator) / VERIFIER_FILE).is_file():
             raise InputError(
                 f"{settings.generator!r} is a verifier; give the model that wrote the samples"
