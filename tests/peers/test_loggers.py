@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.peers.install import missing
-from tests.peers.pages import environment, run
-from tests.support.trainees import write_problems
+from tests.peers.pages import run
 
 pytestmark = pytest.mark.peers
 
@@ -36,12 +33,8 @@ client = MlflowClient()
 [run] = client.search_runs([client.get_experiment_by_name("gradeschool").experiment_id])
 history = {name: [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, name)]
            for name in run.data.metrics}
-artifacts = [a.path for a in client.list_artifacts(run.info.run_id)]
-table = None
-if "results.json" in artifacts:
-    table = json.loads(Path(client.download_artifacts(run.info.run_id, "results.json")).read_text())
 stored["mlflow"] = {"status": run.info.status, "parameters": dict(run.data.params),
-                    "metrics": history, "table": table}
+                    "metrics": history}
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 events = EventAccumulator(f"{folder}/tensorboard")
@@ -196,50 +189,12 @@ def test_an_evaluation_is_stored_by_every_library(tmp_path: Path, offline: dict[
     # MLflow's parameters are those of the first session.
     stored["mlflow"]["parameters"] |= {"problems": "20"}
     compare(stored, whole, "samples")
-    table = second[-2]["table"]
-    assert stored["mlflow"]["table"] == table
-    for text in (
-        stored["tensorboard"]["texts"]["results/text_summary"],
-        str(stored["trackio"]["others"]),
-    ):
-        assert all(row["scorer"] in text for row in table)
     everything = b"".join(
         path.read_bytes()
         for path in tmp_path.rglob("*")
         if path.is_file() and "lent" not in str(path)
     )
     assert KEY.encode() not in everything
-
-
-def test_a_training_is_stored_by_every_library(tmp_path: Path, offline: dict[str, str]) -> None:
-    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
-    write_problems(tmp_path / "sums.jsonl", 24)
-    train = ("finetune", "-m", "new:0.2M", "-d", "sums.jsonl", "-o", "model", "--vocabulary",
-             "300", "--batch", "8", "--epochs", "2", "--dev", "sums.jsonl", "--dev-problems",
-             "2")  # fmt: skip
-    path = os.pathsep.join(
-        [environment(PEER, tmp_path)["PYTHONPATH"], sysconfig.get_path("purelib"), *extra_paths()]
-    )
-    process = run(PEER, tmp_path, "python", "-m", "gradeschool", *train, *OPTIONS,
-                  **offline, PYTHONPATH=path)  # fmt: skip
-    assert process.returncode == 0, process.stderr[-3000:]
-    assert "left out" not in process.stderr
-    rows = logged(tmp_path, "model")
-    compare(stored_by_library(tmp_path, "model", "updates", offline), rows, "updates")
-    losses = (tmp_path / "model" / "losses.jsonl").read_text("utf-8").split("\n")
-    written = [json.loads(line) for line in losses if line]
-    names = [row for row in rows if row["event"] == "metrics" and "lr" in row]
-    assert [{**row, "update": row["updates"]} for row in names] == [
-        {"event": "metrics", "updates": row["update"], **row} for row in written
-    ]
-    assert any("test@1" in row for row in rows)
-
-
-def extra_paths() -> list[str]:
-    """Return where torch is, if it is not in this environment's own folder."""
-    import torch
-
-    return [str(Path(torch.__file__).parents[1])]
 
 
 def test_a_logger_that_cannot_be_reached_does_not_end_the_run(

@@ -20,9 +20,7 @@ from gradeschool.reports.loggers import (
     EvaluationLog,
     LoggedRun,
     Logger,
-    Row,
     flat,
-    markdown,
     open_jsonl,
 )
 from tests.support.command import Command
@@ -47,12 +45,12 @@ def read(name: str) -> dict[str, Any]:
     return fields
 
 
-def no_space(step: int, values: object) -> None:
+def no_space(step: int, values: object, last: bool) -> None:
     raise RuntimeError(f"no space for step {step}")
 
 
 def open_broken(run: LoggedRun) -> Logger:
-    return open_jsonl(run)._replace(metrics=no_space)
+    return open_jsonl(run)._replace(log=no_space)
 
 
 def open_closed(run: LoggedRun) -> Logger:
@@ -77,9 +75,8 @@ def test_an_evaluation_logs_settings_counts_and_score(gradeschool: Command) -> N
     assert last["correct"] == score["correct"]
     assert last["accuracy"] == score["accuracy"] == results[f"final/{name}/accuracy"]
     assert [last["accuracy_low"], last["accuracy_high"]] == score["ci95"]
-    assert {row["scorer"]: row["correct"] for row in results["table"]} == {
-        scorer: values["correct"] for scorer, values in written["scorers"].items()
-    }
+    for scorer, values in written["scorers"].items():
+        assert results[f"final/{scorer}/correct"] == values["correct"]
 
 
 def test_failed_truncated_and_empty_samples_are_counted(gradeschool: Command) -> None:
@@ -189,8 +186,7 @@ def test_secrets_are_masked_before_a_logger_gets_them(
 
     def open_recorder(run: LoggedRun) -> Logger:
         calls.append(run._replace(folder=Path()))
-        return Logger(f"http://host/{key}", lambda *args: calls.append(args),
-                      lambda *args: calls.append(args), refuse)  # fmt: skip
+        return Logger(f"http://host/{key}", lambda *args: calls.append(args), refuse)
 
     monkeypatch.setattr(loggers, "LOGGERS", {"jsonl": open_recorder})
     monkeypatch.setattr(loggers, "manifest_of", lambda folder: {"model": f"m at {key}"})
@@ -231,11 +227,7 @@ def test_an_interrupted_run_is_logged_as_unfinished(gradeschool: Command, folder
     assert (first["event"], end["finished"]) == ("parameters", False)
 
 
-def test_tables_are_markdown_and_fields_are_flat() -> None:
-    table: list[Row] = [{"scorer": "a|b", "accuracy": 0.123456789, "low": None}]
-    assert markdown(table) == (
-        "| scorer | accuracy | low |\n| --- | --- | --- |\n| a\\|b | 0.123457 |  |"
-    )
+def test_fields_are_flat() -> None:
     assert flat({"a": {"b": {"c": True}}, "d": []}) == {"a.b.c": True}
 
 

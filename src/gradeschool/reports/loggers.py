@@ -1,8 +1,9 @@
 """`--log`: a run in Weights & Biases, MLflow, Trackio, TensorBoard, or a file of JSON lines.
 
-A logger gets the parameters of a run once, metrics by step during the run, and the results at the
-end. Secrets are masked before a logger gets anything. Loggers work in their own thread, so a slow
-one does not delay requests; a failing one is reported once and left out, and the run continues.
+A logger gets the parameters of a run once, counts by number of samples during the run, and the
+scores at the end. Secrets are masked before a logger gets anything. Loggers work in their own
+thread, so a slow one does not delay requests; a failing one is reported once and left out, and the
+run continues.
 """
 
 from __future__ import annotations
@@ -56,34 +57,28 @@ UNLOGGED = ("schema", "created", "updated", "command", "status", "processes")
 NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # characters that MLflow does not allow in names
 
 Scalar = str | int | float | bool
-Row = Mapping[str, Scalar | None]
 Show = Callable[[str], None]
 
 
 class LoggedRun(NamedTuple):
-    """The facts about a run that a logger gets.
-
-    id: the same when the run is resumed. unit: of the steps.
-    """
+    """The facts about a run that a logger gets; the id is the same when the run is resumed."""
 
     name: str
     id: str
     folder: Path
-    unit: str
     parameters: Mapping[str, Scalar]
 
 
 class Logger(NamedTuple):
     """One logging library, open for one run.
 
-    place: the address or folder where the run can be viewed. metrics: logs values at a step.
-    results: logs values after the last step, and a table of results, which may be empty. close:
-    ends the session; its argument is False for an interrupted or failed one.
+    place: the address or folder where the run can be viewed. log: logs values at a number of
+    samples; its last argument is True for the results. close: ends the session; its argument is
+    False for an interrupted or failed one.
     """
 
     place: str
-    metrics: Callable[[int, Mapping[str, float]], None]
-    results: Callable[[int, Mapping[str, float], Sequence[Row]], None]
+    log: Callable[[int, Mapping[str, float], bool], None]
     close: Callable[[bool], None]
 
 
@@ -97,8 +92,9 @@ def open_jsonl(run: LoggedRun) -> Logger:
     write("parameters", {"run": run.name, "id": run.id, **run.parameters})
     return Logger(
         str(path),
-        lambda step, values: write("metrics", {run.unit: step, **values}),
-        lambda step, values, table: write("results", {**values, "table": list(map(dict, table))}),
+        lambda step, values, last: write(
+            "results" if last else "metrics", {"samples": step, **values}
+        ),
         lambda finished: write("end", {"finished": finished}),
     )
 
@@ -109,24 +105,20 @@ def open_tensorboard(run: LoggedRun) -> Logger:
 
     place = str(run.folder / TENSORBOARD_FOLDER)
     writer = SummaryWriter(logdir=place)
-    rows = [{"parameter": name, "value": value} for name, value in run.parameters.items()]
-    writer.add_text("parameters", markdown(rows))
+    rows = ((name, str(value)) for name, value in run.parameters.items())
+    table = markdown_table(("parameter", "value"), rows, texts=2)
+    writer.add_text("parameters", "\n".join(table))
 
-    def metrics(step: int, values: Mapping[str, float]) -> None:
+    def log(step: int, values: Mapping[str, float], last: bool) -> None:
         for name, value in values.items():
             writer.add_scalar(name, value, step)
         writer.flush()
-
-    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        metrics(step, values)
-        if table:
-            writer.add_text("results", markdown(table), step)
 
     def close(finished: bool) -> None:
         writer.add_text("finished", str(finished))
         writer.close()
 
-    return Logger(place, metrics, results, close)
+    return Logger(place, log, close)
 
 
 def open_wandb(run: LoggedRun) -> Logger:
@@ -146,21 +138,17 @@ def open_wandb(run: LoggedRun) -> Logger:
     )  # fmt: skip
     session.config.update(dict(run.parameters), allow_val_change=True)
     # wandb's own steps must increase, but a resumed run may repeat a count.
-    session.define_metric("*", step_metric=run.unit)
+    session.define_metric("*", step_metric="samples")
 
-    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        session.summary.update(dict(values))
-        if table:
-            data = [list(row.values()) for row in table]
-            session.log({"results": wandb.Table(columns=list(table[0]), data=data)})
+    def log(step: int, values: Mapping[str, float], last: bool) -> None:
+        if last:
+            session.summary.update(dict(values))
+        else:
+            session.log({"samples": step, **values})
 
     offline = session.settings.mode == "offline"
-    return Logger(
-        session.settings.sync_dir if offline else str(session.url),
-        lambda step, values: session.log({run.unit: step, **values}),
-        results,
-        lambda finished: session.finish(exit_code=0 if finished else 1),
-    )
+    place = session.settings.sync_dir if offline else str(session.url)
+    return Logger(place, log, lambda finished: session.finish(exit_code=0 if finished else 1))
 
 
 def open_mlflow(run: LoggedRun) -> Logger:
@@ -182,20 +170,14 @@ def open_mlflow(run: LoggedRun) -> Logger:
         if key not in entry.data.params:  # MLflow's parameters cannot be changed
             client.log_param(id, NO_METRIC_NAME.sub("_", key), value)
 
-    def metrics(step: int, values: Mapping[str, float]) -> None:
+    def log(step: int, values: Mapping[str, float], last: bool) -> None:
         now = time.time_ns() // 1_000_000
         named = ((NO_METRIC_NAME.sub("_", name), value) for name, value in values.items())
         client.log_batch(id, metrics=[Metric(name, value, now, step) for name, value in named])
 
-    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        metrics(step, values)
-        if table:
-            client.log_dict(id, list(map(dict, table)), "results.json")
-
     return Logger(
         f"{shown_address(client.tracking_uri)}, experiment {name}, run {id}",
-        metrics,
-        results,
+        log,
         lambda finished: client.set_terminated(id, "FINISHED" if finished else "KILLED"),
     )
 
@@ -211,20 +193,14 @@ def open_trackio(run: LoggedRun) -> Logger:
             config=dict(run.parameters), embed=False, auto_log_gpu=False, auto_log_cpu=False,
         )  # fmt: skip
 
-    def results(step: int, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        text = {"results": trackio.Markdown(markdown(table))} if table else {}
-        session.log({**values, **text}, step=step)
-
     def close(finished: bool) -> None:
         with redirect_stdout(io.StringIO()):
             session.finish()
 
-    return Logger(
-        f"trackio show --project {project}",
-        lambda step, values: session.log(dict(values), step=step),
-        results,
-        close,
-    )
+    def log(step: int, values: Mapping[str, float], last: bool) -> None:
+        session.log(dict(values), step=step)
+
+    return Logger(f"trackio show --project {project}", log, close)
 
 
 LOGGERS: Mapping[str, Callable[[LoggedRun], Logger]] = {
@@ -306,10 +282,11 @@ class EvaluationLog(RunProgress):
                 self._truncated += is_truncated(completion.text, completion.finish)
             self._step = tally.stored + tally.ended
             if self._step % -(-tally.total // MOST_STEPS) == 0 or self._step == tally.total:
-                self._log_counts(self._step, masked_values(self._counts()))
+                self._log(self._counts(), False)
 
-    def _log_counts(self, step: int, values: Mapping[str, float]) -> None:
-        self._each(lambda logger: logger.metrics(step, values))
+    def _log(self, values: Mapping[str, float], last: bool) -> None:
+        step, shown = self._step, masked_values(values)
+        self._each(lambda logger: logger.log(step, shown, last))
 
     def _counts(self) -> dict[str, float]:
         tally = self._tally
@@ -329,30 +306,22 @@ class EvaluationLog(RunProgress):
         return values
 
     def finished(self, whole: bool) -> None:
-        """Log results.json, one row per scorer; whole: every sample is answered."""
+        """Log results.json; whole: every sample is answered."""
         self._open()
         fields = results_of(self._folder)
-        outcomes = ("correct", "wrong", "no_answer", "error")
-        table = [
-            {"scorer": name, "accuracy": score["accuracy"], "low": (score["ci95"] or [None])[0],
-             "high": (score["ci95"] or [None])[-1], **{each: score[each] for each in outcomes}}
-            for name, score in fields["scorers"].items()
-        ]  # fmt: skip
         names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
                  "completion_tokens", "seconds")  # fmt: skip
         values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
         values |= {f"final/errors/{cause}": count for cause, count in fields["errors"].items()}
         if "cost" in fields:
             values["final/cost"] = fields["cost"]["dollars"]
-        for row in table:
-            values |= {
-                f"final/{row['scorer']}/{name}": row[name]
-                for name in ("accuracy", "low", "high")
-                if row[name] is not None
-            }
-        step, shown, rows = self._step, masked_values(values), masked_values(table)
+        for name, score in fields["scorers"].items():
+            low, high = score["ci95"] or (None, None)
+            counts = {each: score[each] for each in ("correct", "wrong", "no_answer", "error")}
+            figures = {"accuracy": score["accuracy"], "low": low, "high": high, **counts}
+            values |= {f"final/{name}/{key}": n for key, n in figures.items() if n is not None}
         self._whole = whole
-        self._each(lambda logger: logger.results(step, shown, rows))
+        self._log(values, True)
 
     def __enter__(self) -> Self:
         """Return the log; the loggers are opened by the first sample, when run.json is written."""
@@ -381,7 +350,7 @@ class EvaluationLog(RunProgress):
         id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
         described = {key: value for key, value in fields.items() if key not in UNLOGGED}
         parameters = masked_values(flat(described | {"changed": changes_of(fields)}))
-        run = LoggedRun(masked(place.name), id, self._folder, "samples", parameters)
+        run = LoggedRun(masked(place.name), id, self._folder, parameters)
 
         def open_one(name: str) -> None:
             self._loggers[name] = logger = LOGGERS[name](run)
@@ -426,14 +395,3 @@ def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
             scalar = isinstance(value, bool | int | float)
             values[f"{prefix}{name}"] = value if scalar else str(value)
     return values
-
-
-def markdown(rows: Sequence[Row]) -> str:
-    """Return rows as a Markdown table."""
-
-    def cell(value: Scalar | None) -> str:
-        return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-
-    heads = list(rows[0]) if rows else []
-    cells = (list(map(cell, row.values())) for row in rows)
-    return "\n".join(markdown_table(heads, cells, texts=len(heads))) if rows else ""
