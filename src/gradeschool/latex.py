@@ -1,8 +1,10 @@
-r"""Cleaning the LaTeX of answers in linear time; the published patterns are quadratic."""
+r"""Cleaning the LaTeX of answers as several harnesses do, in linear time where theirs is not."""
 
 from __future__ import annotations
 
 import re
+
+from gradeschool.answers.search import TextMatch, math_box
 
 # Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each run of digits is tried only
 # once, from its start.
@@ -72,3 +74,77 @@ def slash_as_fraction(text: str, *, roots: bool = False, strict: bool = False) -
             raise
         return text
     return "\\frac{{{}}}{{{}}}".format(*sides) if text == "{}/{}".format(*sides) else text
+
+
+SPACED_BOX = "\\boxed "
+UNIT = "\\text{ "
+HENDRYCKS = (
+    ("\n", ""), ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\left", ""),
+    ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""),
+)  # fmt: skip
+
+
+def spaced_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last box of MATH's evaluation; None where it finds none or fails.
+
+    If "\boxed " occurs anywhere, its last occurrence counts, up to the next "$".
+    """
+    if SPACED_BOX in text:
+        start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
+        end = text.find("$", start)
+        end = len(text) if end < 0 else end
+        return TextMatch(text[start:end], start, end)
+    return math_box(text)
+
+
+def hendrycks_form(text: str, *, strict: bool = False, percents: tuple[str, ...] = ("\\%",)) -> str:
+    """Return an answer in the string form of Hendrycks et al.'s MATH, `strip_string`.
+
+    strict: as for `slash_as_fraction`. percents: what is removed as a percent sign. Raises what the
+    published code raises: AssertionError on two units, IndexError on a command without argument.
+    """
+    for old, new in HENDRYCKS:
+        text = text.replace(old, new)
+    if UNIT in text:
+        if text.count(UNIT) > 1:
+            raise AssertionError(f"several {UNIT!r}")
+        text = text.partition(UNIT)[0]
+    for percent in percents:
+        text = text.replace(percent, "")
+    text = text.replace(" .", " 0.").replace("{.", "{0.")
+    if not text:
+        return text
+    if text[0] == ".":
+        text = "0" + text
+    name, _, value = text.partition("=")
+    if len(name) <= 2 and text.count("=") == 1:
+        text = value
+    head, *roots = text.split("\\sqrt")
+    parts = [root if root[0] == "{" else f"{{{root[0]}}}{root[1:]}" for root in roots]
+    text = braced_fractions("\\sqrt".join([head, *parts]).replace(" ", ""), strict=True)
+    return slash_as_fraction("\\frac{1}{2}" if text == "0.5" else text, strict=strict)
+
+
+# The normal form of Lewkowycz et al. 2022, appendix D: each harness has a version of its own.
+MINERVA_SUBSTITUTIONS = (
+    ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), ("\\ ", ""), (" ", ""), ("mbox", "text"),
+    (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"),
+)  # fmt: skip
+MINERVA_REMOVED = (
+    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units",
+    "\\ldots", "sue", "points", "feet", "minutes", "digits", "cents", "degrees", "cm", "gm",
+    "pounds", "meters", "meals", "edges", "students", "childrentickets", "multiples", "\\text{s}",
+    "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}", "\\text{}",
+    "\\mathrm{th}", "^\\circ", "^{\\circ}", "\\;", ",\\!", "{,}", '"', "\\dots",
+)  # fmt: skip
+MINERVA_REWRITTEN = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"(.*?)(\$)(.*?)(\$)(.*)", r"$\3$"),
+        (r"(\\text\{)(.*?)(\})", r"\2"),
+        (r"(\\textbf\{)(.*?)(\})", r"\2"),
+        (r"(\\overline\{)(.*?)(\})", r"\2"),
+        (r"(\\boxed\{)(.*)(\})", r"\2"),
+        (r"(frac)([^{])(.)", r"frac{\2}{\3}"),
+    )
+)

@@ -63,12 +63,14 @@ def library_scorer(
     function: str,
     how: str,
     reference: Callable[[Problem], str] = lambda problem: problem.gold,
+    extra: str = MATH_VERIFY,
 ) -> Scorer:
     """Return a scorer that calls a library.
 
     function: "package.module:function" in the child, `(text, reference) -> [extracted string or
-    null, equal]`. how: a description of what it extracts. The libraries stop a call that takes too
-    long and give False for it; a call that they cannot stop is wrong too, never an error.
+    null, equal]`. how: a description of what it extracts. extra: what the library needs. The
+    libraries stop a call that takes too long and give False for it; a call that they cannot stop is
+    wrong too, never an error.
     """
 
     def extract(text: str, reference: str) -> Answer | None:
@@ -90,4 +92,4 @@ def library_scorer(
         result = call_library(function, (value, reference))
         return result is not None and bool(result[1])
 
-    return Scorer(name, summary, source, reference, extract, compare, extra=MATH_VERIFY)
+    return Scorer(name, summary, source, reference, extract, compare, extra=extra)

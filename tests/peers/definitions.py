@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 PeerAnswer = list[bool | str | None]
 
@@ -159,6 +160,28 @@ def pal(completion: str, gold: str) -> PeerAnswer:
     return [abs(read - label) < 1e-3, numbers[-1]]
 
 
+def bare(text: str) -> str:
+    """Write a text as nemo-evaluator's _normalize_math."""
+    text = text.strip().lower()
+    for character in (",", "$", "%", " "):
+        text = text.replace(character, "")
+    return text.rstrip(".")
+
+
+def nemo_gsm8k(completion: str, gold: str) -> PeerAnswer:
+    """Judge by nemo-evaluator's benchmark gsm8k: answer_line with a pattern of its own."""
+    match = re.search(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)", completion)
+    read = match.group(1).strip() if match else completion.strip().split("\n")[-1]
+    return [bare(read) == bare(gold.replace(",", "")), bare(read)]
+
+
+def nemo_mgsm(completion: str, gold: str) -> PeerAnswer:
+    """Judge by nemo-evaluator's numeric_match: zeros at the end of integers are lost too."""
+    numbers = re.findall(r"-?\d+\.?\d*", completion.replace(",", ""))
+    read = numbers[-1].rstrip("0").rstrip(".") if numbers else ""
+    return [read == gold.replace(",", "").strip().rstrip("0").rstrip("."), read]
+
+
 DEFINITIONS: dict[str, Callable[[str, str], PeerAnswer]] = {
     "multi-pattern": multi_pattern,
     "numeric-equality": numeric_equality,
@@ -172,4 +195,19 @@ DEFINITIONS: dict[str, Callable[[str, str], PeerAnswer]] = {
     **{f"simple-evals/mgsm-{code}": mgsm(label) for code, label in MGSM_LABELS.items()},
     "pal/gsm-hard": pal,
     "deepseek-math/few-shot-cot": deepseek_few_shot,
+    "nemo-evaluator/gsm8k": nemo_gsm8k,
+    "nemo-evaluator/mgsm": nemo_mgsm,
 }
+
+
+class Definitions:
+    """Answers as a peer does."""
+
+    name = "the definitions"
+
+    def ask(self, requests: Iterable[dict[str, Any]]) -> Iterator[dict[str, PeerAnswer]]:
+        """Yield what the definitions say of each completion."""
+        for row in requests:
+            yield {
+                name: DEFINITIONS[name](row["completion"], row["gold"]) for name in row["scorers"]
+            }

@@ -1,68 +1,69 @@
 """Runs inside `.venvs/inspect_ai*`: answers with what inspect_ai itself says.
 
-Reads one JSON object a line, writes one a line, in the same order:
-    {"completion", "gold", "scorers"}  ->  {scorer: [verdict, the answer of the score]}
     {"number": text}  ->  {function: [value or null, name of the exception or ""]}
     {"prompts": task, "data": folder}  ->  {"prompts": [[[role, text], ...], ...], "targets": [...]}
-Scorers are "match" and, with inspect_evals, "aime". A verdict is true, false or "error". `number`
-asks the functions that read one word; values travel as hexadecimal floats. `prompts` renders all
-test documents of GSM8K through the solvers of inspect_evals' gsm8k (with 10, 5 or no shots),
-mgsm or aime2025.
+
+`number` asks the functions that read one word; values travel as hexadecimal floats. `prompts`
+renders all test documents of GSM8K through the solvers of inspect_evals' gsm8k (with 10, 5 or no
+shots), mgsm or aime2025.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # whatever the harness prints must not stand between the answers
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from inspect_ai._util.text import str_to_float  # noqa: E402
-from inspect_ai.scorer import CORRECT, Target, match  # noqa: E402
-from inspect_ai.scorer._unicode import unicode_number_to_float  # noqa: E402
+from tests.peers.worker import Judge, Row, serve
 
 # The variants of the task gsm8k: how many shots.
 FEWSHOT = {"gsm8k": 10, "gsm8k-5shot": 5, "gsm8k-0shot": 0}
-READERS: dict[str, Callable[[str], float]] = {
-    "unicode": unicode_number_to_float,
-    "superscript": str_to_float,
-}
 
 
-@cache
-def scorer(name: str) -> Any:
-    """Return a published scorer."""
-    if name == "match":
-        return match(numeric=True)
-    from inspect_evals.utils.aime_common import aime_scorer
+def start() -> Callable[[str], Judge]:
+    """Import inspect_ai and return the judge of each scorer."""
+    from inspect_ai.scorer import CORRECT, Target, match
 
-    return aime_scorer()
+    @cache
+    def scorer(name: str) -> Any:
+        if name.startswith("inspect/match-numeric"):
+            return match(numeric=True)
+        if name == "inspect/math":
+            from inspect_ai.scorer import math
+
+            return math()
+        from inspect_evals.utils.aime_common import aime_scorer
+
+        return aime_scorer()
+
+    def judge_of(name: str) -> Judge:
+        def judge(row: Row) -> tuple[Any, str | None]:
+            state = SimpleNamespace(output=SimpleNamespace(completion=row["completion"]))
+            result = LOOP.run_until_complete(scorer(name)(state, Target([row["gold"]])))
+            unread = getattr(result, "reason", None) == "invalid_response_format"
+            return result.value == CORRECT, None if unread else result.answer
+
+        return judge
+
+    return judge_of
 
 
-async def score(row: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the verdict and the answer of every scorer that is asked for."""
-    state = SimpleNamespace(output=SimpleNamespace(completion=row["completion"]))
-    answers: dict[str, list[Any]] = {}
-    for name in row["scorers"]:
-        try:
-            result = await scorer(name)(state, Target([row["gold"]]))
-            answers[name] = [result.value == CORRECT, result.answer]
-        except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
-            answers[name] = ["error", type(error).__name__]
-    return answers
+LOOP = asyncio.new_event_loop()
 
 
 def numbers(word: str) -> dict[str, list[Any]]:
     """Return what each function that reads one word returns or raises."""
+    from inspect_ai._util.text import str_to_float
+    from inspect_ai.scorer._unicode import unicode_number_to_float
+
     answers: dict[str, list[Any]] = {}
-    for name, read in READERS.items():
+    for name, read in (("unicode", unicode_number_to_float), ("superscript", str_to_float)):
         try:
             answers[name] = [float(read(word)).hex(), ""]
         except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
@@ -103,19 +104,12 @@ async def prompts(name: str, folder: str) -> dict[str, list[Any]]:
     return {"prompts": rendered, "targets": targets}
 
 
-async def main() -> None:
-    """Answer until the input ends."""
-    for line in sys.stdin:
-        row = json.loads(line)
-        if "prompts" in row:
-            answer: dict[str, Any] = await prompts(row["prompts"], row["data"])
-        elif "number" in row:
-            answer = numbers(row["number"])
-        else:
-            answer = await score(row)
-        ANSWERS.write(json.dumps(answer) + "\n")
-        ANSWERS.flush()
+def other(row: Row) -> Any:
+    """Answer what is not a completion."""
+    if "number" in row:
+        return numbers(row["number"])
+    return LOOP.run_until_complete(prompts(row["prompts"], row["data"]))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    serve(start, other)

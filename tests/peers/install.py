@@ -2,7 +2,8 @@
 
     python tests/peers/install.py [NAME ...]
 
-NAME is a file of `requirements/` without ".txt"; all of them if none is given. An environment
+NAME is a file of `requirements/` without ".txt", or some of these with "_newest" behind, which
+installs the newest versions; all files of `requirements/` if none is given. An environment
 whose requirements file is unchanged is left as it is. Standard library only; exit 0 done, 1 pip
 failed, 2 no such name.
 """
@@ -24,12 +25,16 @@ REQUIREMENTS = HERE / "requirements"
 # dependencies that are not installed.
 OPTIONS = "# install: "
 DEPENDENCIES = "# dependencies: "
+# NAME_newest holds these packages in their newest versions; it is made anew each time.
+NEWEST = "_newest"
+PACKAGES = "# newest: "
 STAMP = "requirements-installed.txt"  # written last: an interrupted install is done again
 
 
 def names() -> list[str]:
     """Return the peers that can be installed."""
-    return sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+    pinned = sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+    return pinned + [f"{name}{NEWEST}" for name in pinned if marked(name, PACKAGES)]
 
 
 def python_of(name: str) -> Path:
@@ -40,12 +45,17 @@ def python_of(name: str) -> Path:
 
 def stamp_text(name: str) -> str:
     """Return what an environment must have been made from: requirements and Python version."""
-    return f"# Python {sys.version.split()[0]}\n{(REQUIREMENTS / f'{name}.txt').read_text('utf-8')}"
+    return f"# Python {sys.version.split()[0]}\n{text_of(name)}"
+
+
+def text_of(name: str) -> str:
+    """Return a peer's requirements file."""
+    return (REQUIREMENTS / f"{name.removesuffix(NEWEST)}.txt").read_text("utf-8")
 
 
 def marked(name: str, mark: str) -> list[str]:
     """Return the words behind a mark in a requirements file."""
-    lines = (REQUIREMENTS / f"{name}.txt").read_text("utf-8").splitlines()
+    lines = text_of(name).splitlines()
     return [word for line in lines if line.startswith(mark) for word in line[len(mark) :].split()]
 
 
@@ -69,24 +79,15 @@ def missing(name: str) -> str:
 def install(name: str) -> bool:
     """Make a peer's environment; return False where it was already there. Raises what pip says."""
     stamp = VENVS / name / STAMP
-    if stamp.is_file() and stamp.read_text("utf-8") == stamp_text(name):
+    newest = marked(name, PACKAGES) if name.endswith(NEWEST) else []
+    if not newest and stamp.is_file() and stamp.read_text("utf-8") == stamp_text(name):
         return False
     shutil.rmtree(VENVS / name, ignore_errors=True)
     venv.create(VENVS / name, with_pip=True, symlinks=os.name != "nt")
-    requirements = REQUIREMENTS / f"{name}.txt"
+    wanted = newest or ["-r", REQUIREMENTS / f"{name}.txt"]
     options, lenders = marked(name, OPTIONS), marked(name, DEPENDENCIES)
     subprocess.run(
-        [
-            python_of(name),
-            "-m",
-            "pip",
-            "install",
-            "-qq",
-            "--no-compile",
-            *options,
-            "-r",
-            requirements,
-        ],
+        [python_of(name), "-m", "pip", "install", "-qq", "--no-compile", *options, *wanted],
         check=True,
     )
     if lenders:
@@ -104,7 +105,7 @@ def main(chosen: list[str]) -> int:
     if unknown:
         print(f"no such peer: {', '.join(unknown)}; there are {', '.join(names())}")
         return 2
-    for name in chosen or names():
+    for name in chosen or [name for name in names() if not name.endswith(NEWEST)]:
         start = time.monotonic()
         try:
             installed = install(name)

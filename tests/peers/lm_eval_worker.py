@@ -1,34 +1,30 @@
 """Runs inside `.venvs/lm_eval`: answers with what lm-evaluation-harness itself says.
 
-Reads one JSON object a line, writes one a line, in the same order:
-    {"completion", "gold", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
-    {"completions", ...}  ->  the same of several samples, which a filter may let vote
+    {"completions": [...], ...}  ->  the same of several samples, which a filter may let vote
     {"prompts": task, "data": folder, "form": ...}
         ->  {"prompts": [...], "generation": {...}, "repeats": ...}
-A scorer is "task/filter", or the task alone where it has no filter; "-" stands for "_". A verdict
-is true, false or "error"; the extracted string is what the filter hands to the metric. Prompts are
-those of all test documents in order, with the harness's default seed for shots: texts in the form
-"plain", lists of [role, text] in the forms "chat" and "multiturn".
+
+The extracted string is what the filter hands to the metric. Prompts are those of all test documents
+in order, with the harness's default seed for shots: texts in the form "plain", lists of [role,
+text] in the forms "chat" and "multiturn".
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # whatever the harness prints must not stand between the answers
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import lm_eval  # noqa: E402
-from lm_eval.api.instance import Instance  # noqa: E402
-from lm_eval.api.task import ConfigurableTask  # noqa: E402
-from lm_eval.tasks._yaml_loader import load_yaml  # noqa: E402
-from lm_eval.utils import env  # noqa: E402
+from tests.peers.worker import Judge, Row, read_by, serve
+
+if TYPE_CHECKING:
+    from lm_eval.api.task import ConfigurableTask
 
 HRM8K = "hrm8k-gsm8k-en"
 TASKS = {
@@ -50,6 +46,7 @@ TASKS = {
     "gsm-plus-mini": "gsm_plus/gsm_plus_mini.yaml",
     "asdiv-cot-llama": "asdiv/asdiv-cot-llama.yaml",
     "hendrycks-math500": "hendrycks_math/hendrycks_math500.yaml",
+    "minerva-math500": "minerva_math/minerva_math500.yaml",
     "aime24": "aime/aime24.yaml",
     "aime25": "aime/aime25.yaml",
 } | {
@@ -68,8 +65,9 @@ SEED = 1234
 # The shape of the data: scoring needs a dataset to be there and never looks at it.
 ROWS = [{"question": f"{n} + 1?", "answer": f"{n} + 1 = {n + 1}\n#### {n + 1}"} for n in range(9)]
 
+MINERVA = "minerva-math500"
+
 folder_of_this_run = tempfile.TemporaryDirectory()
-env.from_string = cache(env.from_string)  # the harness compiles its templates anew for every row
 
 
 def task(name: str, folder: Path) -> ConfigurableTask:
@@ -77,6 +75,10 @@ def task(name: str, folder: Path) -> ConfigurableTask:
 
     The rows get the columns of the task's own dataset.
     """
+    import lm_eval
+    from lm_eval.api.task import ConfigurableTask
+    from lm_eval.tasks._yaml_loader import load_yaml
+
     config = dict(load_yaml(Path(lm_eval.__file__).parent / "tasks" / TASKS[name]))
     folder = as_own_rows(name, folder)
     evaluated = config.get("test_split") or config["validation_split"]
@@ -111,7 +113,7 @@ def own_row(name: str, question: str, solution: str) -> dict[str, Any]:
     if name.startswith("asdiv"):
         body, _, last = question.rpartition(" ")
         return {"body": body, "question": last, "answer": gold}
-    if name == "hendrycks-math500":
+    if name in ("hendrycks-math500", MINERVA):
         boxed = solution if "\\boxed" in solution else f"\\boxed{{{gold}}}"
         return {"problem": question, "solution": boxed.rpartition("\n####")[0] or boxed}
     if name == "aime24":
@@ -121,26 +123,61 @@ def own_row(name: str, question: str, solution: str) -> dict[str, Any]:
     return {"question": question, "answer": solution}
 
 
-def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the verdict and the extracted string of every scorer that is asked for."""
-    answers: dict[str, list[Any]] = {}
-    for scorer in row["scorers"]:
-        name, _, filter_name = SHARED.get(scorer, scorer).partition("/")
-        task = tasks[name]
-        doc = own_row(name, "", row["solution"])
-        instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
-        instance.resps = row.get("completions") or [row["completion"]]
+def start() -> Callable[[str], Judge]:
+    """Make the tasks over a dataset of ours and return the judge of each scorer."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.utils import env
+
+    env.from_string = cache(env.from_string)  # the harness compiles its templates for every row
+    folder = Path(folder_of_this_run.name)
+    for split in ("train", "test"):
+        (folder / f"{split}.jsonl").write_text("\n".join(map(json.dumps, ROWS)), "utf-8")
+    made = cache(lambda name: task(name, folder))
+
+    def judge_of(scorer: str) -> Judge:
+        plain = scorer.removeprefix("lm-eval/")
+        name, _, filter_name = SHARED.get(plain, plain).partition("/")
+        if name == MINERVA:
+            return minerva_math_verify if filter_name else minerva_exact_match
+        task = made(name)
         chain = next(
             c for c in task._filters if c.name.replace("_", "-") == (filter_name or "none")
         )
-        try:
+
+        def judge(row: Row) -> tuple[Any, str | None]:
+            doc = own_row(name, "", row["solution"])
+            instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
+            instance.resps = row.get("completions") or [row["completion"]]
             chain.apply([instance])
             response = instance.filtered_resps[chain.name]
             result = task.process_results(doc, [response])["exact_match"]
-            answers[scorer] = [bool(result), response if filter_name else extracted(task, response)]
-        except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
-            answers[scorer] = ["error", type(error).__name__]
-    return answers
+            return result, response if filter_name else extracted(task, response)
+
+        return judge
+
+    return judge_of
+
+
+def minerva_results(row: Row) -> tuple[dict[str, Any], Any]:
+    """Return the results of minerva_math500 and its module."""
+    from lm_eval.tasks.minerva_math import utils
+
+    doc = own_row(MINERVA, "", row["solution"])
+    box = utils.last_boxed_only_string(doc["solution"]) or ""
+    doc["answer"] = utils.normalize_final_answer(utils.remove_boxed(box))
+    return utils.process_results(doc, [row["completion"]]), utils
+
+
+def minerva_exact_match(row: Row) -> tuple[Any, str | None]:
+    results, utils = minerva_results(row)
+    read = utils.get_unnormalized_answer(row["completion"])
+    shown = None if read == "[invalidanswer]" else utils.normalize_final_answer(read)
+    return results["exact_match"], shown
+
+
+def minerva_math_verify(row: Row) -> tuple[Any, str | None]:
+    results, utils = minerva_results(row)
+    return results["math_verify"], read_by(utils.parse(row["completion"]))
 
 
 def extracted(task: ConfigurableTask, text: str) -> str | None:
@@ -186,26 +223,11 @@ def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
     return {"prompts": rendered, **options}
 
 
-def main() -> None:
-    """Answer until the input ends."""
-    with folder_of_this_run:
-        answer_all(Path(folder_of_this_run.name))
-
-
-def answer_all(folder: Path) -> None:
-    """Make the tasks over a dataset of ours, then answer line by line."""
-    for split in ("train", "test"):
-        (folder / f"{split}.jsonl").write_text("\n".join(map(json.dumps, ROWS)), "utf-8")
-    tasks = {name: task(name, folder) for name in TASKS}
-    for line in sys.stdin:
-        row = json.loads(line)
-        if "prompts" in row:
-            answer: dict[str, Any] = prompts(row["prompts"], Path(row["data"]), row["form"])
-        else:
-            answer = score(tasks, row)
-        ANSWERS.write(json.dumps(answer) + "\n")
-        ANSWERS.flush()
+def other(row: Row) -> dict[str, Any]:
+    """Answer what is not a completion."""
+    return prompts(row["prompts"], Path(row["data"]), row["form"])
 
 
 if __name__ == "__main__":
-    main()
+    with folder_of_this_run:
+        serve(start, other)

@@ -4,8 +4,8 @@
 
 A new case is a line {"id", "completion" or "parts", "gold"} at the end of a package's golden.jsonl;
 this fills in the rest. --shared adds the cases of protocol_verdicts.jsonl, and takes from it the
-verdicts of scorers for which nothing can be run here. --files: a folder with the files of real code
-that no registry has (oracles.py names them); without it their verdicts stay as they are.
+verdicts of scorers for which nothing can be run here. --files: a folder with the files of real
+code that no registry has (oracles.py names them). Verdicts for which nothing is at hand stay.
 Stops where a verdict that was there comes out otherwise: then look, before deleting the old line.
 """
 
@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer, packages
+from tests.peers.compare import request
 from tests.peers.golden import (
     LONGEST,
     LONGEST_READ,
@@ -29,7 +29,9 @@ from tests.peers.golden import (
     rows_of,
     text_of,
 )
-from tests.peers.oracles import ORACLES, Needs
+from tests.peers.install import missing
+from tests.peers.oracles import DEFINED, ENVIRONMENTS, FILES, judge_of_definition
+from tests.peers.peer import Peer
 from tests.peers.shared_cases import Shared, shared_rows
 from tests.peers.views import peer_view
 
@@ -52,30 +54,25 @@ def shared_row(shared: Shared, scorers: list[str]) -> Row:
     if len(text) > LONGEST:
         row = {"id": row["id"], "parts": [[text[:8], 1], [text[8], len(text) - 8]]}
         assert text_of(row) == text, row["id"]
-    row |= {"gold": shared.case.problem.gold, "verdicts": {}, "read": {}, "source": SHARED}
-    for name in scorers:
-        if name in shared.verdicts:
-            verdict = shared.verdicts[name]
-            row["verdicts"][name] = "error" if verdict == "EXC" else verdict
-    return row
+    verdicts = {
+        name: "error" if shared.verdicts[name] == "EXC" else shared.verdicts[name]
+        for name in scorers
+        if name in shared.verdicts
+    }
+    gold = shared.case.problem.gold
+    return row | {"gold": gold, "verdicts": verdicts, "read": {}, "source": SHARED}
 
 
-def fill(row: Row, answers: dict[str, Any], source: str) -> None:
-    """Write verdicts into a row; raises ValueError where another one stands there."""
+def fill(row: Row, name: str, answer: Any, source: str) -> None:
+    """Write a verdict into a row; raises ValueError where another one stands there."""
+    verdict, extracted = peer_view(name, answer)
     verdicts = row.setdefault("verdicts", {})
-    read = row.setdefault("read", {})
-    for name, answer in answers.items():
-        verdict, extracted = peer_view(name, answer)
-        if verdicts.get(name, verdict) != verdict:
-            raise ValueError(f"{row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
-        verdicts[name] = verdict
-        if extracted is None or len(extracted) <= LONGEST_READ:
-            read[name] = extracted
-    kept = row.get("source", "")
-    if not set(verdicts) - set(answers):
-        row["source"] = source
-    elif source not in kept:  # some verdicts stay as they were got before
-        row["source"] = f"{source}; {kept}"
+    if verdicts.setdefault(name, verdict) != verdict:
+        raise ValueError(f"{row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
+    if extracted is None or len(extracted) <= LONGEST_READ:
+        row.setdefault("read", {})[name] = extracted
+    if source not in (kept := row.get("source", "")):  # others stay as they were got before
+        row["source"] = f"{kept}; {source}" if kept else source
 
 
 def belongs(scorer: str, row: Row) -> bool:
@@ -87,38 +84,48 @@ def belongs(scorer: str, row: Row) -> bool:
     return scorer in row.get("verdicts", {}) or bool(get_scorer(scorer).extra) == is_library
 
 
+def answers(rows: list[Row], name: str, files: Path | None) -> Iterator[tuple[Row, Any, str]]:
+    """Yield each row with what the oracle of a scorer says of it; nothing where none is at hand."""
+    chosen = [row for row in rows if belongs(name, row)]
+    pairs = [(text_of(row), Problem.from_gold(row["gold"])) for row in chosen]
+    if name in FILES:
+        file, origin, start = FILES[name]
+        if files is None or not (files / file).is_file():
+            print(f"{name}: verdicts kept, needs {file} from {origin} in --files")
+            return
+        judge, source = start(files / file), f"{file} of {origin}, run"
+    elif name in DEFINED:
+        judge, source = judge_of_definition(name), "the published definition, run"
+    else:
+        for environment, (how, scorers) in ENVIRONMENTS.items():
+            if name in scorers and not missing(environment):
+                with Peer(environment) as peer:
+                    said = list(peer.ask([request(text, one, [name]) for text, one in pairs]))
+                yield from ((row, one[name], how) for row, one in zip(chosen, said, strict=True))
+                return
+        print(f"{name}: verdicts kept, its harness is not installed")
+        return
+    for row, (text, problem) in zip(chosen, pairs, strict=True):
+        yield row, judge(text, problem), source
+
+
 def make(package: str, shared: list[Shared], files: Path | None) -> str:
     """Make a package's golden file anew; return what was done, in words."""
     path = PACKAGES / package / NAME
     rows, scorers = rows_of(path), scorers_of(package)
     ids = {row["id"] for row in rows}
     rows += [row for case in shared if (row := shared_row(case, scorers))["id"] not in ids]
-    with ExitStack() as stack:
-        try:
-            judges = [
-                (source, start(stack.enter_context, files))
-                for source, start in ORACLES.get(package, ())
-            ]
-            note = ""
-        except Needs as reason:
-            judges, note = [], f"; verdicts kept: {reason}"
-        for row in rows:
-            answers: dict[str, Any] = {}
-            for _, judge in judges:
-                answers |= judge(text_of(row), Problem.from_gold(row["gold"]))
-            answers = {name: answer for name, answer in answers.items() if belongs(name, row)}
-            if answers:
-                fill(row, answers, judges[0][0])
+    for name in scorers:
+        for row, answer, source in answers(rows, name, files):
+            fill(row, name, answer, source)
     rows = [row for row in rows if row.get("verdicts") or not row["id"].startswith(FROM_SHARED)]
     if empty := [row["id"] for row in rows if not row.get("verdicts")]:
-        raise ValueError(f"{package}: no verdict for {', '.join(empty)}{note}")
-    if not rows:
-        return f"{package}: no cases"
+        raise ValueError(f"{package}: no verdict for {', '.join(empty)}")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return f"{package}: {len(rows)} cases{note}"
+    return f"{package}: {len(rows)} cases"
 
 
-def main() -> int:
+def main() -> None:
     """Make the chosen packages, or all that have scorers."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("packages", nargs="*", metavar="PACKAGE")
@@ -132,8 +139,7 @@ def main() -> int:
     ]
     for package in chosen.packages or [name for name in package_folders() if scorers_of(name)]:
         print(make(package, shared, chosen.files))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,20 +10,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.peers.install import VENVS, missing, python_of
+from tests.peers.install import NEWEST, VENVS, python_of
 
 HERE = Path(__file__).resolve().parent
 # name of the environment -> the script that runs in it
 WORKERS = {
     "lm_eval": "lm_eval_worker.py",
-    "inspect_ai": "inspect_worker.py",
-    "inspect_ai_0_3_260": "inspect_worker.py",
-    "inspect_ai_0_3_252": "inspect_worker.py",
-    "inspect_ai_0_3_220": "inspect_worker.py",
-    "opencompass": "opencompass_worker.py",
     "functions": "functions_worker.py",
-    "lm_eval_math": "minerva_worker.py",
-    **dict.fromkeys(("evalscope", "lighteval", "trl", "verifiers"), "math_verify_worker.py"),
+    **dict.fromkeys(
+        ("inspect_ai", "inspect_ai_0_3_260", "inspect_ai_0_3_252", "inspect_ai_0_3_220"),
+        "inspect_worker.py",
+    ),
+    **dict.fromkeys(("evalscope", "lighteval", "verifiers"), "math_verify_worker.py"),
 }
 
 Request = dict[str, Any]
@@ -47,7 +45,7 @@ class Peer:
         settings = dict.fromkeys(places, str(cache)) | dict.fromkeys(offline, "1")
         with self.log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                [python_of(self.name), HERE / WORKERS[self.name]],
+                [python_of(self.name), HERE / WORKERS[self.name.removesuffix(NEWEST)]],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -93,6 +91,3 @@ class Peer:
     def answer(self, request: Request) -> Any:
         """Return the answer to a single request."""
         return next(iter(self.ask([request])))
-
-
-__all__ = ["WORKERS", "Peer", "Request", "missing"]

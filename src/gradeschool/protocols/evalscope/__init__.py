@@ -50,7 +50,7 @@ GSM8K = library_scorer(
     "evalscope/gsm8k",
     summary="Math-Verify, first match only, boxes first; the string it reads is parsed once more",
     source="evalscope 1.14.1, evalscope/metrics/math/parser.py and metrics/nlp/metrics.py",
-    function=f"{__package__}.library:accuracy",
+    function="gradeschool.protocols.by_math_verify:evalscope_accuracy",
     how="evalscope's reading by Math-Verify",
 )
 
@@ -77,7 +77,7 @@ AIME_SCORER = library_scorer(
     "evalscope/aime",
     summary="Math-Verify, boxes first; what it reads must be written as an integer, and equal",
     source="evalscope 1.14.1, evalscope/metrics/math/parser.py: compare_answers(integer_only=True)",
-    function=f"{__package__}.library:integer_accuracy",
+    function="gradeschool.protocols.by_math_verify:evalscope_integer_accuracy",
     how="evalscope's reading by Math-Verify",
 )
 

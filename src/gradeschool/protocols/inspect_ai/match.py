@@ -1,14 +1,9 @@
-r"""inspect_ai's `match(numeric=True)` with location "end", in three ranges of versions.
+r"""inspect_ai's `match(numeric=True)` with location "end", in four ranges of versions.
 
-`match(numeric=True)` with location "end", before and after the fix of its suffix bug.
+Up to 0.3.220 a number need only end with the gold; since 0.3.221 (commit 660c48251) numbers are
+compared; since 0.3.253 an escaped "\$20" is one; since 0.3.261 "(42)" and "42!" are.
 
 https://github.com/UKGovernmentBEIS/inspect_ai/blob/499e6152e7b8fc8cbd8ac5283536572aa6e4ab17/src/inspect_ai/scorer/_common.py
-Fixed by commit 660c48251 (0.3.221); escaped currency signs are accepted since 0.3.253.
-
-`match(numeric=True)` with location "end" in the versions between its two other scorers.
-
-0.3.221 to 0.3.252 compare numbers, but do not accept an escaped "\$20"; 0.3.253 to 0.3.260 do.
-None of them strips punctuation from a word: "(42)" and "42!" are not numbers before 0.3.261.
 https://github.com/UKGovernmentBEIS/inspect_ai/commit/660c48251
 """
 
@@ -145,40 +140,67 @@ def five_digits(number: float) -> str:
     return format(number, ".5g")
 
 
-def _unescaped(word: str) -> str:
-    return ESCAPED.sub(r"\1", word) if "\\" in word else word
-
-
-def _target_0_3_253(gold: str) -> str | None:
-    """Return the gold with 5 significant digits, None if it is not a number."""
-    number = finite(without_punctuation(_unescaped(gold.strip().casefold())))
-    return None if number is None else five_digits(number)
-
-
-def _value_0_3_253(word: str) -> str | None:
-    number = finite(without_punctuation(_unescaped(word.casefold())))
-    return None if number is None else five_digits(number)
-
-
-def extract_0_3_253(text: str, gold: str) -> Answer | None:
-    """Extract the last word that is a number."""
-    if _target_0_3_253(gold) is None:
-        return _whole_text(text)
-    return last_number(text, _value_0_3_253, LAST_NUMBER)
-
-
-def compare_0_3_253(value: str, gold: str) -> bool:
-    """Compare 5 significant digits; golds that are not numbers match at the end of the text."""
-    target = _target_0_3_253(gold)
-    if target is None:  # upstream strips currency and commas from the gold alone here
-        stripped = without_punctuation(_unescaped(gold.strip().casefold()))
-        return value.endswith(stripped.strip(PUNCTUATION))
-    return value == target
-
-
 def _whole_text(text: str) -> Answer:
     value = text.strip().casefold().strip(PUNCTUATION)
     return Answer(text, value, (0, len(text)), "the whole text, by its end")
+
+
+def as_it_is(word: str) -> str:
+    """Keep escapes: their backslash makes a word no number."""
+    return word
+
+
+def unescaped(word: str) -> str:
+    r"""Write "\$20" as "$20"."""
+    return ESCAPED.sub(r"\1", word) if "\\" in word else word
+
+
+def _scorer(
+    versions: str,
+    summary: str,
+    extract: Callable[[str, str], Answer | None],
+    compare: Callable[[str, str], bool],
+) -> Scorer:
+    return Scorer(
+        name=f"inspect/match-numeric@{versions}",
+        summary=summary,
+        source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
+        reference=lambda problem: problem.gold,
+        extract=extract,
+        compare=compare,
+    )
+
+
+def match_by_value(
+    versions: str,
+    summary: str,
+    prepare: Callable[[str], str],
+    parse: Callable[[str], float | None],
+) -> Scorer:
+    """Return the scorer of versions that compare numbers.
+
+    prepare: what a word goes through first. parse: returns the finite number of a cleaned word.
+    """
+
+    def value_of(word: str) -> str | None:
+        number = parse(without_punctuation(prepare(word.casefold())))
+        return None if number is None else five_digits(number)
+
+    def extract(text: str, gold: str) -> Answer | None:
+        """Extract the last word that is a number; the whole text if the gold is not a number."""
+        if value_of(gold.strip()) is None:
+            return _whole_text(text)
+        return last_number(text, value_of, LAST_NUMBER)
+
+    def compare(value: str, gold: str) -> bool:
+        """Compare 5 significant digits; golds that are not numbers match at the end of the text."""
+        target = value_of(gold.strip())
+        if target is None:  # upstream strips currency and commas from the gold alone here
+            stripped = without_punctuation(prepare(gold.strip().casefold()))
+            return value.endswith(stripped.strip(PUNCTUATION))
+        return value == target
+
+    return _scorer(versions, summary, extract, compare)
 
 
 def _normalized_0_3_220(word: str) -> str:
@@ -224,79 +246,19 @@ def compare_0_3_220(value: str, gold: str) -> bool:
     return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
 
 
-def _scorer(
-    versions: str,
-    summary: str,
-    extract: Callable[[str, str], Answer | None],
-    compare: Callable[[str, str], bool],
-) -> Scorer:
-    return Scorer(
-        name=f"inspect/match-numeric@{versions}",
-        summary=summary,
-        source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
-        reference=lambda problem: problem.gold,
-        extract=extract,
-        compare=compare,
-    )
-
-
 MATCH_0_3_220 = _scorer(
     "<=0.3.220",
     "the last word of digits ends with the gold",
     extract_0_3_220,
     compare_0_3_220,
 )
-MATCH_0_3_253 = _scorer(
+BARE = "the last word that is a bare number, equal in 5 significant digits"
+MATCH_0_3_221 = match_by_value("0.3.221-0.3.252", BARE, as_it_is, finite_untrimmed)
+MATCH_0_3_253 = match_by_value("0.3.253-0.3.260", BARE, unescaped, finite_untrimmed)
+# The name is that of the first version that unescapes; the verdicts are those of 0.3.261 and later.
+MATCH = match_by_value(
     ">=0.3.253",
-    "the last word that is a number, equal in 5 significant digits",
-    extract_0_3_253,
-    compare_0_3_253,
+    "the last word that is a number, equal in 5 significant digits; as 0.3.261 and later",
+    unescaped,
+    finite,
 )
-
-
-def as_it_is(word: str) -> str:
-    """Keep escapes: their backslash makes a word no number."""
-    return word
-
-
-def unescaped(word: str) -> str:
-    r"""Write "\$20" as "$20"."""
-    return ESCAPED.sub(r"\1", word)
-
-
-def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
-    def target_of(gold: str) -> tuple[str, bool]:
-        """Return the value that represents the gold, and whether it is a number."""
-        stripped = without_punctuation(prepare(gold.strip().casefold()))
-        number = finite_untrimmed(stripped)
-        if number is None:
-            return stripped.strip(PUNCTUATION), False
-        return five_digits(number), True
-
-    def value_of(word: str) -> str | None:
-        number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
-        return None if number is None else five_digits(number)
-
-    def extract(text: str, gold: str) -> Answer | None:
-        """Extract the last word that is a number; the whole text if the gold is not a number."""
-        if not target_of(gold)[1]:
-            return _whole_text(text)
-        return last_number(text, value_of, LAST_NUMBER)
-
-    def compare(value: str, gold: str) -> bool:
-        """Compare 5 significant digits; other golds match at the end of the text."""
-        target, is_number = target_of(gold)
-        return value == target if is_number else value.endswith(target)
-
-    return Scorer(
-        name=f"inspect/match-numeric@{versions}",
-        summary="the last word that is a bare number, equal in 5 significant digits",
-        source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
-        reference=lambda problem: problem.gold,
-        extract=extract,
-        compare=compare,
-    )
-
-
-MATCH_0_3_221 = _scorer_0_3_221("0.3.221-0.3.252", as_it_is)
-MATCH_0_3_253_260 = _scorer_0_3_221("0.3.253-0.3.260", unescaped)

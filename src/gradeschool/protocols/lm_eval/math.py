@@ -21,53 +21,13 @@ import re
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.latex import braced_fractions, slash_as_fraction
+from gradeschool.latex import hendrycks_form, spaced_box
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols.lm_eval.scorers import TASKS
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer, answer_of
-
-SPACED_BOX = "\\boxed "
-FIRST = (
-    ("\n", ""),
-    ("\\!", ""),
-    ("\\\\", "\\"),
-    ("tfrac", "frac"),
-    ("dfrac", "frac"),
-    ("\\left", ""),
-    ("\\right", ""),
-    ("^{\\circ}", ""),
-    ("^\\circ", ""),
-    ("\\$", ""),
-)
-UNIT = "\\text{ "
-
-
-def hrm8k_form(text: str) -> str:
-    """Return the form in which hrm8k compares an answer."""
-    return slash_as_fraction(stripped(text))
-
-
-def stripped(text: str) -> str:
-    """Return an answer without LaTeX that makes no difference; `slash_as_fraction` follows."""
-    for old, new in FIRST:
-        text = text.replace(old, new)
-    if UNIT in text:
-        if text.count(UNIT) > 1:
-            raise AssertionError(f"several {UNIT!r}")
-        text = text.partition(UNIT)[0]
-    text = text.replace("\\%", "").replace(" .", " 0.").replace("{.", "{0.")
-    if not text:
-        return text
-    if text[0] == ".":
-        text = "0" + text
-    name, _, value = text.partition("=")
-    if len(name) <= 2 and text.count("=") == 1:
-        text = value
-    text = braced_fractions(_braced_roots(text).replace(" ", ""), strict=True)
-    return "\\frac{1}{2}" if text == "0.5" else text
 
 
 def as_number(text: str) -> str:
@@ -78,13 +38,6 @@ def as_number(text: str) -> str:
     except ValueError:
         return text
     return str(int(number)) if number.is_integer() else str(number)
-
-
-def _braced_roots(text: str) -> str:
-    r"""Write `\sqrt3` as `\sqrt{3}`; fails if nothing follows the root."""
-    head, *roots = text.split("\\sqrt")
-    parts = [root if root[0] == "{" else f"{{{root[0]}}}{root[1:]}" for root in roots]
-    return "\\sqrt".join([head, *parts])
 
 
 # Nothing is cut off without one of the last two, and no number contains one of the letters.
@@ -170,13 +123,13 @@ def compare_hrm8k(value: str, reference: str) -> bool:
     ):
         return False
     try:
-        return _number_form(value) == hrm8k_form(reference)
+        return _number_form(value) == hendrycks_form(reference)
     except (AssertionError, IndexError):
         return value == reference
 
 
 def _number_form(value: str) -> str:
-    return as_number(hrm8k_form(value))
+    return as_number(hendrycks_form(value))
 
 
 HRM8K_SCORER = Scorer(
@@ -196,19 +149,6 @@ def between_dollars(text: str) -> TextMatch:
     return TextMatch(text[start:end], start, end)
 
 
-def last_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last box; None if upstream finds none or fails on it.
-
-    If "\boxed " occurs anywhere, its last occurrence counts, up to the next "$".
-    """
-    if SPACED_BOX in text:
-        start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
-        end = text.find("$", start)
-        end = len(text) if end < 0 else end
-        return TextMatch(text[start:end], start, end)
-    return math_box(text)
-
-
 def extract_math(text: str, reference: str) -> Answer | None:
     """Extract the text between dollar signs, or everything."""
     piece = between_dollars(text)
@@ -219,7 +159,7 @@ def extract_math(text: str, reference: str) -> Answer | None:
 
 def extract_aime(text: str, reference: str) -> Answer | None:
     """Extract the last box, else the text between dollar signs, or everything."""
-    box = last_box(text)
+    box = spaced_box(text)
     if box is None or not box.text:
         return None if box is not None else extract_math(text, reference)
     return Answer(box.text, box.text, (box.start, box.end), "the last box")
@@ -228,13 +168,9 @@ def extract_aime(text: str, reference: str) -> Answer | None:
 def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms, or the texts themselves if a form raises."""
     try:
-        return _hendrycks_form(value) == _hendrycks_form(reference)
+        return hendrycks_form(value, strict=True) == hendrycks_form(reference, strict=True)
     except (AssertionError, IndexError, ValueError):
         return value == reference
-
-
-def _hendrycks_form(text: str) -> str:
-    return slash_as_fraction(stripped(text), strict=True)
 
 
 HENDRYCKS_SCORER = Scorer(
@@ -276,7 +212,7 @@ MATH_VERIFY = library_scorer(
     "lm-eval/minerva-math500/math-verify",
     summary="Math-Verify's parse and verify of the whole solution and the whole completion",
     source=f"{TASKS}/minerva_math/utils.py, process_results: math_verify",
-    function="gradeschool.protocols.math_verify.library:default",
+    function="gradeschool.protocols.by_math_verify:default",
     how="Math-Verify's reading",
     reference=boxed_solution,
 )

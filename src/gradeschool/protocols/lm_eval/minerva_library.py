@@ -13,7 +13,7 @@ from typing import Any
 from sympy import simplify
 from sympy.parsing.latex import _parse_latex_antlr as latex_parser
 
-from gradeschool.protocols.lm_eval.math import last_box
+from gradeschool.latex import MINERVA_REMOVED, MINERVA_REWRITTEN, MINERVA_SUBSTITUTIONS, spaced_box
 from gradeschool.worker import Raised, attempt
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
@@ -21,36 +21,12 @@ latex_parser.version = lambda _: "4.11"
 
 ANNOUNCED = re.compile(r"Final Answer: The final answer is(.*?). I hope it is correct.")
 HOPE, INVALID = "I hope it is correct.", "[invalidanswer]"
-# Strings and patterns of the normal form, in the order in which they are applied.
-SUBSTITUTIONS = (
-    ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), ("\\ ", ""), (" ", ""), ("mbox", "text"),
-    (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"),
-)  # fmt: skip
-REMOVED = (
-    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units",
-    "\\ldots", "sue", "points", "feet", "minutes", "digits", "cents", "degrees", "cm", "gm",
-    "pounds", "meters", "meals", "edges", "students", "childrentickets", "multiples", "\\text{s}",
-    "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}", "\\text{}",
-    "\\mathrm{th}", "^\\circ", "^{\\circ}", "\\;", ",\\!", "{,}", '"', "\\dots",
-)  # fmt: skip
-UNITS = tuple(
-    (expression, re.compile(rf"(?<!\\)\b{expression}\b"))
-    for expression in REMOVED
-    if expression.isalpha()
-)
+WORDS = tuple(word for word in MINERVA_REMOVED if word.isalpha())
+WHOLE_WORDS = tuple(re.compile(rf"(?<!\\)\b{word}\b") for word in WORDS)
 COMMAND = re.compile(r"(\\[a-zA-Z]+)")
-REWRITTEN = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"(.*?)(\$)(.*?)(\$)(.*)", r"$\3$"),
-        (r"(\\text\{)(.*?)(\})", r"\2"),
-        (r"(\\textbf\{)(.*?)(\})", r"\2"),
-        (r"(\\overline\{)(.*?)(\})", r"\2"),
-        (r"(\\boxed\{)(.*)(\})", r"\2"),
-        (r"(frac)([^{])(.)", r"frac{\2}{\3}"),
-        (r"(sqrt)(\[[^\]]*\])(\w)", r"\1\2{\3}"),
-        (r"(sqrt)(?!\[)([^{])", r"sqrt{\2}"),
-    )
+ROOTS = (
+    (re.compile(r"(sqrt)(\[[^\]]*\])(\w)"), r"\1\2{\3}"),
+    (re.compile(r"(sqrt)(?!\[)([^{])"), r"sqrt{\2}"),
 )
 GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+")
 
@@ -66,7 +42,7 @@ def exact_match(text: str, solution: str) -> tuple[str | None, bool]:
 
 @lru_cache(4096)
 def _gold(solution: str) -> str:
-    box = last_box(solution)
+    box = spaced_box(solution)
     if box is None:
         raise ValueError(f"the solution has no box: {solution[-60:]!r}")
     return normal_form(box.text)
@@ -75,18 +51,18 @@ def _gold(solution: str) -> str:
 def normal_form(answer: str) -> str:
     """Return the normal form of an answer (Lewkowycz et al. 2022, appendix D)."""
     answer = answer.split("=")[-1]
-    for _, word in UNITS:
+    for word in WHOLE_WORDS:
         answer = word.sub("", answer)
-    for before, after in SUBSTITUTIONS:
+    for before, after in MINERVA_SUBSTITUTIONS:
         answer = answer.replace(before, after)
-    for expression in REMOVED:
+    for expression in MINERVA_REMOVED:
         if expression.isalpha():  # not within a command: the "ft" of "\left" stays
             parts = COMMAND.split(answer)
             parts[::2] = [part.replace(expression, "") for part in parts[::2]]
             answer = "".join(parts)
         else:
             answer = answer.replace(expression, "")
-    for pattern, replacement in REWRITTEN:
+    for pattern, replacement in (*MINERVA_REWRITTEN, *ROOTS):
         answer = pattern.sub(replacement, answer)
     answer = answer.replace("$", "")
     return answer.replace(",", "") if GROUPED.fullmatch(answer) else answer

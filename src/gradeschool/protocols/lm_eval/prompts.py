@@ -177,7 +177,7 @@ def _chat(plain: Protocol) -> Protocol:
     return replace(
         plain,
         name=f"{plain.name}+chat",
-        summary=f"as one user message: {plain.summary}",
+        summary=f"as one user message, as lm-eval up to 0.4.9 sends a chat: {plain.summary}",
         render=as_message(plain.template),
         is_chat=True,
     )
@@ -190,7 +190,7 @@ def _multiturn(plain: Protocol) -> Protocol:
     return replace(
         plain,
         name=f"{plain.name}+multiturn",
-        summary=f"shots as chat turns: {plain.summary}",
+        summary=f"shots as chat turns, as lm-eval from 0.4.10 sends a chat: {plain.summary}",
         render=turns,
         is_chat=True,
     )

@@ -14,14 +14,14 @@ DEFAULT = library_scorer(
     "math-verify/default",
     summary="Math-Verify's parse and verify with their defaults, the gold as it is",
     source=SOURCE,
-    function=f"{__package__}.library:default",
+    function="gradeschool.protocols.by_math_verify:default",
     how=HOW,
 )
 BOXED_GOLD = library_scorer(
     "math-verify/boxed-gold",
     summary="Math-Verify's parse and verify with their defaults, the gold in a \\boxed{}",
     source=SOURCE,
-    function=f"{__package__}.library:boxed_gold",
+    function="gradeschool.protocols.by_math_verify:boxed_gold",
     how=HOW,
 )
 

@@ -337,7 +337,7 @@ MATH_VERIFY_SCORER = library_scorer(
     "opencompass/math-verify",
     summary="Math-Verify reads LaTeX alone, boxes first; the gold is the box of the solution",
     source=f"{SOURCE}, opencompass/evaluator/math_evaluator.py: MATHVerifyEvaluator",
-    function=f"{__package__}.library:math_verify",
+    function="gradeschool.protocols.by_math_verify:opencompass",
     how="Math-Verify's reading of LaTeX",
     reference=boxed_gold,
 )

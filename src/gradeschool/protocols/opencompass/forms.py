@@ -19,6 +19,8 @@ import re
 from collections.abc import Iterable
 
 from gradeschool.latex import (
+    MINERVA_REMOVED,
+    MINERVA_SUBSTITUTIONS,
     braced_fractions,
     slash_as_fraction,
     unwrapped,
@@ -115,34 +117,14 @@ def hendrycks(answer: str) -> str:
     return slash_as_fraction(braced_fractions(answer), strict=True)
 
 
-REPLACED = (
-    ("an ", ""),
-    ("a ", ""),
-    (".$", "$"),
-    ("\\$", ""),
-    ("\\ ", ""),
-    (" ", ""),
-    ("mbox", "text"),
-    (",\\text{and}", ","),
-    ("\\text{and}", ","),
-    ("\\text{m}", "\\text{}"),
-    ("\\le", "<"),
-)
-# fmt: off
-REMOVED = (
-    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units",
-    "\\ldots", "sue", "points", "feet", "minutes", "digits", "cents", "degrees", "cm", "gm",
-    "pounds", "meters", "meals", "edges", "students", "childrentickets", "multiples", "\\text{s}",
-    "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}", "\\text{}",
-    "\\mathrm{th}", "^\\circ", "^{\\circ}", "\\;", ",\\!", "{,}", '"', "\\dots", "\n", "\r", "\f",
-)
-# fmt: on
 WRAPPERS = (("\\text{(", ")}"), ("\\text{", "}"), ("\\textbf{", "}"), ("\\overline{", "}"))
 FINAL_ANSWER = "finalansweris"
 ANSWER_IS = re.compile(r"answer?is:?")
 BARE_FRACTION = re.compile(r"(frac)([^{])(.)")
 BARE_ROOT = re.compile(r"(sqrt)([^{])")
-WITHOUT_PHRASES = Replacements([*REPLACED, *((phrase, "") for phrase in REMOVED)])
+WITHOUT_PHRASES = Replacements(
+    (*MINERVA_SUBSTITUTIONS, ("\\le", "<"), *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")))
+)
 
 
 def minerva(answer: str) -> str:

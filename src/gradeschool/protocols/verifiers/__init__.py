@@ -1,8 +1,9 @@
-"""verifiers: MathRubric with its two parsers, and the GSM8K environments of versions 0 and 1.
+"""verifiers: MathRubric, verify_boxed_math_answer, the GSM8K environments of versions 0 and 1.
 
 https://github.com/PrimeIntellect-ai/verifiers: PyPI 0.3.0, verifiers/rubrics/math_rubric.py lines
 19-135, utils/data_utils.py lines 21-59 (BOXED_SYSTEM_PROMPT too), parsers/maybe_think_parser.py;
-git a60a606e, environments/gsm8k/gsm8k/taskset.py and verify.py. Decoding is left to the caller.
+PyPI 0.4.0, verifiers/v1/utils/score.py lines 20-38 and 89-119; git a60a606e,
+environments/gsm8k/gsm8k/taskset.py and verify.py. Decoding is left to the caller.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ MATH_RUBRIC = library_scorer(
     "verifiers/math-rubric",
     summary="the last \\boxed{} after </think>, compared by Math-Verify; no box, no answer",
     source=RUBRIC_SOURCE,
-    function=f"{__package__}.library:math_rubric",
+    function="gradeschool.protocols.by_math_verify:verifiers_rubric",
     how="the last \\boxed{}",
     reference=first_hash_answer,
 )
@@ -63,18 +64,25 @@ MATH_RUBRIC_LENIENT = library_scorer(
     "verifiers/math-rubric-lenient",
     summary="the last \\boxed{} after </think>, else all of it, compared by Math-Verify",
     source=RUBRIC_SOURCE,
-    function=f"{__package__}.library:math_rubric_lenient",
+    function="gradeschool.protocols.by_math_verify:verifiers_rubric_lenient",
     how="the last \\boxed{}, else the whole reply",
     reference=first_hash_answer,
+)
+BOXED_MATH_ANSWER = library_scorer(
+    "verifiers/boxed-math-answer",
+    summary="the last \\boxed{} after thinking that has ended, compared by Math-Verify",
+    source="verifiers 0.4.0, verifiers/v1/utils/score.py, verify_boxed_math_answer",
+    function="gradeschool.protocols.by_math_verify:verifiers_boxed_answer",
+    how="the last \\boxed{}",
 )
 GSM8K_V1 = library_scorer(
     "verifiers/gsm8k-v1",
     summary="the line after the last '####', else the whole reply, compared by Math-Verify",
     source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/verify.py",
-    function=f"{__package__}.library:gsm8k_v1",
+    function="gradeschool.protocols.by_math_verify:verifiers_gsm8k_v1",
     how="the line after the last '####', else the whole reply",
 )
 
 
-SCORERS = (MATH_RUBRIC, MATH_RUBRIC_LENIENT, GSM8K_V1)
+SCORERS = (MATH_RUBRIC, MATH_RUBRIC_LENIENT, BOXED_MATH_ANSWER, GSM8K_V1)
 PROTOCOLS = (LEGACY, V1)

@@ -1,6 +1,12 @@
-"""`verl/gsm8k/strict` and `verl/gsm8k/flexible`: compute_score on the last 300 characters.
+r"""verl's reward functions for GSM8K, MATH and DAPO: `compute_score` of each.
+
+`verl/gsm8k/strict`, `verl/gsm8k/flexible`: "#### N" or the last number of the last 300 characters.
+`verl/math-reward`: the last box, in Hendrycks et al.'s form. `verl/math-dapo`: the last line
+"Answer: N" of the last 300 characters in Minerva's form; without one, the last box, verbatim.
 
 https://github.com/volcengine/verl/blob/b178a3cd/verl/utils/reward_score/gsm8k.py (= PyPI 0.9.1)
+https://github.com/volcengine/verl/blob/b178a3cd/verl/utils/reward_score/math_reward.py, 18-216
+https://github.com/volcengine/verl/blob/b178a3cd/verl/utils/reward_score/math_dapo.py, 22-275
 https://github.com/volcengine/verl/blob/b178a3cd/examples/data_preprocess/gsm8k.py
 """
 
@@ -9,13 +15,22 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import HASH, last_marked, marked_gold
+from gradeschool.answers.search import closing_brace, last_match
 from gradeschool.completion import Decoding
+from gradeschool.latex import (
+    MINERVA_REMOVED,
+    MINERVA_REWRITTEN,
+    MINERVA_SUBSTITUTIONS,
+    hendrycks_form,
+    spaced_box,
+)
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer, answer_of
 
-SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
+FOLDER = "verl 0.9.1, verl/utils/reward_score"
+SOURCE = f"{FOLDER}/gsm8k.py"
 CLIP = 300  # characters
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
 
@@ -76,5 +91,90 @@ GSM8K = Protocol(
     is_chat=True,
 )
 
-SCORERS = (STRICT, FLEXIBLE)
+
+def extract_box(text: str, reference: str) -> Answer | None:
+    """Extract the last box."""
+    box = spaced_box(text)
+    return None if box is None else Answer(box.text, box.text, (box.start, box.end), "the last box")
+
+
+def compare_hendrycks(value: str, reference: str) -> bool:
+    """Compare Hendrycks' forms, or the texts themselves if a form raises."""
+    try:
+        first, second = (
+            hendrycks_form(text, percents=("\\\\%", "\\%")) for text in (value, reference)
+        )
+    except (AssertionError, IndexError):
+        return value == reference
+    return first == second
+
+
+MATH_REWARD = Scorer(
+    name="verl/math-reward",
+    summary="the last box, equal in Hendrycks' form; no box, no answer",
+    source=f"{FOLDER}/math_reward.py",
+    reference=lambda problem: problem.gold,
+    extract=extract_box,
+    compare=compare_hendrycks,
+)
+
+
+BOX, BOX_CLIP = "\\boxed{", 100  # characters in which a box is searched
+ANSWER_LINE = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
+BARE_ROOT = re.compile(r"(sqrt)([^{])")
+INVALID = "[INVALID]"
+
+
+class BoxContent(str):
+    """The content of a box, which is compared with the gold as it is."""
+
+    __slots__ = ()
+
+
+def minerva_form(text: str) -> str:
+    """Return an answer in DAPO's version of Minerva's normal form; "ft" stays."""
+    text = text.split("=")[-1]
+    for before, after in MINERVA_SUBSTITUTIONS:
+        text = text.replace(before, after)
+    for expression in MINERVA_REMOVED:
+        text = text if expression == "ft" else text.replace(expression, "")
+    for pattern, replacement in MINERVA_REWRITTEN:
+        text = pattern.sub(replacement, text)
+    text = BARE_ROOT.sub(r"sqrt{\2}", text).replace("$", "")
+    digits = text.replace(",", "")
+    return (digits if digits.isdigit() else text).strip()
+
+
+def extract_dapo(text: str, reference: str) -> Answer | None:
+    """Extract the last "Answer: N", else the last closed box near the end."""
+    offset = max(0, len(text) - CLIP)
+    line = last_match(ANSWER_LINE, text[offset:])
+    if line is not None and (value := minerva_form(line[1])) != INVALID:
+        span = (offset + line.start(1), offset + line.end(1))
+        return Answer(line[1], value, span, "the last 'Answer: N' near the end")
+    start = text.rfind(BOX, max(0, len(text) - BOX_CLIP))
+    inside = start + len(BOX)
+    close = closing_brace(text, inside) if start >= 0 else -1
+    if close < 0:
+        return None
+    content = BoxContent(text[inside:close])
+    return Answer(str(content), content, (inside, close), "the last box near the end")
+
+
+def compare_dapo(value: str, reference: str) -> bool:
+    """Compare Minerva's forms; the content of a box is compared as it is."""
+    return value == (reference if isinstance(value, BoxContent) else minerva_form(reference))
+
+
+MATH_DAPO = Scorer(
+    name="verl/math-dapo",
+    summary="the last 'Answer: N' of the last 300 characters in Minerva's form, else the last box "
+    "of the last 100, equal as a string",
+    source=f"{FOLDER}/math_dapo.py",
+    reference=lambda problem: problem.gold,
+    extract=extract_dapo,
+    compare=compare_dapo,
+)
+
+SCORERS = (STRICT, FLEXIBLE, MATH_REWARD, MATH_DAPO)
 PROTOCOLS = (GSM8K,)
