@@ -88,6 +88,7 @@ def right_of(name: str, form: str, problems: Sequence[Problem]) -> list[int]:
     return [row for row, out in zip(chosen, outcomes, strict=True) if out is Outcome.CORRECT]
 
 
+@pytest.mark.slow
 @needs_library
 @pytest.mark.parametrize(("name", "form"), CASES)
 def test_figures_of_the_real_scorers(name: str, form: str, gsm8k_test: Sequence[Problem]) -> None:

@@ -174,7 +174,6 @@ HOSTILE = {
     "braces": "{",
     "surrogates": "\ud800",
 }
-WORST = ("digits", "open boxes", "commas", "hashes", "dollars and spaces")
 
 
 @pytest.mark.parametrize("written", NUMBERS)
@@ -200,10 +199,10 @@ def test_a_number_of_ten_thousand_digits_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_megabytes_of_hostile_text_are_read_in_one_pass(name: str) -> None:
-    """Ten of the worst, one of the others: anything quadratic would take hours on either."""
+def test_long_hostile_text_is_read_in_one_pass(name: str) -> None:
+    """Anything quadratic would take an hour."""
     piece = HOSTILE[name]
-    read = parse_gsm8k_answer(piece * ((10 if name in WORST else 1) * 1_000_000 // len(piece)))
+    read = parse_gsm8k_answer(piece * (200_000 // len(piece)))
     assert (read is None) is not any(character.isdecimal() for character in piece)
 
 

@@ -68,10 +68,7 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
     return [body for body in bodies if QUESTION not in json.dumps(body)]
 
 
-PROTOCOLS = [
-    "openai/2021", "lm-eval/gsm8k", "lm-eval/gsm8k-cot", "olmes/gsm8k-tulu", "inspect/gsm8k",
-    "zero-shot/chat", "zero-shot/cot", "ai-benchmarks/gsm8k",
-]  # fmt: skip
+PROTOCOLS = ["lm-eval/gsm8k-cot", "olmes/gsm8k-tulu", "zero-shot/chat"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
