@@ -16,6 +16,7 @@ missing. Counted over all runs:
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import random
 import sys
@@ -29,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gradeschool.models import endpoint
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.runs import send
-from gradeschool.runs.evaluate import run_job
+from gradeschool.runs.evaluate import evaluate
 from gradeschool.runs.job import Job, prepare
 from tests.support.fault_server import (
     FAULTS,
@@ -88,7 +89,7 @@ class FaultyRun:
         )  # fmt: skip
         before = {(row["problem_id"], row["sample"]) for row in self.rows() if not row["error"]}
         first = len(server.requests)
-        ended = run_job(prepare(job, Endpoint(server.url, "faulty", "", SECONDS)))
+        ended = asyncio.run(evaluate(prepare(job, Endpoint(server.url, "faulty", "", SECONDS))))
         for request in server.requests[first:]:
             sample = (numbers_in(request.question)[-2], request.body["seed"] - 1)
             self.wrong["asked twice"] += sample in before

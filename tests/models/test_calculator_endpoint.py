@@ -19,8 +19,8 @@ from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.datasets.fresh.generate import fresh_problems
 from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.models.calculator_endpoint import AnnotatedText, annotated
 from gradeschool.models.choose import choose_model
+from gradeschool.models.endpoint import close_annotation
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
 LIMIT = 200
@@ -43,7 +43,7 @@ LIMIT = 200
 def test_annotations_are_put_right(
     text: str, closed: int, finish: Finish, then: tuple[str, bool]
 ) -> None:
-    assert annotated(text, closed, finish) == AnnotatedText(*then)
+    assert close_annotation(text, closed, finish) == then
 
 
 def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:

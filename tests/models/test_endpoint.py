@@ -180,7 +180,7 @@ def test_an_address_without_v1_gets_it_as_advice(address: str) -> None:
 @pytest.mark.parametrize("path", ["chat/completions", "completions/", "models"])
 def test_the_address_of_requests_is_no_model(path: str) -> None:
     with pytest.raises(InputError, match="give http://h:80/v1 or http://h:80/v1/NAME"):
-        endpoint_of(f"http://h:80/v1/{path}", 9.0, Endpoint)
+        endpoint_of(f"http://h:80/v1/{path}", Endpoint, 9.0)
 
 
 @pytest.mark.parametrize("key", ["18", "1,234", "-7", "$3.50", "123456"])

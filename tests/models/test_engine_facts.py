@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.llama_cpp import LlamaCppModel
 from gradeschool.reports.measured import engine_words
 from tests.support.command import Command
@@ -17,7 +16,7 @@ SERVED = {"engine": "llama.cpp", "kv_cache": "unknown", "flash_attention": "unkn
 
 async def facts_of(model: Endpoint) -> dict[str, str]:
     async with model:
-        return await engine_facts(model)
+        return await model.facts()
 
 
 def test_the_engine_in_this_process_and_a_server(shipped_gguf: Path, llama_url: str) -> None:

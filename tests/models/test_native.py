@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ from gradeschool.errors import FatalModelError, InputError, MissingExtraError, T
 from gradeschool.models import native
 from gradeschool.models.base import Request
 from gradeschool.models.choose import choose_model
-from gradeschool.models.native import Ending, NativeModel, anthropic_ending, gemini_ending
+from gradeschool.models.native import NativeModel, ending
 from gradeschool.problem import Problem
 
 KEY = "sk-native-0123456789abcdef"
@@ -37,7 +36,7 @@ def request(prefix: str | None = None, **decoding: Any) -> Request:
 
 
 def options(model: NativeModel, sample: Request) -> tuple[dict[str, Any], list[str]]:
-    return model._options(sample, frozenset())
+    return model.options_of(sample)
 
 
 def test_a_model_is_chosen_by_its_provider(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +66,7 @@ def test_a_missing_key_library_or_address_is_one_sentence(monkeypatch: pytest.Mo
     monkeypatch.setattr(errors, "is_installed", lambda package: package != "any_llm")
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[providers\]'"):
         choose_model("gemini/g", (), "sample")
-    with pytest.raises(InputError, match="anthropic answers only chats"):
+    with pytest.raises(InputError, match="anthropic/ models cannot use the calculator"):
         choose_model("anthropic/c", (), "sample", calculator=True)
 
 
@@ -117,19 +116,13 @@ def test_failures_have_the_causes_of_an_endpoint(
     assert getattr(failure, "retry_after", None) == (7.0 if "retry_after" in error else None)
 
 
-def test_a_completion_prompt_ends_the_run() -> None:
-    text = Request(Problem.from_gold("4"), Prompt(text="2+2="), Decoding(), ("key",), (0,))
-    with pytest.raises(FatalModelError, match="gemini answers only chats; give a chat protocol"):
-        asyncio.run(NativeModel("gemini", "g").complete(text))
-
-
 def test_endings_are_the_providers_own_words() -> None:
     message = SimpleNamespace(stop_reason="pause_turn", model="claude-x-1")
-    assert anthropic_ending(message) == Ending("pause_turn", "claude-x-1")
+    assert ending(message) == ("pause_turn", "claude-x-1")
     candidate = SimpleNamespace(finish_reason=SimpleNamespace(value="MAX_TOKENS"))
     response = SimpleNamespace(candidates=[candidate], model_version="g-1", prompt_feedback=None)
-    assert gemini_ending(response) == Ending("MAX_TOKENS", "g-1")
+    assert ending(response) == ("MAX_TOKENS", "g-1")
     response.candidates = None
-    assert gemini_ending(response).reason == "no candidates"
+    assert ending(response)[0] == "no candidates"
     response.prompt_feedback = SimpleNamespace(block_reason="SAFETY")
-    assert gemini_ending(response).reason == "content_filter"
+    assert ending(response)[0] == "content_filter"

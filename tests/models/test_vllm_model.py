@@ -16,7 +16,7 @@ from gradeschool.completion import Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models import vllm_model
 from gradeschool.models.base import Reply, Request, Take
-from gradeschool.models.vllm_model import VllmEngine, load, number_on
+from gradeschool.models.vllm_model import VllmEngine, load
 from tests.support.lent_modules import lend_vllm
 
 POSITIONS = 40
@@ -150,4 +150,3 @@ def test_an_engine_is_loaded_for_its_device(
         "logits_processors": [vllm_model.CALCULATOR] if calculator else None,
         "enforce_eager": device == "cpu",
     }
-    assert number_on(device) == given["dtype"]

@@ -198,7 +198,7 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     monkeypatch.setattr(loggers, "results_of", lambda folder: results)
     messages: list[str] = []
     with EvaluationLog(["jsonl"], folder / f"run-{key}", messages.append, messages.append) as log:
-        log.finished(True)
+        log.finish(True)
     assert key not in repr(calls) and key not in repr(messages)
     assert f"m at {MASK}" in repr(calls) and f"final/errors/{MASK}" in repr(calls)
     assert messages == [
@@ -219,7 +219,7 @@ def test_an_interrupted_run_is_logged_as_unfinished(gradeschool: Command, folder
         pytest.raises(KeyboardInterrupt),
         EvaluationLog(["jsonl"], folder / "run", lambda _: None, lambda _: None) as log,
     ):
-        log.ended(())
+        log._open()
         raise KeyboardInterrupt
     torn, *lines = (folder / "run/log.jsonl").read_text("ascii").splitlines()
     first, end = map(json.loads, lines)

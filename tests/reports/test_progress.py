@@ -27,23 +27,24 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def ended(display: EvaluationDisplay, outcome: Outcome, error: str = "") -> None:
     usage = Usage(10, 50)
     completion = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
-    display.ended([EndedSample(completion, outcome)])
+    display.count(EndedSample(completion, outcome))
 
 
 def figures(display: EvaluationDisplay) -> str:
-    return " · ".join(filter(None, display.tally.figures()))
+    return " · ".join(filter(None, display.figures()))
 
 
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
+    in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 5.0, [], {})
+    budget.cost = 1.25
     with EvaluationDisplay() as display:
         display.begin(100, 20, in_flight, budget, "1 row is damaged (row 3)")
         for _ in range(20):
             clock[0] += 1
             ended(display, Outcome.CORRECT)
-        display.retry()
+        in_flight.retries += 1
         ended(display, Outcome.ERROR, "timeout: x")
         display.note("stopping")
     lines = capsys.readouterr().err.splitlines()

@@ -45,9 +45,9 @@ def test_a_price_is_a_pair_or_an_entry_of_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3", "is neither two numbers"),
-        ("a/b", "is neither two numbers"),
-        ("/", "is neither two numbers"),
+        ("3", "is not two numbers from 0 on"),
+        ("a/b", "is not two numbers from 0 on"),
+        ("/", "is not two numbers from 0 on"),
         ("-1/2", "give IN/OUT in dollars"),
         ("nan/2", "give IN/OUT in dollars"),
         ("1/inf", "give IN/OUT in dollars"),
@@ -83,25 +83,32 @@ def test_choices_pay_a_prompt_once() -> None:
     ] * 3
 
 
+def budget(limit: float | None, answers: int = 0, tokens: int = 0, choices: int = 1) -> Budget:
+    """A dollar a token; each request is expected to cost one, before the first answer."""
+    requests = [request(0, sample, max_tokens=1) for sample in range(4 * choices)]
+    stored = {each.key: completion(each, 0, tokens) for each in requests[:answers]}
+    return Budget(Price(0.0, 1_000_000.0), limit, requests, stored, choices)
+
+
 def test_a_budget_counts_what_is_in_flight() -> None:
-    budget = Budget(Price(0.0, 1_000_000.0), cost=1.0, limit=4.0, expected=1.0)
-    assert budget.affordable(in_flight=2)
-    assert not budget.affordable(in_flight=3)
-    assert not budget.stopped  # it is known better when those have come
-    budget = Budget(Price(0.0, 1_000_000.0), cost=0.0, limit=4.0, expected=1.0)
-    budget.add(completion(request(), 1, 2))
-    assert budget.cost == 2.0
-    assert budget.affordable(0)  # 2 spent, 2 for the next
-    assert not budget.affordable(1)
-    budget.add(completion(request(), 1, 1))
-    assert not budget.affordable(0)
-    assert budget.stopped
-    several = Budget(Price(0.0, 1.0), cost=1.0, limit=4.0, expected=1.0, answers=4, samples=4)
-    assert several.affordable(in_flight=2)  # 1 spent on 4 answers: 1 for each request
-    assert not several.affordable(in_flight=3)
-    assert Budget(Price(1.0, 1.0), 0.0, 1.0, expected=5.0).affordable(0)  # one may find out
-    assert not Budget(Price(1.0, 1.0), 1.0, 1.0, expected=5.0).affordable(0)
-    assert Budget(Price(1.0, 1.0), 9.0, None, 5.0).affordable(1000)
+    spent = budget(4.0, answers=1, tokens=1)
+    assert spent.affordable(in_flight=2)
+    assert not spent.affordable(in_flight=3)
+    assert not spent.stopped  # it is known better when those have come
+    spent = budget(4.0)
+    spent.add(completion(request(), 1, 2))
+    assert spent.cost == 2.0
+    assert spent.affordable(0)  # 2 spent, 2 for the next
+    assert not spent.affordable(1)
+    spent.add(completion(request(), 1, 1))
+    assert not spent.affordable(0)
+    assert spent.stopped
+    several = budget(12.0, answers=4, tokens=1, choices=4)
+    assert several.affordable(in_flight=1)  # 4 spent on 4 answers: 4 for each request
+    assert not several.affordable(in_flight=2)
+    assert budget(0.5).affordable(0)  # one may find out
+    assert not budget(1.0, answers=1, tokens=1).affordable(0)
+    assert budget(None, answers=1, tokens=9).affordable(1000)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from gradeschool.models import endpoint, openai_api
 from gradeschool.models.choose import key_for
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.runs import send
-from gradeschool.runs.evaluate import Evaluation, run_job
+from gradeschool.runs.evaluate import Evaluation, evaluate
 from gradeschool.runs.job import Job, prepare
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad
@@ -64,7 +65,7 @@ def run(
         "faulty", protocol, dataset, samples=samples, temperature=0.7 if samples > 1 else 0.0,
         max_tokens=64, output=folder, **{"connections": 4, **options},
     )  # fmt: skip
-    return run_job(prepare(job, Endpoint(url, "faulty", key, seconds)))
+    return asyncio.run(evaluate(prepare(job, Endpoint(url, "faulty", key, seconds))))
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

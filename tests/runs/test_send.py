@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradeschool.completion import Completion, Decoding, Prompt
 from gradeschool.errors import FatalModelError, TransientError
-from gradeschool.models.base import Reply, Request
+from gradeschool.models.base import Model, Reply, Request
 from gradeschool.problem import Problem
 from gradeschool.runs import send as sending
 from gradeschool.runs.send import (
@@ -31,7 +31,7 @@ def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...]
     )
 
 
-class Scripted:
+class Scripted(Model):
     """Answers by a function of (request, number of the try)."""
 
     identity = name = "scripted"
@@ -40,12 +40,6 @@ class Scripted:
         self._answer = answer
         self.tries: dict[str, int] = {}
         self.running = self.most = 0
-
-    async def __aenter__(self) -> Scripted:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        pass
 
     async def complete(self, request: Request) -> list[Reply]:
         self.tries[request.key] = self.tries.get(request.key, 0) + 1
@@ -56,18 +50,12 @@ class Scripted:
         return [self._answer(request, self.tries[request.key])]
 
 
-def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], list[str]]:
+def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], int]:
+    """The completions of a run of `count` requests, and the number of its retries."""
     completions: list[Completion] = []
-    events: list[str] = []
-    dispatcher = Dispatcher(
-        model,
-        ConcurrencyLimiter(connections),
-        lambda _, completion: completions.append(completion),
-        lambda _: events.append("retry"),
-        "r",
-    )
+    dispatcher = Dispatcher(model, lambda _, row: completions.append(row), connections)
     asyncio.run(dispatcher.send_all([request(number) for number in range(count)]))
-    return completions, events
+    return completions, dispatcher.in_flight.retries
 
 
 @pytest.fixture(autouse=True)
@@ -77,10 +65,10 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_request_is_asked_once_within_the_connections() -> None:
     model = Scripted(lambda request, tries: Reply(f"#### {request.sample}"))
-    completions, events = sent(model, 50, connections=7)
+    completions, retries = sent(model, 50, connections=7)
     assert sorted(item.key for item in completions) == sorted(f"k{n}" for n in range(50))
     assert model.most == 7
-    assert not events
+    assert retries == 0
 
 
 def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> None:
@@ -90,12 +78,12 @@ def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> N
         return Reply("ok")
 
     model = Scripted(answer)
-    completions, events = sent(model, 4)
+    completions, retries = sent(model, 4)
     by_key = {item.key: item for item in completions}
     assert by_key["k1"].error == "http 500: HTTP 500"
     assert by_key["k2"].text == "ok"
     assert model.tries == {"k0": 1, "k1": sending.TRIES, "k2": 3, "k3": 1}
-    assert len(events) == sending.TRIES - 1 + 2
+    assert retries == sending.TRIES - 1 + 2
 
 
 def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sample() -> None:
@@ -113,7 +101,7 @@ def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
         raise OSError("disk")
 
     model = Scripted(lambda request, tries: Reply("ok"))
-    dispatcher = Dispatcher(model, ConcurrencyLimiter(3), record, lambda _: None, "r")
+    dispatcher = Dispatcher(model, record, 3)
     with pytest.raises(OSError, match="disk"):
         asyncio.run(dispatcher.send_all([request(number) for number in range(9)]))
 

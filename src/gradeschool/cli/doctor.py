@@ -38,7 +38,7 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     chosen = None if protocol is None else get_protocol(protocol)
 
     async def ask() -> tuple[Probe, list[ServerFinding]]:
-        async with endpoint_of(endpoint, timeout, Probe) as probe:
+        async with endpoint_of(endpoint, Probe, timeout) as probe:
             return probe, await examine(probe)
 
     probe, findings = asyncio.run(ask())

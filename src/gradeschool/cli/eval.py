@@ -241,7 +241,7 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
 
     from gradeschool.problem import several_golds
     from gradeschool.reports.progress import EvaluationDisplay
-    from gradeschool.runs.evaluate import RunProgress, run_job
+    from gradeschool.runs.evaluate import RunProgress, evaluate
 
     if text := several_golds(work.plan.problems):
         warn(text)
@@ -257,7 +257,7 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
             log = EvaluationLog(loggers, work.folder, display.message, display.alert)
             watchers.append(stack.enter_context(log))
         try:
-            return run_job(work, *watchers)
+            return asyncio.run(evaluate(work, *watchers))
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped immediately; completions are kept in {work.folder}")
             sys.exit(130)

@@ -20,11 +20,12 @@ from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, scores_of
-from gradeschool.models.base import Reply, Request
+from gradeschool.models.base import Model, Reply, Request
 from gradeschool.protocol import Protocol
 from gradeschool.reports.loggers import LOGGERS, EvaluationLog, check_loggers
 from gradeschool.reports.progress import EvaluationDisplay
-from gradeschool.runs.evaluate import RunProgress, run_job
+from gradeschool.runs.evaluate import RunProgress
+from gradeschool.runs.evaluate import evaluate as evaluate_job
 from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
@@ -34,7 +35,7 @@ FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
 
 
-class CallableModel:
+class CallableModel(Model):
     """A function as a model: it takes a text or chat messages and returns the completion's text.
 
     An async function is awaited; other functions are called in threads. OSError (such as timeouts
@@ -47,13 +48,6 @@ class CallableModel:
         self.function = function
         self.name = name
         self.identity = f"callable/{name}"
-
-    async def __aenter__(self) -> CallableModel:
-        """Nothing to open."""
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Nothing to close."""
 
     async def complete(self, request: Request) -> list[Reply]:
         """Call the function. Raises TransientError, and InputError if it returns no text."""
@@ -180,7 +174,7 @@ def _evaluate_in(
         if loggers:
             log = EvaluationLog(loggers, folder, display.message, display.alert)
             watchers.append(stack.enter_context(log))
-        evaluation = run_job(work, *watchers)
+        evaluation = asyncio.run(evaluate_job(work, *watchers))
     for text in evaluation.cautions():
         logging.getLogger("gradeschool").warning(text)
     if evaluation.fatal is not None:

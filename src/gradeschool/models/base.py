@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, Self
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
@@ -61,33 +62,38 @@ class Reply:
     logprob: float | None = None
 
 
-class Model(Protocol):
+class Model:
     """A source of completions, used as an async context manager around a run.
 
-    A model may have two more attributes: `connections`, the number of requests that it takes at a
-    time (without it the number is adapted to the server), and `stop()`, which gives up the requests
-    in flight because they cost nothing to repeat.
+    name: for people and file names. identity: everything that determines the answers (provider,
+    model name, address); it is part of every key, and never contains a secret. connections: the
+    number of requests that it takes at a time, None to adapt the number to the server.
     """
 
-    @property
-    def name(self) -> str:
-        """Return the model's name, for people and file names."""
+    name: str
+    identity: str
+    connections: int | None = None
 
-    @property
-    def identity(self) -> str:
-        """Return everything that determines the answers: provider, model name, address.
-
-        It is part of every key, and never contains a secret.
-        """
-
-    async def __aenter__(self) -> Model:
+    async def __aenter__(self) -> Self:
         """Open connections."""
+        return self
 
     async def __aexit__(self, *exc: object) -> None:
         """Close connections."""
 
     async def complete(self, request: Request) -> list[Reply]:
         """Return the replies to the first samples of a request, at least one; raises ModelError."""
+        raise NotImplementedError
+
+    async def facts(self) -> dict[str, str]:
+        """Return what is known of the engine: engine (its name), version, precision, and so on.
+
+        Never raises: facts that a server does not report are left out.
+        """
+        return {}
+
+    def stop(self) -> None:
+        """Give up the requests in flight if they cost nothing to repeat."""
 
 
 # Ended requests of one sample, each with its reply or its error.
@@ -108,7 +114,7 @@ class Engine(Protocol):
         """
 
 
-class Collector:
+class Collector(Model):
     """Collects the requests in flight for an engine, which writes them in a thread.
 
     load: returns the engine; called in the thread before the first request.
@@ -144,7 +150,7 @@ class Collector:
         for end in list(self._ends.values()):
             end.cancel()
 
-    async def close(self) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         """Stop, wait for the thread, and release the engine."""
         self.stop()
         if self._writing is not None:
@@ -167,7 +173,13 @@ class Collector:
                 results = self._engine.write(self._take)
                 while (ended := await run(next, results, None)) is not None:
                     for request, reply in ended:
-                        self._finish(request, reply)
+                        end = self._ends.get(id(request))
+                        if end is None or end.done():
+                            continue
+                        if isinstance(reply, ModelError):
+                            end.set_exception(reply)
+                        else:
+                            end.set_result(reply)
                     if self._stopping.is_set():
                         await run(results.close)
                         break
@@ -177,11 +189,13 @@ class Collector:
                 if not end.done():
                     end.set_exception(error)
 
-    def _finish(self, request: Request, reply: Reply | ModelError) -> None:
-        end = self._ends.get(id(request))
-        if end is None or end.done():
-            return
-        if isinstance(reply, ModelError):
-            end.set_exception(reply)
-        else:
-            end.set_result(reply)
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """Return the versions of these packages as the fact `version`, {} if none is installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = []
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return {"version": ", ".join(versions)} if versions else {}

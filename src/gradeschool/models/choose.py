@@ -26,8 +26,6 @@ FORMS = (
     f"tiny, {ENDPOINTS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
-
-HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
 # OpenAI-compatible addresses of providers.
 COMPATIBLE = {
     "anthropic": "https://api.anthropic.com/v1",
@@ -41,27 +39,27 @@ COMPATIBLE = {
     "fireworks": "https://api.fireworks.ai/inference/v1",
     "xai": "https://api.x.ai/v1",
 }
+# How the names of well-known models begin, and who serves them.
 FAMILIES = {
     **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
     "claude": "anthropic",
     "gemini": "gemini",
-    "mistral": "mistral",
-    "grok": "xai",
 }
+HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
+HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
 # The options of `Job.options` that each kind of model takes; "" are servers.
-OF_SERVERS = ("thinking", "reasoning_effort", "extra_body", "headers")
+THINKING = ("thinking", "reasoning_effort")
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
-    "": OF_SERVERS,
-    "llama.cpp": ("thinking", "reasoning_effort", "extra_body", "engine_args"),
+    "": (*THINKING, "extra_body", "headers"),
+    **dict.fromkeys(("llama.cpp", "tiny"), (*THINKING, "extra_body", "engine_args")),
     "vllm": ("engine_args",),
-    **dict.fromkeys(NATIVE, ("thinking", "reasoning_effort")),
+    **dict.fromkeys(NATIVE, THINKING),
     **dict.fromkeys(("transformers", "recorded"), ()),
 }
 # Paths under /v1 that are not names of models.
 REQUEST_PATHS = ("chat/completions", "completions", "models")
-HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
 
 
 def choose_model(
@@ -84,14 +82,19 @@ def choose_model(
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
-    is_llama = spec == "tiny" or provider == "llama.cpp"
-    accepted = ACCEPTED["llama.cpp" if is_llama else provider if provider in ACCEPTED else ""]
-    if refused := [option for option in options if option not in accepted]:
-        names = ", ".join(f"--{option.replace('_', '-').removesuffix('s')}" for option in refused)
-        raise InputError(f"-m {shown_address(spec)} takes no {names}; leave it out")
+    accepted = ACCEPTED.get(provider, ACCEPTED[""])
+    for option in options:
+        if option not in accepted:
+            flag = f"--{option.replace('_', '-').removesuffix('s')}"
+            raise InputError(f"-m {shown_address(spec)} takes no {flag}; leave it out")
+    if calculator and name and provider in (*NATIVE, "recorded"):
+        raise InputError(f"{provider}/ models cannot use the calculator; leave out --calculator")
+    if spec == "tiny" or (provider == "llama.cpp" and name):
+        from gradeschool.models.llama_cpp import LlamaCppModel
+
+        file, label = (TINY_FILE, "tiny") if spec == "tiny" else (Path(name).expanduser(), "")
+        return LlamaCppModel(file, label, seconds, options, calculator)
     if provider == "recorded" and name:
-        if calculator:
-            raise InputError("a recorded model cannot use the calculator; leave out --calculator")
         from gradeschool.models.recorded import RecordedModel
 
         return RecordedModel(name, problems, dataset)
@@ -103,48 +106,45 @@ def choose_model(
         from gradeschool.models.vllm_model import VllmModel
 
         return VllmModel(name, calculator, options.get("engine_args"))
-    if spec == "tiny" or (provider == "llama.cpp" and name):
-        from gradeschool.models.llama_cpp import LlamaCppModel
-
-        llama: type[LlamaCppModel] = LlamaCppModel
-        if calculator:
-            from gradeschool.models.calculator_endpoint import CalculatorLlamaCpp as llama
-        if spec == "tiny":
-            return llama(TINY_FILE, "tiny", seconds, options)
-        return llama(Path(name).expanduser(), seconds=seconds, options=options)
     if provider in NATIVE and name:
         from gradeschool.models.native import NativeModel
 
-        if calculator:
-            raise InputError(f"{provider} answers only chats; leave out --calculator")
         return NativeModel(provider, name, seconds, options)
     from gradeschool.models.endpoint import Endpoint
 
-    endpoint: type[Endpoint] = Endpoint
-    if calculator:
-        from gradeschool.models.calculator_endpoint import CalculatorEndpoint as endpoint
-    return endpoint_of(spec, seconds, endpoint, options)
+    return endpoint_of(spec, Endpoint, seconds, options, calculator)
 
 
-def endpoint_of(
-    spec: str, seconds: float, kind: type[E], options: Mapping[str, Any] = NO_OPTIONS
-) -> E:
-    """Return the endpoint named on the command line; raises InputError for an unknown form."""
+def endpoint_of(spec: str, kind: type[E], *settings: Any) -> E:
+    """Return the endpoint named on the command line; raises InputError for an unknown form.
+
+    settings: the other arguments of `kind`, from `seconds` on.
+    """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
     if spec.lower().startswith(("http://", "https://")):
-        base, name = _split(spec)
-        return kind(base, name, key_for(base), seconds, options)
+        from gradeschool.models.endpoint import address_parts
+
+        if "?" in spec or "#" in spec:
+            address_parts(spec)  # raises: a key may be in it
+        base, slash, name = spec.partition("/v1/")
+        name = name.strip("/")
+        if name in REQUEST_PATHS:
+            raise InputError(
+                f"{shown_address(spec)!r} is the address of requests; give "
+                f"{shown_address(base)}/v1 or {shown_address(base)}/v1/NAME"
+            )
+        base = f"{base}/v1" if slash else spec.rstrip("/")
+        return kind(base, name, key_for(base), *settings)
     if provider == "openai" and name:
         base = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         key = os.environ.get("OPENAI_API_KEY", "")
         if not key and base == OPENAI_URL:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
-        return kind(base, name, key, seconds, options)
-    probed = kind.__name__ == "Probe"
-    forms = ENDPOINTS if probed else FORMS
-    guesses = " or ".join(_guesses(spec, compatible=probed))
-    hint = f"did you mean {guesses}?" if guesses else f"give {forms}"
+        return kind(base, name, key, *settings)
+    is_probe = kind.__name__ == "Probe"
+    guesses = " or ".join(_guesses(spec, compatible=is_probe))
+    hint = f"did you mean {guesses}?" if guesses else f"give {ENDPOINTS if is_probe else FORMS}"
     raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
 
 
@@ -156,10 +156,9 @@ def key_for(base: str) -> str:
     from gradeschool.models.endpoint import address_parts
 
     value, parts = os.environ.get("GRADESCHOOL_API_KEY", ""), address_parts(base)
-    entries = KEY_OF_HOST.findall(value)
-    if not entries:
+    keys = dict(KEY_OF_HOST.findall(value))
+    if not keys:
         return value
-    keys = dict(entries)
     for key in keys.values():
         register_key(key)
     return keys.get(parts.netloc) or keys.get(parts.hostname or "") or ""
@@ -185,32 +184,15 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
         return [f"transformers/{name}"]
     if provider == "ollama" and name:
         return [f"http://localhost:11434/v1/{name}"]
-    if provider in NATIVE and name and not compatible:
+    if not name:
+        starts = (family for family in FAMILIES if provider.startswith(family))
+        provider, name = FAMILIES.get(next(starts, ""), ""), spec
+        if provider == "openai":
+            return [f"openai/{name}"]
+    if provider in NATIVE and not compatible:
         return [f"{provider}/{name}"]
-    if provider in COMPATIBLE and name:
+    if provider in COMPATIBLE:
         return [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE[provider]}"]
-    for family, company in FAMILIES.items():
-        if provider.startswith(family) and not name:
-            if company in NATIVE and not compatible:
-                return [f"{company}/{spec}"]
-            address = COMPATIBLE.get(company)
-            return [f"openai/{spec}" + (f" with OPENAI_BASE_URL={address}" if address else "")]
-    if name and "/" not in name and ":" not in provider:
+    if provider and "/" not in name and ":" not in provider:
         return [f"openai/{spec}", f"transformers/{spec}"]
     return close_names(spec, ("tiny",))
-
-
-def _split(url: str) -> tuple[str, str]:
-    """Split "http://host/v1/NAME" into base and name; raises InputError for a request's address."""
-    if "?" in url or "#" in url:
-        from gradeschool.models.endpoint import address_parts
-
-        address_parts(url)  # raises: a key may be in it
-    base, slash, name = url.partition("/v1/")
-    name = name.strip("/")
-    if name in REQUEST_PATHS:
-        raise InputError(
-            f"{shown_address(url)!r} is the address of requests; give {shown_address(base)}/v1 or "
-            f"{shown_address(base)}/v1/NAME"
-        )
-    return (f"{base}/v1", name) if slash else (url.rstrip("/"), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
@@ -14,15 +15,18 @@ from weakref import WeakSet
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
+from gradeschool.calculator import CLOSE, OPEN, annotation_end
+from gradeschool.completion import Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.masking import masked, register_key, shown_address
-from gradeschool.models.base import Reply, Request
+from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
+    NEUTRAL,
+    NEUTRAL_HOSTS,
     NEW_LENGTH,
     NO_SETTING,
     classify,
-    neutral_for,
     object_in,
     refused_fields,
     replies_in,
@@ -32,12 +36,20 @@ from gradeschool.models.openai_api import (
 T = TypeVar("T")
 CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
+FACTS_SECONDS = 5.0  # to wait for a server's facts
+LONGEST_FACT = 100  # characters of a server's fact
 LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A starting server answers 503 for a while: seconds between requests for its list of models.
 STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 NO_OPTIONS: Mapping[str, Any] = {}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+# Servers' names for themselves in /v1/models ("owned_by").
+LLAMA_CPP = "llama.cpp"
+ENGINES = {"llamacpp": LLAMA_CPP, "vllm": "vLLM", "sglang": "SGLang", "library": "Ollama"}
+# HTTP requests per completion with the calculator; GSM8K's solutions have 15 annotations at most.
+MOST_REQUESTS = 64
+SEED_STEP = 1_000_003  # each of these requests has its own seed
 # The connection of the current task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
 
@@ -72,7 +84,7 @@ class GuardedConnector(aiohttp.TCPConnector):
     """Connections that never give an old reply to a new request.
 
     A connection that received bytes while idle is closed. The reader of a reply also closes its
-    connection, unless the reply certainly belongs to the request (`Endpoint._checked`).
+    connection, unless the reply certainly belongs to the request (`Endpoint._complete_once`).
     """
 
     async def connect(self, *arguments: Any, **options: Any) -> Any:
@@ -95,12 +107,13 @@ class Response(NamedTuple):
     connection: ResponseHandler
 
 
-class Endpoint:
+class Endpoint(Model):
     """One model behind one base address.
 
     base: address up to and including "/v1". model: the name to send; "" uses the only model that
     the server lists. key: sent as bearer token if not empty; kept out of every message and file,
     even if the server repeats it. seconds: timeout of one request. options: as in `Job.options`.
+    calculator: insert the results of annotations while the model writes, see `complete`.
     """
 
     def __init__(
@@ -110,44 +123,36 @@ class Endpoint:
         key: str,
         seconds: float = TOTAL_SECONDS,
         options: Mapping[str, Any] = NO_OPTIONS,
+        calculator: bool = False,
     ) -> None:
-        address_parts(base)
+        host = address_parts(base).hostname
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(
                 "the API key contains characters that no HTTP header allows; set it again"
             )
-        register_key(key)
-        self.base = base.rstrip("/")
-        self.model = model
-        self.seconds = seconds
+        self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
+        self.calculator = calculator
         self._key = key
         self._headers = dict(options.get("headers", ()))
-        for value in self._headers.values():
-            register_key(value)
+        for secret in (key, *self._headers.values()):
+            register_key(secret)
         thinking = thinking_fields(base, options.get("thinking"), options.get("reasoning_effort"))
         self._extra = {**thinking, **options.get("extra_body", {})}
         self._session: aiohttp.ClientSession | None = None
-        self._neutral: dict[str, float] = neutral_for(base)
+        self._neutral = {} if host in NEUTRAL_HOSTS else dict(NEUTRAL)
         # Fields that the server has refused.
         self._refused: frozenset[str] = frozenset()
         # Ids of replies, the connections that have had a reply, and whether these are reused.
         self._ids: set[int] = set()
         self._reuses = True
         self._trusted: WeakSet[ResponseHandler] = WeakSet()
+        self._describe(model, f"{model} at {self.base}")
 
-    @property
-    def identity(self) -> str:
-        """Return model and address, and the fields that the user adds to each request."""
-        return f"{self.model} at {self.base}{self._added}"
-
-    @property
-    def _added(self) -> str:
-        return f" with {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self.model
+    def _describe(self, name: str, source: str) -> None:
+        """Set name and identity: the source, and the fields that the user adds to each request."""
+        added = f" with {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
+        self.name = f"{name}+calculator" if self.calculator and name else name
+        self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
 
     @property
     def shows_its_key(self) -> bool:
@@ -160,22 +165,22 @@ class Endpoint:
         headers = {"Accept-Encoding": "identity", **self._headers}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
             connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
-            proxy=proxy,
+            proxy=proxy_for(self.base),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         if not self.model:
             try:
-                self.model = await self._only_model()
+                self.model = await self._find_model()
             except BaseException:  # including cancellation: `__aexit__` is not called then
                 await self._session.close()
                 raise
+            self._describe(self.model, f"{self.model} at {self.base}")
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -183,13 +188,84 @@ class Endpoint:
         if self._session is not None:
             await self._session.close()
 
+    async def facts(self) -> dict[str, str]:
+        """Return the facts in the server's list of models.
+
+        llama.cpp's server does not report its cache and attention: both are UNKNOWN.
+        """
+        facts: dict[str, str] = {}
+        with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
+            async with asyncio.timeout(FACTS_SECONDS):
+                listed = (await self.call("GET", "/models", None))["data"]
+            for entry in listed:
+                if entry["id"] == self.model:
+                    engine = ENGINES.get(str(entry.get("owned_by", "")), "")
+                    precision = str((entry.get("meta") or {}).get("ftype", ""))
+                    precision = precision.removeprefix("(guessed) ").removeprefix("all ")
+                    facts |= {"engine": engine} if engine else {}
+                    facts |= {"precision": precision[:LONGEST_FACT]} if precision else {}
+                    break
+        if facts.get("engine") == LLAMA_CPP:
+            from gradeschool.formats.settings import UNKNOWN
+
+            facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
+        return facts
+
     async def complete(self, request: Request) -> list[Reply]:
+        """Request all samples in one HTTP request; return the replies to the first ones.
+
+        With the calculator (completion prompts only), the reply to the first sample is returned,
+        with the usage of all its HTTP requests: each has the stop string ">>", the text after the
+        "=" of the open annotation is replaced by the calculator's result, and the next request
+        continues from there. The stop string is not "=", because every other "=" is outside an
+        annotation ("5 * 3 = <<5*3=15>>15"), and no field that all servers send distinguishes a stop
+        at "=" from the end of the text; an open annotation is certain. Raises ModelError.
+        """
+        if not self.calculator:
+            return await self._complete_once(request)
+        decoding, prompt = request.decoding, request.prompt.text or ""
+        limit = left = decoding.max_tokens
+        text, spent = "", Usage(0, 0)
+        for number in range(MOST_REQUESTS):
+            seed = None if decoding.seed is None else decoding.seed + number * SEED_STEP
+            stop = (*decoding.stop, CLOSE)
+            part = replace(
+                request.part(0, 1),
+                prompt=Prompt(text=prompt + text),
+                decoding=replace(decoding, max_tokens=left, stop=stop, seed=seed),
+            )
+            try:
+                (reply,) = await self._complete_once(part)
+            except ModelError as error:
+                prompts, texts = (count or 0 for count in error.usage)
+                error.usage = _sum(spent, Usage(prompts, texts))
+                raise
+            spent = _sum(spent, reply.usage)
+            text, ended = close_annotation(text + reply.text, len(text), reply.finish)
+            if limit is not None:
+                left = max(0, limit - (spent.completion_tokens or 0))
+            if ended or left == 0:
+                finish = reply.finish if ended else Finish.LENGTH
+                return [replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)]
+        endless = ModelError(
+            "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
+        )
+        endless.usage = spent
+        raise endless
+
+    async def _complete_once(self, request: Request) -> list[Reply]:
         """Request all samples in one HTTP request; return the replies to the first ones.
 
         A request that is refused is repeated without the fields that may be the reason. Only if it
         is then answered, later requests leave them out too. A server that refuses `n`, or returns
         fewer choices, gets one request per sample from then on. The usage of several samples is
-        that of the first; the usage of the others is unknown. Raises ModelError.
+        that of the first; the usage of the others is unknown.
+
+        A server, or a proxy in between, may send a reply twice or late, and the next request on the
+        connection would accept it. So a connection is reused only after a reply with a new id. A
+        reply on a reused connection without an id or with a known id is refused, and the request is
+        sent again on another connection. From then on no connection is reused: some servers draw
+        ids from few numbers (Ollama from 999). Raises ModelError.
         """
         refused = self._refused
         while True:
@@ -200,64 +276,55 @@ class Endpoint:
             if response.status == 200:
                 break
             error = classify(response.status, response.headers, response.raw, self.base)
-            if response.status not in {400, 422}:
-                raise error
-            more = refused_fields(response.raw, body)
+            more = refused_fields(response.raw, body) if response.status in {400, 422} else None
             if not more:
                 raise error
             refused |= more
         self._refused |= refused
-        answer = self._checked(response)
-        replies = replies_in(answer, sent)
-        if len(answer["choices"]) < len(sent.keys):
-            self._refused |= {"n"}
-        words = tuple(f"{name} refused" for name in sorted(refused.difference(NO_SETTING)))
-        if not words:
-            return replies
-        return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
-
-    def _checked(self, response: Response) -> dict[str, Any]:
-        """Return the object of a reply that certainly belongs to its request.
-
-        A server, or a proxy in between, may send a reply twice or late, and the next request on the
-        connection would accept it. So a connection is reused only after a reply with a new id. A
-        reply on a reused connection without an id or with a known id is refused, and the request is
-        sent again on another connection. From then on no connection is reused: some servers draw
-        ids from few numbers (Ollama from 999). Raises TransientError.
-        """
         try:
-            body = object_in(response.raw)
+            answer = object_in(response.raw)
         except TransientError:
             response.connection.close()
             raise
-        id = body.get("id")
+        id = answer.get("id")
         digest = hash(str(id))
         is_new = isinstance(id, str) and id != "" and digest not in self._ids
         self._ids.add(digest)
         if is_new and self._reuses:
             self._trusted.add(response.connection)
-            return body
-        response.connection.close()
-        if not is_new and response.connection in self._trusted:
-            self._reuses = False
-            raise TransientError(
-                "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
-            )
-        return body
+        else:
+            response.connection.close()
+            if not is_new and response.connection in self._trusted:
+                self._reuses = False
+                raise TransientError(
+                    "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
+                )
+        replies = replies_in(answer, sent)
+        if len(answer["choices"]) < len(sent.keys):
+            self._refused |= {"n"}
+        words = tuple([f"{name} refused" for name in sorted(refused.difference(NO_SETTING))])
+        if not words:
+            return replies
+        return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
 
     async def call(
         self, method: str, path: str, data: bytes | aiohttp.FormData | None
     ) -> dict[str, Any]:
         """Return the JSON object from another address of this server; raises ModelError."""
-        return object_in((await self._fetch(method, path, data)).raw)
+        return object_in((await self.fetch(method, path, data)).raw)
 
-    async def download(self, path: str, target: BinaryIO) -> None:
-        """Write the answer of another address of this server to a file, whatever its size."""
-        await self._fetch("GET", path, None, target)
+    async def fetch(
+        self,
+        method: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        target: BinaryIO | None = None,
+    ) -> Response:
+        """Return the reply of another address of this server; raises ModelError unless it is a 200.
 
-    async def _fetch(self, *request: Any) -> Response:
-        """Return the reply to `_send` of these arguments; raises ModelError unless it is a 200."""
-        response = await self._send(*request)
+        target: a file to which the body is written instead, whatever its size.
+        """
+        response = await self._send(method, path, data, target)
         response.connection.close()
         if response.status != 200:
             raise classify(response.status, response.headers, response.raw, self.base)
@@ -270,30 +337,28 @@ class Endpoint:
         """
         refused = self._refused if refused is None else refused
         prompt, decoding = request.prompt, request.decoding
-        fields: dict[str, Any] = {"model": self.model}
+        body: dict[str, Any] = {"model": self.model}
         if prompt.text is not None:
-            fields["prompt"] = prompt.text
+            body["prompt"] = prompt.text
         else:
-            fields["messages"] = prompt.as_messages()
+            body["messages"] = prompt.as_messages()
             if prompt.prefix is not None:
-                fields |= {"continue_final_message": True, "add_generation_prompt": False}
+                body |= {"continue_final_message": True, "add_generation_prompt": False}
         options = {
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
             NEW_LENGTH if LENGTH in refused else LENGTH: decoding.max_tokens,
             "stop": list(decoding.stop) or None,
-            "seed": None if decoding.seed is None else decoding.seed + request.sample,
+            "seed": None if decoding.seed is None else decoding.seed + request.samples[0],
             "n": len(request.keys) if len(request.keys) > 1 else None,
+            **self._neutral,
         }
-        options |= self._neutral
-        chosen = {
-            name: value
-            for name, value in options.items()
-            if value is not None and name not in refused
-        }
-        return {**fields, **chosen, **self._extra}
+        for name, value in options.items():
+            if value is not None and name not in refused:
+                body[name] = value
+        return body | self._extra
 
-    async def _only_model(self) -> str:
+    async def _find_model(self) -> str:
         """Return the name of the one model that is served.
 
         Raises TransientError if no server answers or its errors last longer than STARTING_WAITS,
@@ -301,20 +366,26 @@ class Endpoint:
         """
         served, status = [], 200
         try:
-            reply = await self._patient_call("/models")
+            reply = await with_retries(
+                lambda: self.call("GET", "/models", None), STARTING_WAITS, is_status
+            )
             listed = reply.get("data")
             entries = listed if isinstance(listed, list) else []
             served = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
-        except FatalModelError as error:
-            if error.cause != "http 404":
-                raise
-            status = 404
         except TransientError as error:
             if error.cause == "cannot connect":
                 raise TransientError(error.cause, f"{error} (is the server running?)") from error
+            if is_status(error):
+                raise TransientError(
+                    error.cause,
+                    f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
+                    "again later, or add /NAME to the address",
+                ) from error
             if error.cause != "bad response":
                 raise
         except ModelError as error:
+            if isinstance(error, FatalModelError) and error.cause != "http 404":
+                raise
             status = int(error.cause.removeprefix("http "))
         if len(served) == 1 and isinstance(served[0], str) and served[0]:
             return served[0]
@@ -323,21 +394,6 @@ class Endpoint:
         has_version = urlsplit(self.base).path.endswith("/v1")
         advice = "add /NAME to the address" if has_version else f"give {self.base}/v1"
         raise InputError(f"{self.base} does not serve exactly one model: {names}; {advice}")
-
-    async def _patient_call(self, path: str) -> dict[str, Any]:
-        """Return the object at an address, with retries; raises TransientError if they all fail."""
-        try:
-            return await with_retries(
-                lambda: self.call("GET", path, None), STARTING_WAITS, is_status
-            )
-        except TransientError as error:
-            if not is_status(error):
-                raise
-            raise TransientError(
-                error.cause,
-                f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
-                "again later, or add /NAME to the address",
-            ) from error
 
     async def _send(
         self,
@@ -399,6 +455,30 @@ class Endpoint:
             connection.close()
             headers = {name.lower(): masked(value) for name, value in reply.headers.items()}
         return Response(reply.status, headers, b"".join(parts), connection)
+
+
+def close_annotation(text: str, closed: int, finish: Finish) -> tuple[str, bool]:
+    """Insert the result into the open annotation at the end of a text, and close it.
+
+    closed: length of the text up to the last closed annotation. finish: why the server stopped.
+    Returns the text, and whether nothing follows it.
+    """
+    start = text.rfind(OPEN, closed)
+    if start < 0:
+        return text, True
+    equals = text.find("=", start)
+    if equals >= 0 and (result := annotation_end(text[: equals + 1])):
+        return text[: equals + 1] + result, finish is Finish.LENGTH
+    return (text + CLOSE, False) if finish is Finish.STOP else (text, True)
+
+
+def _sum(usage: Usage, addition: Usage) -> Usage:
+    """Add the usage of two requests; counts that a server does not send remain unknown."""
+    (prompt, text), (more_prompt, more_text) = usage, addition
+    return Usage(
+        None if prompt is None or more_prompt is None else prompt + more_prompt,
+        None if text is None or more_text is None else text + more_text,
+    )
 
 
 def address_parts(address: str, name: str = "the address") -> SplitResult:

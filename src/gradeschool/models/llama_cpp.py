@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.machine import cores
+from gradeschool.models.base import versions_of
 from gradeschool.models.chat_template import check_template
 from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
-from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
 from gradeschool.models.gguf_file import TINY_FILE, gguf_digest
 
 HOST = "127.0.0.1"
@@ -40,9 +40,10 @@ class LlamaCppModel(Endpoint):
         name: str = "",
         seconds: float = TOTAL_SECONDS,
         options: Mapping[str, Any] = NO_OPTIONS,
+        calculator: bool = False,
     ) -> None:
         needs_llama_cpp()
-        super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds, options)
+        super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds, options, calculator)
         self.arguments = dict(options.get("engine_args", {}))
         if unknown := self.arguments.keys() - ENGINE_ARGUMENTS:
             raise InputError(
@@ -52,27 +53,18 @@ class LlamaCppModel(Endpoint):
         if wrong := [item for item in self.arguments.items() if type(item[1]) is not int]:
             raise InputError(f"--engine-args {wrong[0][0]}={wrong[0][1]!r}: give a whole number")
         self.file = file
-        self._name = name or file.stem
-        self._identity = f"llama.cpp/{self._name} {gguf_digest(file)}"
+        name = name or file.stem
+        self._describe(
+            name, f"llama.cpp/{name} {gguf_digest(file)}"
+        )  # the address is another each time
         self._server: Any = None
 
-    @property
-    def identity(self) -> str:
-        """Return name and digest of the file; the address differs in each run."""
-        return f"{self._identity}{self._added}"
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self._name
-
-    @property
-    def engine(self) -> dict[str, str]:
-        """Return the facts of the engine (see `engine_facts`)."""
+    async def facts(self) -> dict[str, str]:
+        """Return the facts of the engine, and the precision of the weights."""
         settings = {"kv_cache": KV_CACHE, "flash_attention": FLASH_ATTENTION}
-        return {"engine": LLAMA_CPP, **versions_of("xllamacpp"), **settings}
+        return {**await super().facts(), **versions_of("xllamacpp"), **settings}
 
-    async def __aenter__(self) -> LlamaCppModel:
+    async def __aenter__(self) -> Self:
         """Load the model and start its server."""
         self._server = await asyncio.to_thread(serve, self.file, 0, self.arguments)
         self.base = f"{self._server.listening_address}/v1"
@@ -117,7 +109,8 @@ def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OP
     params.hostnames, params.port = [HOST], 0
     params.n_parallel = SLOTS
     params.n_ctx = SLOTS * arguments.get("context", SLOT_TOKENS)
-    threads = arguments.get("threads") or _threads(file)
+    # One thread for a small model, because llama.cpp's threads spin.
+    threads = arguments.get("threads") or (cores() if file.stat().st_size > SMALL_BYTES else 1)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     if "gpu_layers" in arguments:
         params.n_gpu_layers = arguments["gpu_layers"]
@@ -139,8 +132,3 @@ def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OP
         return server
     except (RuntimeError, ValueError) as error:
         raise InputError(f"llama.cpp cannot load {str(file)!r}: {error}") from error
-
-
-def _threads(file: Path) -> int:
-    """Return the number of threads: one for a small model, because llama.cpp's threads spin."""
-    return cores() if file.stat().st_size > SMALL_BYTES else 1

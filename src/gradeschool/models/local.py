@@ -10,7 +10,8 @@ from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
-from gradeschool.models.base import Collector, Engine
+from gradeschool.machine import best_device
+from gradeschool.models.base import Collector, Engine, versions_of
 
 # The length of a long chain of thought, for protocols without a limit.
 DEFAULT_TOKENS = 2048
@@ -45,7 +46,7 @@ class LocalModel(Collector):
         calculator: bool = False,
     ) -> None:
         require_packages(f"a model run here ({', '.join(needs)})", extra, *needs)
-        self.folder = model_folder(spec)
+        self.library, self.folder = library, model_folder(spec)
         _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{library}/{self.name} {files_digest(self.folder)}"
@@ -62,13 +63,17 @@ class LocalModel(Collector):
                 f"{protocol!r} needs; use a completion protocol, or a chat model"
             )
 
-    async def __aenter__(self) -> LocalModel:
-        """Do nothing: the model is loaded at the first request."""
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Release the model."""
-        await self.close()
+    async def facts(self) -> dict[str, str]:
+        """Return the library, its version and the precision."""
+        device = best_device()  # imports torch, which the run loads anyway
+        precision = precision_on(device, weights_of(self.folder))
+        if self.library == "vllm":
+            precision = "bfloat16" if device == "cuda" else "float32"
+        return {
+            "engine": self.library,
+            **versions_of(self.library, "torch"),
+            "precision": precision,
+        }
 
 
 def precision_on(device: str, weights: int) -> str:

@@ -60,11 +60,6 @@ NO_SETTING = (LENGTH, "n")
 ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
 
 
-def neutral_for(base: str) -> dict[str, float]:
-    """Return the neutral fields to send to a server at this address."""
-    return {} if urlsplit(base).hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
-
-
 def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields of a body without which a 400 or 422 may not be repeated.
 
@@ -93,7 +88,7 @@ def error_text(raw: bytes) -> str:
     """Return what the body of an error says, without a request that it repeats."""
     text = raw.decode("utf-8", "replace")
     try:
-        return " ".join(_sayings(json.loads(text, parse_int=_bounded))) or text
+        return " ".join(_sayings(json.loads(text))) or text
     except (ValueError, RecursionError):
         return text
 
@@ -113,6 +108,7 @@ TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 # Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
 OVERLOADED_STATUSES = {429, 502, 503, 504, 529}
 LONGEST_WAIT = 120.0
+NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?")
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1  # a larger count is not a count
@@ -153,7 +149,9 @@ def object_in(raw: bytes) -> dict[str, Any]:
         try:
             body = json.loads(text)
         except ValueError:  # not JSON, or an integer of thousands of digits, such as a token count
-            body = json.loads(text, parse_int=_bounded)
+            body = json.loads(
+                text, parse_int=lambda digits: int(digits) if len(digits) < 20 else -1
+            )
         body = masked_values(body)
     except (ValueError, RecursionError) as error:
         start = masked(repr(raw[:60]))
@@ -170,11 +168,6 @@ def checked_body(body: Any) -> dict[str, Any]:
     return body
 
 
-def _bounded(digits: str) -> int:
-    """Return an integer of JSON; Python refuses to parse thousands of digits."""
-    return int(digits) if len(digits) < 20 else -1
-
-
 def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
     """Return the completions in a parsed body: at least one, and at most one per sample.
 
@@ -186,19 +179,19 @@ def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise TransientError("bad response", "the reply has no choices")
-    if not all(isinstance(choice, Mapping) for choice in choices):
-        raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
-    places = [choice.get("index") for choice in choices]
-    if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
-        choices.sort(key=lambda choice: int(choice["index"]))
+    for choice in choices:
+        if not isinstance(choice, Mapping):
+            raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
+    if len(choices) > 1:
+        places = [choice.get("index") for choice in choices]
+        if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
+            choices.sort(key=lambda choice: int(choice["index"]))
     counts = body.get("usage")
-    counts = counts if isinstance(counts, Mapping) else {}
-    usage = Usage(
-        *(
-            count if type(count := counts.get(name)) is int and 0 <= count <= MOST_TOKENS else None
-            for name in ("prompt_tokens", "completion_tokens")
-        )
-    )
+    tokens: list[int | None] = []
+    for name in ("prompt_tokens", "completion_tokens"):
+        count = counts.get(name) if isinstance(counts, Mapping) else None
+        tokens.append(count if type(count) is int and 0 <= count <= MOST_TOKENS else None)
+    usage = Usage(*tokens)
     model = body.get("model")
     model = model[:LONGEST_NAME] if isinstance(model, str) else ""
     replies: list[Reply] = []
@@ -255,9 +248,8 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
         deviations.append("prefix repeated")
-    cuts = [place for stop in request.decoding.stop if (place := text.find(stop)) >= 0]
-    if cuts:
-        text, finish = text[: min(cuts)], Finish.STOP
+    if places := [place for stop in request.decoding.stop if (place := text.find(stop)) >= 0]:
+        text, finish = text[: min(places)], Finish.STOP
         deviations.append("stop string left in")
     if not text.strip():
         matched = choice.get("stop_reason") in request.decoding.stop  # vLLM and SGLang
@@ -351,7 +343,11 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
     """Return the error for a status other than 200: retry, fail the sample, or stop the run."""
     text = raw.decode("utf-8", "replace")
-    cause, message = f"http {status}", f"HTTP {status} from {base}: {_error_text(text)}"
+    try:
+        shown = _shown(masked_values(json.loads(text)))
+    except (ValueError, RecursionError):
+        shown = masked(repr(text[:80]))
+    cause, message = f"http {status}", f"HTTP {status} from {base}: {shown}"
     if status in {401, 403}:
         return FatalModelError(cause, f"{message}; the server refuses the API key")
     if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
@@ -374,34 +370,19 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
     The value is in seconds or an HTTP date; at most LONGEST_WAIT is returned, None without a value.
     """
-    if milliseconds := headers.get("retry-after-ms"):
-        seconds = _number(milliseconds)
-        if seconds is not None:
-            return min(max(seconds / 1000, 0.0), LONGEST_WAIT)
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    seconds = _number(value)
-    if seconds is None:
+    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "").strip()
+    if NUMBER.fullmatch(milliseconds):
+        seconds = float(milliseconds) / 1000
+    elif NUMBER.fullmatch(value):
+        seconds = float(value)
+    else:
         try:
             date = parsedate_to_datetime(value)
             date = date if date.tzinfo else date.replace(tzinfo=UTC)
             seconds = (date - (now or datetime.now(UTC))).total_seconds()
-        except (ValueError, TypeError, OverflowError):  # not a date, or out of range
+        except (ValueError, TypeError, OverflowError):  # no value, not a date, or out of range
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT)
-
-
-def _number(text: str) -> float | None:
-    text = text.strip()
-    return float(text) if len(text) < 20 and text.replace(".", "", 1).isdecimal() else None
-
-
-def _error_text(text: str) -> str:
-    try:
-        return _shown(masked_values(json.loads(text, parse_int=_bounded)))
-    except (ValueError, RecursionError):
-        return masked(repr(text[:80]))
 
 
 def _shown(body: Any) -> str:

@@ -16,9 +16,9 @@ from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
-# By name: the engine runs in its own process.
 # Arguments of the engine that the user cannot set.
 SET_HERE = {"model", "tokenizer", "generation_config", "trust_remote_code", "logits_processors"}
+# By name: the engine runs in its own process.
 CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
@@ -39,11 +39,6 @@ class VllmModel(LocalModel):
             self.identity += f" with {json.dumps(given, sort_keys=True)}"
 
 
-def number_on(device: str) -> str:
-    """Return the number format in which vLLM computes here on a device."""
-    return "bfloat16" if device == "cuda" else "float32"
-
-
 def load(calculator: bool, folder: Path, arguments: Mapping[str, Any] | None = None) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
@@ -54,7 +49,8 @@ def load(calculator: bool, folder: Path, arguments: Mapping[str, Any] | None = N
 
     device = best_device()
     processors = [CALCULATOR] if calculator else None
-    usual = {"dtype": number_on(device), "enforce_eager": device == "cpu", **(arguments or {})}
+    dtype = "bfloat16" if device == "cuda" else "float32"
+    usual = {"dtype": dtype, "enforce_eager": device == "cpu", **(arguments or {})}
     return VllmEngine(
         LLM(
             model=str(folder),

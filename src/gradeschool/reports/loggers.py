@@ -30,13 +30,11 @@ from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changes_of
 from gradeschool.reports.printable import markdown_table
-from gradeschool.reports.progress import EvaluationTally
 from gradeschool.runs.evaluate import EndedSample, RunProgress
-from gradeschool.runs.send import InFlight
 from gradeschool.scoring.statistics import wilson
 
 if TYPE_CHECKING:
-    from gradeschool.runs.cost import Budget
+    pass
 
 PROJECT = "gradeschool"  # unless the library's own variable names another
 CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: normally, after an error
@@ -249,6 +247,7 @@ class EvaluationLog(RunProgress):
     """
 
     def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
+        super().__init__()
         self._names, self._folder = tuple(dict.fromkeys(names)), folder
         self._show, self._warn = show, warn
         self._loggers: dict[str, Logger] = {}
@@ -256,57 +255,43 @@ class EvaluationLog(RunProgress):
         self._thread = threading.Thread(target=self._work, name="loggers", daemon=True)
         self._is_open = self._whole = False
         self._step = self._truncated = 0
-        self._tally = EvaluationTally()
         self._errors: Counter[str] = Counter()
 
-    def begin(
-        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
-    ) -> None:
-        """Set the number of samples that are already stored."""
-        self._tally.begin(total, stored)
-
-    def retry(self) -> None:
-        """Count a retried request."""
-        self._tally.retries += 1
-
-    def ended(self, samples: Sequence[EndedSample]) -> None:
-        """Count samples; log the counts of this session at most MOST_STEPS times."""
+    def count(self, sample: EndedSample) -> None:
+        """Count a sample; log the counts of this session at most MOST_STEPS times."""
         self._open()
-        tally = self._tally
-        for sample in samples:
-            tally.count(sample)
-            completion = sample.completion
-            if completion.error:
-                self._errors[completion.cause] += 1
-            else:
-                self._truncated += is_truncated(completion.text, completion.finish)
-            self._step = tally.stored + tally.ended
-            if self._step % -(-tally.total // MOST_STEPS) == 0 or self._step == tally.total:
-                self._log(self._counts(), False)
+        super().count(sample)
+        completion = sample.completion
+        if completion.error:
+            self._errors[completion.cause] += 1
+        else:
+            self._truncated += is_truncated(completion.text, completion.finish)
+        self._step = self.stored + self.ended
+        if self._step % -(-self.total // MOST_STEPS) == 0 or self._step == self.total:
+            self._log(self._counts(), False)
 
     def _log(self, values: Mapping[str, float], last: bool) -> None:
         step, shown = self._step, masked_values(values)
         self._each(lambda logger: logger.log(step, shown, last))
 
     def _counts(self) -> dict[str, float]:
-        tally = self._tally
         values: dict[str, float] = {
-            "answered": tally.ended - tally.failed,
-            "correct": tally.correct,
-            "failed": tally.failed,
+            "answered": self.ended - self.failed,
+            "correct": self.correct,
+            "failed": self.failed,
             "truncated": self._truncated,
-            "retries": tally.retries,
-            "completion_tokens": tally.tokens,
+            "retries": self.in_flight.retries,
+            "completion_tokens": self.tokens,
             **{f"errors/{cause}": count for cause, count in self._errors.items()},
         }
-        if tally.judged:
-            low, high = wilson(tally.correct, tally.judged)
-            share = tally.correct / tally.judged
+        if self.judged:
+            low, high = wilson(self.correct, self.judged)
+            share = self.correct / self.judged
             values |= {"accuracy": share, "accuracy_low": low, "accuracy_high": high}
         return values
 
-    def finished(self, whole: bool) -> None:
-        """Log results.json; whole: every sample is answered."""
+    def finish(self, whole: bool) -> None:
+        """Log results.json, one row per scorer; whole: every sample is answered."""
         self._open()
         fields = results_of(self._folder)
         names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",

@@ -13,7 +13,6 @@ from gradeschool.reports.printable import say, terminal
 from gradeschool.runs.evaluate import EndedSample, RunProgress
 from gradeschool.runs.send import InFlight
 from gradeschool.scoring.statistics import wilson
-from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
-RECENT_UPDATES = 50  # number of training updates in the mean that is shown
-TAIL_BYTES = 400  # at the end of a stage's log, searched for its last line
 BETWEEN = " · "
 
 
@@ -93,9 +90,6 @@ class ProgressDisplay:
         self._bar.refresh()
 
 
-# A run
-
-
 class RateMark(NamedTuple):
     """The number of answers and tokens at a time."""
 
@@ -104,56 +98,56 @@ class RateMark(NamedTuple):
     tokens: int
 
 
-class EvaluationTally:
-    """Counts of a running evaluation."""
+class EvaluationDisplay(ProgressDisplay, RunProgress):
+    """The progress of a run."""
 
-    def __init__(self) -> None:
-        self.total = self.stored = self.ended = self.failed = self.retries = 0
-        self.correct = self.judged = self.tokens = 0
-        self.in_flight = InFlight()
-        self.budget: Budget | None = None
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        RunProgress.__init__(self)
+        super().__init__(quiet, console)
         self._marks: deque[RateMark] = deque()
 
-    def begin(self, total: int, stored: int) -> None:
-        """Start counting."""
-        self.total, self.stored = total, stored
+    def __exit__(self, *exc: object) -> None:
+        """Show the final state, if the run began."""
+        if self.total:
+            self.update(self.stored + self.ended, self.total, self.figures, now=True)
+        super().__exit__(*exc)
+
+    def begin(
+        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+    ) -> None:
+        """Show the size of the run."""
+        super().begin(total, stored, in_flight, budget, damaged)
         self._marks.append(RateMark(time.monotonic(), 0, 0))
+        if damaged:
+            self.message(damaged, always=True)
+        if self.console is None:
+            self.message(f"{total} samples{f', {stored} stored already' if stored else ''}")
+        else:
+            self.update(stored, total, self.figures, now=True)
 
     def count(self, sample: EndedSample) -> None:
-        """Count one finished sample."""
-        completion, outcome = sample
-        self.ended += 1
-        self.failed += bool(completion.error)
-        self.tokens += completion.usage.completion_tokens or 0
-        if outcome is not Outcome.ERROR:
-            self.judged += 1
-            self.correct += outcome is Outcome.CORRECT
+        """Count a sample."""
+        super().count(sample)
+        self.update(self.stored + self.ended, self.total, self.figures)
 
-    def accuracy(self) -> str:
-        """Return the accuracy of this session's answers with its interval, "" before the first."""
-        if not self.judged:
-            return ""
-        interval = bounds(wilson(self.correct, self.judged), 1, ", ")
-        share = percent(self.correct / self.judged, 1)
-        subject = "accuracy of new samples" if self.stored else "accuracy"
-        return f"{subject} {share} [{interval}]"
+    def note(self, text: str) -> None:
+        """Show a message."""
+        self.message(text)
 
-    def speed(self) -> str:
-        """Return answers and tokens per second, dollars, and the time left."""
-        answers, tokens = self._rates()
-        parts = [f"{answers:.1f}/s"] if self.ended else []
-        if self.tokens:
-            parts.append(f"{tokens:,.0f} tokens/s")
-        if self.budget is not None:
-            limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
-            parts.append(f"${self.budget.cost:,.4f}{limit}")
-        remaining = self.total - self.stored - self.ended
-        if answers and remaining > 0:
-            parts.append(f"{_clock(remaining / answers)} left")
-        return BETWEEN.join(parts)
-
-    def _rates(self) -> tuple[float, float]:
-        """Return answers and tokens per second over the last half minute."""
+    def figures(self) -> list[str]:
+        """Return three lines: trouble; accuracy of new samples; rates, cost and time left."""
+        trouble = [f"{self.failed} failed"]
+        if retries := self.in_flight.retries:
+            waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
+            trouble.append(f"{count(retries, 'retry', 'retries')}{waiting}")
+        if self.in_flight.sent:
+            trouble.append(f"{self.in_flight.sent} of {self.in_flight.limit} in flight")
+        accuracy = ""
+        if self.judged:
+            interval = bounds(wilson(self.correct, self.judged), 1, ", ")
+            subject = "accuracy of new samples" if self.stored else "accuracy"
+            accuracy = f"{subject} {percent(self.correct / self.judged, 1)} [{interval}]"
+        # The rates of the last half minute.
         now = time.monotonic()
         if not self._marks or now - self._marks[-1].time >= 1:
             self._marks.append(RateMark(now, self.ended, self.tokens))
@@ -161,76 +155,20 @@ class EvaluationTally:
             self._marks.popleft()
         first = self._marks[0]
         elapsed = max(now - first.time, 1e-9)
-        return (self.ended - first.ended) / elapsed, (self.tokens - first.tokens) / elapsed
-
-    def trouble(self) -> str:
-        """Return the numbers of failures, of retries, and of requests in flight."""
-        parts = [f"{self.failed} failed"]
-        if self.retries:
-            waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
-            parts.append(f"{count(self.retries, 'retry', 'retries')}{waiting}")
-        if self.in_flight.sent:
-            parts.append(f"{self.in_flight.sent} of {self.in_flight.limit} in flight")
-        return BETWEEN.join(parts)
-
-    def figures(self) -> list[str]:
-        """Return three lines: trouble, accuracy, speed."""
-        return [self.trouble(), self.accuracy(), self.speed()]
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-class EvaluationDisplay(RunProgress, ProgressDisplay):
-    """The progress of a run."""
-
-    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        super().__init__(quiet, console)
-        self.tally = EvaluationTally()
-
-    def __exit__(self, *exc: object) -> None:
-        """Show the final state, if the run began."""
-        if self.tally.total:
-            self._show(now=True)
-        super().__exit__(*exc)
-
-    def begin(
-        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
-    ) -> None:
-        """Show the size of the run."""
-        self.tally.begin(total, stored)
-        self.tally.in_flight, self.tally.budget = in_flight, budget
-        if damaged:
-            self.message(damaged, always=True)
-        if self.console is None:
-            already = f", {stored} stored already" if stored else ""
-            self.message(f"{total} samples{already}")
-        else:
-            self._show(now=True)
-
-    def ended(self, samples: Sequence[EndedSample]) -> None:
-        """Count samples."""
-        for sample in samples:
-            self.tally.count(sample)
-        self._show()
-
-    def retry(self) -> None:
-        """Count a retry."""
-        self.tally.retries += 1
-
-    def note(self, text: str) -> None:
-        """Show a message."""
-        self.message(text)
-
-    def _show(self, now: bool = False) -> None:
-        tally = self.tally
-        self.update(tally.stored + tally.ended, tally.total, tally.figures, now)
-
-
-# Scores by a verifier
+        answers = (self.ended - first.ended) / elapsed
+        speed = [f"{answers:.1f}/s"] if self.ended else []
+        if self.tokens:
+            speed.append(f"{(self.tokens - first.tokens) / elapsed:,.0f} tokens/s")
+        if self.budget is not None:
+            limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
+            speed.append(f"${self.budget.cost:,.4f}{limit}")
+        remaining = self.total - self.stored - self.ended
+        if answers and remaining > 0:
+            minutes, seconds = divmod(round(remaining / answers), 60)
+            hours, minutes = divmod(minutes, 60)
+            clock = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
+            speed.append(f"{clock}:{seconds:02d} left")
+        return [BETWEEN.join(trouble), accuracy, BETWEEN.join(speed)]
 
 
 class ScoringDisplay(ProgressDisplay):

@@ -152,9 +152,9 @@ class BatchRun:
             body = _body(fields, self.endpoint.base)
             if body is not None:
                 reply = replies_in(body, request)[0]
-                self.record(request, completed(request, reply, self.endpoint.name))
+                self.record(request, completed(request, 0, reply, self.endpoint.name))
         except ModelError as error:
-            self.record(request, failed(request, error, self.endpoint.name))
+            self.record(request, failed(request, 0, error, self.endpoint.name))
 
     def _close(self, tag: str) -> None:
         del self._open[tag]
@@ -271,7 +271,7 @@ class BatchServer:
 
         async def once() -> None:
             with target.open("wb") as out:
-                await self.endpoint.download(f"/files/{file}/content", out)
+                await self.endpoint.fetch("GET", f"/files/{file}/content", None, out)
 
         await with_retries(once, WAITS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,41 +38,31 @@ def parse_price(text: str, model: str) -> Price:
 
     The file has the form {"gpt-4.1-mini": [0.40, 1.60], ...}. Raises InputError.
     """
+    pair: Any
     if text.endswith(".json"):
-        return _price(_entry(Path(text), model), f"the price of {model!r} in {text!r}")
-    first, _, second = text.partition("/")
-    try:
-        pair = [float(first), float(second)]
-    except ValueError:
-        raise InputError(
-            f"the price {text!r} is neither two numbers nor a .json file; {ADVICE}"
-        ) from None
-    return _price(pair, f"the price {text!r}")
-
-
-def _entry(path: Path, model: str) -> Any:
-    try:
-        table = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read the prices in {str(path)!r}: {error}") from error
-    if not isinstance(table, dict) or model not in table:
+        try:
+            table = json.loads(Path(text).read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"cannot read the prices in {text!r}: {error}") from error
         if not model:
             raise InputError(
-                f"the prices in {str(path)!r} are by name, and the model's is unknown before the "
-                "run; give it behind the address, http://HOST:PORT/v1/NAME"
+                f"the prices in {text!r} are by name, and the model's is unknown before the run; "
+                "give it behind the address, http://HOST:PORT/v1/NAME"
             )
-        models = ", ".join(map(repr, table)) if isinstance(table, dict) else "no JSON object"
-        raise InputError(f"{str(path)!r} has no price of {model!r}, only: {models}; add it")
-    return table[model]
-
-
-def _price(pair: Any, what: str) -> Price:
-    numbers = pair if isinstance(pair, list) and len(pair) == 2 else []
-    if not numbers or not all(
-        isinstance(number, int | float) and 0 <= number <= LARGEST_PRICE for number in numbers
-    ):
-        raise InputError(f"{what} is {pair!r}; {ADVICE}")
-    return Price(float(numbers[0]), float(numbers[1]))
+        if not isinstance(table, dict) or model not in table:
+            models = ", ".join(map(repr, table)) if isinstance(table, dict) else "no JSON object"
+            raise InputError(f"{text!r} has no price of {model!r}, only: {models}; add it")
+        pair = table[model]
+        what = f"the price {pair!r} of {model!r} in {text!r}"
+    else:
+        pair, what = text.split("/"), f"the price {text!r}"
+    try:
+        first, second = (float(number) for number in pair)
+        if 0 <= first <= LARGEST_PRICE and 0 <= second <= LARGEST_PRICE:
+            return Price(first, second)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"{what} is not two numbers from 0 on; {ADVICE}")
 
 
 def estimated_tokens(prompt: Prompt) -> int:
@@ -142,27 +132,26 @@ def estimate(
 class Budget:
     """The cost of a run so far, and its limit.
 
-    cost: dollars of earlier sessions, for `answers` answers. limit: dollars at which to stop, None
-    for no limit. expected: dollars per request before the first answer. samples: of a request, on
-    average. `stopped`: whether a request was refused.
+    limit: dollars at which to stop, None for no limit. requests: of the whole run. stored: the
+    completions of earlier sessions by key. choices: samples in one request. `stopped`: whether a
+    request was refused.
     """
 
     def __init__(
         self,
         price: Price,
-        cost: float,
         limit: float | None,
-        expected: float,
-        answers: int = 0,
-        samples: float = 1,
+        requests: Sequence[Request],
+        stored: Mapping[str, Completion],
+        choices: int = 1,
     ) -> None:
-        self.price = price
-        self.cost = cost
-        self.limit = limit
-        self.stopped = False
-        self._expected = expected
-        self._answers = answers
-        self._samples = samples
+        self.price, self.limit, self.stopped = price, limit, False
+        self.cost = sum(price.of(row.usage) for row in stored.values())
+        pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
+        whole = estimate(requests, pairs, choices)
+        self._expected = whole.cost(price) / max(1, whole.requests)  # dollars a request
+        self._samples = whole.samples / max(1, whole.requests)  # of a request
+        self._answers = sum(not row.error for row in stored.values())
 
     def spend(self, usage: Usage) -> None:
         """Count the tokens of a reply."""

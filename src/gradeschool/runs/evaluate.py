@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.atomic import write_json
-from gradeschool.completion import REMEDIES, Completion, Usage
+from gradeschool.completion import REMEDIES, Completion
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats.own_run import (
     BATCH_FILES,
@@ -22,11 +22,10 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
-from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.runs.job import PreparedJob, shown_options
-from gradeschool.runs.plan import RunPlan, make_manifest
-from gradeschool.runs.send import ConcurrencyLimiter, Dispatcher, InFlight
+from gradeschool.runs.plan import make_manifest
+from gradeschool.runs.send import Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
@@ -38,10 +37,6 @@ if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
 
-# Stored rows are scored for the display a little later: answers to requests that were sent
-# together arrive together, and the next requests must not wait for it.
-PAUSE_SECONDS = 0.02
-
 
 class EndedSample(NamedTuple):
     """A sample that was answered or failed, and its outcome by the headline scorer."""
@@ -51,27 +46,38 @@ class EndedSample(NamedTuple):
 
 
 class RunProgress:
-    """Called during a run; this class ignores all calls."""
+    """Counts a run while it goes on; subclasses show or log the counts.
+
+    total, stored: samples of the run, and those of earlier sessions. ended, failed, tokens: samples
+    of this session and their completion tokens. judged, correct: by the headline scorer. in_flight:
+    the requests; budget: the cost, None without a price.
+    """
+
+    def __init__(self) -> None:
+        self.total = self.stored = self.ended = self.failed = 0
+        self.tokens = self.judged = self.correct = 0
+        self.in_flight = InFlight()
+        self.budget: Budget | None = None
 
     def begin(
         self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
     ) -> None:
-        """Set the number of samples in the run, how many are stored, and the run's counters.
+        """Start counting. damaged: what is wrong with the stored rows, or ""."""
+        self.total, self.stored, self.in_flight, self.budget = total, stored, in_flight, budget
 
-        in_flight, budget: may be read at any time; budget is None without a price. damaged: what is
-        wrong with the stored rows, or "".
-        """
-
-    def ended(self, samples: Sequence[EndedSample]) -> None:
-        """Count finished samples."""
-
-    def retry(self) -> None:
-        """Count a retried request."""
+    def count(self, sample: EndedSample) -> None:
+        """Count a sample that ended."""
+        completion, outcome = sample
+        self.ended += 1
+        self.failed += bool(completion.error)
+        self.tokens += completion.usage.completion_tokens or 0
+        self.judged += outcome is not Outcome.ERROR
+        self.correct += outcome is Outcome.CORRECT
 
     def note(self, text: str) -> None:
         """Show a message: a batch was submitted, or the run waits for requests in flight."""
 
-    def finished(self, whole: bool) -> None:
+    def finish(self, whole: bool) -> None:
         """Note that results.json is written; whole: every sample is answered."""
 
 
@@ -107,95 +113,75 @@ class Evaluation:
         return self.requested - self.answered
 
     def cautions(self) -> list[str]:
-        """Return messages about answers that were not drawn as requested."""
-        others = (
-            f"the server says that another model answered: {self.other_models}; "
-            "check the model's name"
-        )
-        refused = [
-            f"the server refuses {name}: {count} of {self.answered} answers were drawn "
-            "with the server's own value, not the protocol's"
+        """Return messages about answers that were not drawn as requested, or are empty."""
+        messages = []
+        if self.other_models:
+            messages.append(
+                f"the server says that another model answered: {self.other_models}; "
+                "check the model's name"
+            )
+        messages += [
+            f"the server refuses {name}: {count} of {self.answered} answers were drawn with the "
+            "server's own value, not the protocol's"
             for name in SAMPLING
             if (count := self.deviations.get(f"{name} refused"))
         ]
-        empty = [
+        messages += [
             f"{count} of {self.answered} answers have {cause}; {remedy}"
             for cause, remedy in REMEDIES.items()
             if (count := self.deviations.get(cause))
         ]
-        return [*([others] if self.other_models else []), *refused, *empty]
-
-
-def run_job(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
-    """Run a prepared job; see `evaluate`. Raises KeyboardInterrupt at a second Ctrl-C."""
-    return asyncio.run(evaluate(work, *watchers))
+        return messages
 
 
 async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
     """Run a job in its folder; stored samples are not requested again.
 
     Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
-    requests in flight, a second signal immediately; both leave a resumable folder. The run ends
-    before anything is sent if the protocol begins the answer and the server does not continue it.
-    Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
-    without its library.
+    requests in flight, a second signal immediately (CancelledError, which `asyncio.run` turns into
+    KeyboardInterrupt for SIGINT); both leave a resumable folder. The run ends before anything is
+    sent if the protocol begins the answer and the server does not continue it. Raises StoreError,
+    InputError, and before anything is sent MissingExtraError for a scorer without its library.
     """
     job, plan, model, folder = work.job, work.plan, work.model, work.folder
-    scorers, started = scorers_of(plan), monotonic()
+    started = monotonic()
+    scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
     fatal: FatalModelError | None = None
-    waiting: list[tuple[Request, Completion]] = []  # stored, and not yet shown
-    known: dict[str, bytes] = {}  # outcomes of this session's answers by key
 
     async with model:
         requests = plan.requests(model.identity)
         manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
         with RunStore(folder) as store:
-            if not job.batch:
-                _check_no_batch(folder)
-            rows = store.completions
+            # Without --batch, the requests of an open batch would be sent and paid for twice.
+            if not job.batch and (files := sorted(folder.glob(BATCH_FILES))):
+                raise StoreError(
+                    f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
+                    "--batch, or delete these files to send its requests again"
+                )
+            rows, budget = store.completions, None
             todo = [each for each in requests if each.key not in rows or rows[each.key].error]
-            budget = _budget(work, requests, rows)
-            loop = asyncio.get_running_loop()
+            if work.price is not None:
+                from gradeschool.runs.cost import Budget
+
+                budget = Budget(work.price, job.max_cost, requests, rows, job.choices)
 
             def record(request: Request, completion: Completion) -> None:
-                """Store a completion, and show it a little later."""
                 store.append(completion, request.problem.question)
                 if budget is not None:
                     budget.add(completion)
-                waiting.append((request, completion))
-                if len(waiting) == 1:
-                    loop.call_later(PAUSE_SECONDS, show)
-
-            def show() -> None:
-                ended, waiting[:] = list(waiting), []
-                answers = [(request, row) for request, row in ended if not row.error]
-                texts = [(row.text, request.problem) for request, row in answers]
-                known.update(
-                    (row.key, outcomes)
-                    for (_, row), outcomes in zip(answers, scorers.outcomes_of(texts), strict=True)
-                )
-                samples = [
-                    EndedSample(row, Outcome.ERROR if row.error else OUTCOMES[known[row.key][0]])
-                    for _, row in ended
-                ]
+                outcome = Outcome.ERROR
+                if not completion.error:
+                    [outcomes] = scorers.outcomes_of([(completion.text, request.problem)])
+                    outcome = OUTCOMES[outcomes[0]]
                 for watcher in watchers:
-                    watcher.ended(samples)
-
-            def retry(usage: Usage) -> None:
-                if budget is not None:
-                    budget.spend(usage)
-                for watcher in watchers:
-                    watcher.retry()
+                    watcher.count(EndedSample(completion, outcome))
 
             def note(text: str) -> None:
                 for watcher in watchers:
                     watcher.note(text)
 
-            most = job.connections or getattr(model, "connections", None)
-            dispatcher = Dispatcher(
-                model, ConcurrencyLimiter(most), record, retry, model.name,
-                None if budget is None else budget.affordable,
-            )  # fmt: skip
+            most = job.connections or model.connections
+            dispatcher = Dispatcher(model, record, most, budget)
             session = asyncio.current_task()
 
             def interrupt() -> None:
@@ -206,13 +192,13 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 in_flight = dispatcher.in_flight.sent
                 note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
 
-            if facts := await engine_facts(model):
+            if facts := await model.facts():
                 manifest["engine"] = facts
             if options := shown_options(job):
                 manifest["options"] = options
             write_json(folder / MANIFEST_FILE, manifest)
+            stored = len(requests) - len(todo)
             for watcher in watchers:
-                stored = len(requests) - len(todo)
                 watcher.begin(len(requests), stored, dispatcher.in_flight, budget, store.damaged)
             with on_interrupt(interrupt):
                 try:
@@ -224,39 +210,34 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     if job.batch:
                         from gradeschool.runs.batch import BatchRun
 
-                        batches = BatchRun(model, store, record, note, dispatcher.stopping)
-                        await batches.request_all(todo)
+                        run = BatchRun(model, store, record, note, dispatcher.stopping)
+                        await run.request_all(todo)
                     else:
                         await dispatcher.send_all(todo, job.choices)
                 except FatalModelError as error:
                     fatal = error
-                finally:
-                    if waiting:
-                        show()
 
-            name = model.name
-            run = run_for_scoring(name, requests, rows)
-            score, curve, fields = summarise(run, scorers, requests, rows, known)
+            score, curve, fields = summarise(model.name, scorers, requests, rows)
             fields["seconds"] = round(monotonic() - started, 3)
             if budget is not None:
                 fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             write_json(folder / RESULTS_FILE, fields)
 
-    answered = sum(each.key in rows and not rows[each.key].error for each in requests)
+    errors, failed = fields["errors"], fields["failed"]
+    answered = len(requests) - fields["missing"] - failed
     is_partial = answered < len(requests)
     over_budget = is_partial and budget is not None and budget.stopped
     stopped = is_partial and dispatcher.stopping.is_set()
-    errors = fields["errors"]
     first = next(iter(errors), "")
-    failed = (row.error for each in requests if (row := rows.get(each.key)) and row.cause == first)
+    shown = (row.error for each in requests if (row := rows.get(each.key)) and row.cause == first)
     for watcher in watchers:
-        watcher.finished(not is_partial)
+        watcher.finish(not is_partial)
     return Evaluation(
         folder=folder,
         score=score,
         requested=len(requests),
         answered=answered,
-        failed=sum(errors.values()),
+        failed=failed,
         interrupted=stopped and fatal is None and not over_budget,
         fatal=fatal,
         curve=tuple(curve),
@@ -264,108 +245,77 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
         over_budget=over_budget,
         other_models=other_models(model.identity, fields["answered_by"]),
         errors=errors,
-        example=next(failed, "").removeprefix(f"{first}: ") if first else "",
+        example=next(shown, "").removeprefix(f"{first}: ") if first else "",
         deviations=fields["deviations"],
     )
 
 
-def _check_no_batch(folder: Path) -> None:
-    """Raise StoreError if a batch is open: its requests would be sent and paid for twice."""
-    if batches := sorted(path.name for path in folder.glob(BATCH_FILES)):
-        raise StoreError(
-            f"{str(folder)!r} has an open batch ({', '.join(batches)}); collect it with "
-            "--batch, or delete these files to send its requests again"
-        )
+def summarise(
+    name: str,
+    scorers: ScorerSet,
+    requests: Sequence[Request],
+    completions: Mapping[str, Completion],
+) -> tuple[RunScore, list[AtK], dict[str, Any]]:
+    """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
+    name: of the run. scorers: of the protocol, the headline first. completions: by key. The curve
+    is empty for one sample per problem. `answered_by` counts the model names in replies.
+    """
+    samples, curve = [], []
+    failed = prompt_tokens = completion_tokens = 0
+    errors, answered_by, deviations = Counter[str](), Counter[str](), Counter[str]()
+    seconds, speeds = [], []
+    for number, request in enumerate(requests, start=1):
+        if (row := completions.get(request.keys[0])) is None:
+            continue
+        samples.append(
+            Sample(
+                number, text=row.text, sample=request.samples[0], finish=row.finish,
+                error=row.error, problem=request.problem,
+            )
+        )  # fmt: skip
+        deviations.update(row.deviations)
+        if row.error:
+            failed += 1
+            errors[row.cause] += 1
+            continue
+        answered_by[row.model] += 1
+        prompt_tokens += row.usage.prompt_tokens or 0
+        completion_tokens += row.usage.completion_tokens or 0
+        if row.latency is not None:
+            seconds.append(row.latency)
+            if row.latency and row.usage.completion_tokens:
+                speeds.append(row.usage.completion_tokens / row.latency)
+    table = ScoredTable(Run(name, samples), scorers)
+    score = score_table(table)
+    if requests and requests[-1].samples[0]:
+        from gradeschool.scoring.at_k import ballots_of
+        from gradeschool.scoring.at_k import curve as curve_of
 
-def _budget(
-    work: PreparedJob, requests: Sequence[Request], rows: Mapping[str, Completion]
-) -> Budget | None:
-    if work.price is None:
-        return None
-    from gradeschool.runs.cost import Budget, estimate
-
-    cost = sum(work.price.of(row.usage) for row in rows.values())
-    pairs = [(request, rows[request.key]) for request in requests if request.key in rows]
-    whole = estimate(requests, pairs, work.job.choices)
-    expected = whole.cost(work.price) / max(1, whole.requests)
-    answers = sum(not row.error for row in rows.values())
-    samples = whole.samples / max(1, whole.requests)
-    return Budget(work.price, cost, work.job.max_cost, expected, answers, samples)
+        curve = curve_of(ballots_of(table))
+    del answered_by[""]
+    fields = {
+        **score.as_json(),
+        "at_k": [point.as_json() for point in curve],
+        "requested": len(requests),
+        "failed": failed,
+        "missing": len(requests) - len(samples),
+        "truncated": score.forms.truncated if score.forms else 0,
+        "empty": score.forms.empty if score.forms else 0,
+        "errors": dict(errors.most_common()),
+        "answered_by": dict(answered_by),
+        "deviations": dict(deviations),
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "latency": quantiles(seconds),
+        "tokens_per_second": quantiles(speeds),
+    }
+    return score, curve, fields
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median, the 90th and the 99th percentile, {} for no values."""
-    ranked = sorted(values)
-    return {
-        f"p{share}": round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
-        for share in (50, 90, 99)
-        if ranked
-    }
-
-
-def scorers_of(plan: RunPlan) -> ScorerSet:
-    """Return the scorers of a protocol, ready for use; raises MissingExtraError, InputError."""
-    return ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
-
-
-def run_for_scoring(
-    name: str, requests: Sequence[Request], completions: Mapping[str, Completion]
-) -> Run:
-    """Return the samples of a run for scoring, without unanswered requests."""
-    return Run(name, [
-        Sample(
-            number, text=row.text, sample=request.sample, finish=row.finish, error=row.error,
-            problem=request.problem,
-        )
-        for number, request in enumerate(requests, start=1)
-        if (row := completions.get(request.key)) is not None
-    ])  # fmt: skip
-
-
-def summarise(
-    run: Run,
-    scorers: ScorerSet,
-    requests: Sequence[Request],
-    completions: Mapping[str, Completion],
-    known: Mapping[str, bytes] | None = None,
-) -> tuple[RunScore, list[AtK], dict[str, Any]]:
-    """Return the score, the curve over k of the headline scorer, and the fields of results.json.
-
-    scorers: of the protocol, the headline first. known: outcomes by key, used if all are known, as
-    in a run of one session. The curve is empty for one
-    sample per problem. `answered_by` counts the model names in replies.
-    """
-    table = ScoredTable(run, scorers)
-    keys = [request.key for request in requests
-            if (row := completions.get(request.key)) is not None and not row.error]  # fmt: skip
-    if known and all(key in known for key in keys):
-        table.outcomes = [known[key] for key in keys]
-    score = score_table(table)
-    at_k: list[AtK] = []
-    if any(request.sample for request in requests):
-        from gradeschool.scoring.at_k import ballots_of, curve
-
-        at_k = curve(ballots_of(table))
-    rows = [completions[request.key] for request in requests if request.key in completions]
-    answers = [completion for completion in rows if not completion.error]
-    fields = {
-        **score.as_json(),
-        "at_k": [point.as_json() for point in at_k],
-        "requested": len(requests),
-        "failed": len(rows) - len(answers),
-        "missing": len(requests) - len(rows),
-        "truncated": score.forms.truncated if score.forms else 0,
-        "empty": score.forms.empty if score.forms else 0,
-        "errors": dict(Counter(row.cause for row in rows if row.error).most_common()),
-        "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
-        "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
-        "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
-        "completion_tokens": sum(answer.usage.completion_tokens or 0 for answer in answers),
-        "latency": quantiles([row.latency for row in answers if row.latency is not None]),
-        "tokens_per_second": quantiles([
-            row.usage.completion_tokens / row.latency
-            for row in answers if row.latency and row.usage.completion_tokens
-        ]),
-    }  # fmt: skip
-    return score, at_k, fields
+    ranked, named = sorted(values), {}
+    for share in (50, 90, 99) if ranked else ():
+        named[f"p{share}"] = round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
+    return named

@@ -240,7 +240,8 @@ def _results(
     completions: Sequence[Completion],
 ) -> Iterator[RunFinding]:
     """Compare results.json with the scores of the stored completions."""
-    from gradeschool.runs.evaluate import run_for_scoring, scorers_of, summarise
+    from gradeschool.runs.evaluate import summarise
+    from gradeschool.scoring.table import ScorerSet, choose_scorers
 
     if results is None:
         yield RunFinding(False, "no results.json yet; the command of the run writes it")
@@ -267,9 +268,9 @@ def _results(
         text = f"scores by {names} are not recomputed: code that a run folder names is not run"
         yield RunFinding(False, text)
         return
-    run = run_for_scoring(str(results.get("run") or ""), requests, rows)
     try:
-        *_, summary = summarise(run, scorers_of(plan), requests, rows)
+        scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
+        *_, summary = summarise(str(results.get("run") or ""), scorers, requests, rows)
     except (InputError, MissingExtraError) as error:
         yield RunFinding(False, f"scores cannot be recomputed: {error}")
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,37 +47,29 @@ class RunPlan:
     file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
-    def requests(self, identity: str) -> list[Request]:
-        """Return the requests of one sample each to the model with this identity, by problem."""
-        return [
-            Request(
-                problem,
-                prompt,
-                self.decoding,
-                (request_key(identity, prompt, self.decoding, sample),),
-                (sample,),
-            )
-            for problem, prompt in zip(self.problems, self._prompts(), strict=True)
-            for sample in range(self.samples)
-        ]
-
     @property
     def is_prefix(self) -> bool:
         """Return whether the problems are the first ones of the dataset."""
         return self.problems == self.dataset.problems[: len(self.problems)]
 
-    def _prompts(self) -> Iterable[Prompt]:
-        """Return the prompts of the problems, the same as in a run over the whole dataset.
+    def requests(self, identity: str) -> list[Request]:
+        """Return the requests of one sample each to the model with this identity, by problem.
 
-        Few-shot examples may be drawn for each problem of the dataset in order.
+        Few-shot examples may be drawn for each problem of the dataset in order, so the prompts of
+        a part are those of a run over the whole dataset.
         """
         shots = self.shots.problems if self.shots else ()
-        if self.is_prefix:
-            return self.protocol.render(self.problems, shots)
-        rendered = self.protocol.render(self.dataset.problems, shots)
-        pairs = zip(self.dataset.problems, rendered, strict=True)
-        by_id = {problem.id: prompt for problem, prompt in pairs}
-        return [by_id[problem.id] for problem in self.problems]
+        rendered = self.problems if self.is_prefix else self.dataset.problems
+        prompts = {}
+        for problem, prompt in zip(rendered, self.protocol.render(rendered, shots), strict=True):
+            prompts[problem.id] = prompt
+        requests, decoding = [], self.decoding
+        for problem in self.problems:
+            prompt = prompts[problem.id]
+            for sample in range(self.samples):
+                key = request_key(identity, prompt, decoding, sample)
+                requests.append(Request(problem, prompt, decoding, (key,), (sample,)))
+        return requests
 
 
 def check_samples(decoding: Decoding, samples: int) -> None:
@@ -118,7 +110,7 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
     facts = [
         identity,
         prompt.text,
-        [list(message) for message in prompt.messages],
+        prompt.messages,  # JSON lists
         prompt.prefix,
         [decoding.temperature, decoding.top_p, decoding.max_tokens],
         [*decoding.stop],

@@ -10,12 +10,16 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.completion import NO_USAGE, Completion, Finish
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.runs.plan import groups
+
+if TYPE_CHECKING:
+    from gradeschool.runs.cost import Budget
 
 # The first and the highest number of connections if the user sets none.
 FIRST_LIMIT = 16
@@ -60,135 +64,75 @@ class ConcurrencyLimiter:
         self.highest = HIGHEST_LIMIT if highest is None else highest
         self.clock = clock
         self._growing = highest is None
-        self._settled = False
-        self._rate = 0.0
+        self._settled = False  # since the last doubling
+        self._rate = 0.0  # before it
         self._halved = float("-inf")
-        self._begin_round()
+        self._answers, self._since = 0, clock()  # of the round
 
     def succeeded(self) -> None:
         """Count an answer; the limit may increase."""
-        if self.limit == self.highest and not self._growing:
-            return
         self._answers += 1
-        if self._answers < max(self._round, SMALLEST_ROUND if self._growing else 1):
-            return
-        if self._growing:
-            self._try_more()
-        else:
-            self.limit = min(self.highest, self.limit + max(1, self.limit // 8))
-        self._begin_round()
-
-    def overloaded(self, sent: float) -> None:
-        """Count a request, sent at this time of `clock`, that overloaded the server."""
-        if sent <= self._halved:
-            return
-        self.limit = max(1, self.limit // 2)
-        self._halved, self._growing = self.clock(), False
-        self._begin_round()
-
-    def _begin_round(self) -> None:
-        self._answers, self._round, self._since = 0, self.limit, self.clock()
-
-    def _try_more(self) -> None:
-        """Double the limit, or undo the last doubling and keep that limit."""
-        if self._rate and not self._settled:  # answers to requests from before the doubling
-            self._settled = True
+        if self._answers < max(self.limit, SMALLEST_ROUND if self._growing else 1):
             return
         rate = self._answers / max(self.clock() - self._since, 1e-9)
-        if rate < self._rate * WORTHWHILE_GAIN:
+        self._answers, self._since = 0, self.clock()
+        if not self._growing:
+            self.limit = min(self.highest, self.limit + max(1, self.limit // 8))
+        elif self._rate and not self._settled:
+            self._settled = True  # these answered requests from before the doubling
+        elif rate < self._rate * WORTHWHILE_GAIN:
             self.limit //= 2
-            self.highest = self.limit
+            self.highest, self._growing = self.limit, False
         elif self.limit < self.highest:
             self.limit = min(self.highest, 2 * self.limit)
             self._rate, self._settled = rate, False
-            return
-        self._growing = False
+        else:
+            self._growing = False
 
-
-class RetryPolicy:
-    """Decides which failures in a run are retried, and which end the run."""
-
-    def __init__(self, requests: int) -> None:
-        self.budget = LEAST_RETRIES + requests // 2
-        self._reached = False
-        self._failing: set[str] = set()
-
-    def succeeded(self) -> None:
-        """Count a request that was answered."""
-        self._reached = True
-        self._failing.clear()
-
-    def again(self, error: TransientError, tries: int) -> bool:
-        """Return whether to try once more after `tries` failures."""
-        self._reached |= error.cause != UNREACHED
-        if error.cause == UNREACHED and not self._reached:
-            return tries < UNREACHED_TRIES
-        if tries >= TRIES_OF.get(error.cause, TRIES):
-            return False
-        if error.cause == "http 429":
-            return True
-        self.budget -= 1
-        return self.budget >= 0
-
-    def fatal(self, request: Request, error: ModelError) -> FatalModelError | None:
-        """Return why the run should stop after a request finally failed, else None."""
-        if error.cause == UNREACHED and not self._reached:
-            return FatalModelError(error.cause, f"{error} (is the server running?)")
-        if isinstance(error, TransientError) or error.cause.startswith("http "):
-            self._failing.add(request.problem.id)
-        if len(self._failing) < FAILING_PROBLEMS:
-            return None
-        return FatalModelError(
-            error.cause,
-            f"{len(self._failing)} problems failed one after the other, the last: {error}",
-        )
+    def overloaded(self, sent: float) -> None:
+        """Count a request, sent at this time of `clock`, that overloaded the server."""
+        if sent > self._halved:
+            self.limit = max(1, self.limit // 2)
+            self._halved = self._since = self.clock()
+            self._answers, self._growing = 0, False
 
 
 @dataclass(slots=True)
 class InFlight:
-    """The state of a run: requests in flight, requests waiting for a retry, the limit."""
+    """The state of a run: requests in flight, those waiting for a retry, the limit, all retries."""
 
     sent: int = 0
     waiting: int = 0
     limit: int = 0
+    retries: int = 0
 
 
 class Dispatcher:
-    """Sends requests to a model with the concurrency that `limiter` allows; one per run.
+    """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows; one per run.
 
-    record: called once for each request, with its completion or its error. retrying: called before
-    each retry, with the tokens of the failed reply. run: the name under which completions are
-    stored. affordable: called before each request with the number in flight; if it returns False,
-    the request waits until one of them ends, and with none in flight the run stops. `stop()` lets
-    requests in flight end.
+    record: called once for each sample, with its completion or its error. most: see the limiter.
+    budget: asked before each request; if it cannot afford one beside those in flight, the request
+    waits until one of them ends, and with none in flight the run stops. `stop()` lets requests in
+    flight end.
     """
 
     def __init__(
-        self,
-        model: Model,
-        limiter: ConcurrencyLimiter,
-        record: Record,
-        retrying: Callable[[Usage], None],
-        run: str,
-        affordable: Callable[[int], bool] | None = None,
+        self, model: Model, record: Record, most: int | None = None, budget: Budget | None = None
     ) -> None:
-        self.model = model
-        self.limiter = limiter
-        self.record = record
-        self.retrying = retrying
-        self.run = run
-        self.affordable = affordable
+        self.model, self.record, self.budget = model, record, budget
+        self.limiter = ConcurrencyLimiter(most)
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
-        self.in_flight = InFlight(limit=limiter.limit)
-        self._retries = RetryPolicy(0)
+        self.in_flight = InFlight(limit=self.limiter.limit)
+        self._retries_left = 0
+        self._reached = False  # whether the server answered at all
+        self._failing: set[str] = set()  # problems that failed since the last answer
         self._workers = 0
 
     def stop(self) -> None:
         """Send nothing more; requests in flight are still recorded, unless they cost nothing."""
         self.stopping.set()
-        if give_up := getattr(self.model, "stop", None):
-            give_up()
+        self.model.stop()
 
     async def send_all(self, requests: Sequence[Request], choices: int = 1) -> None:
         """Send all requests; return when all results are recorded, or after `stop()`.
@@ -196,7 +140,7 @@ class Dispatcher:
         choices: number of samples of a problem per request, if they differ only in their number.
         Raises FatalModelError, and any error of `record` (StoreError).
         """
-        self._retries = RetryPolicy(len(requests))
+        self._retries_left = LEAST_RETRIES + len(requests) // 2
         pending = iter(groups(requests, choices))
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -216,89 +160,91 @@ class Dispatcher:
             tasks.create_task(self._work(tasks, pending, most))
 
     async def _work(self, tasks: asyncio.TaskGroup, pending: Iterator[Request], most: int) -> None:
-        """Send one group after another until there are no more groups, or too many workers."""
+        """Send one request after another until there are no more, or too many workers."""
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
             in_flight = self.in_flight.sent + self.in_flight.waiting
-            if self.affordable is not None and not self.affordable(in_flight):
+            if self.budget is not None and not self.budget.affordable(in_flight):
                 if in_flight == 0:
                     self.stop()
                 break  # a request in flight starts workers when it ends, with newer counts
             request = next(pending, None)  # one iterator, shared by all workers
             if request is None:
                 break
-            while request.keys and (completions := await self._complete(request)):
-                for place, completion in enumerate(completions):
-                    self.record(request.part(place, place + 1), completion)
-                request = request.part(len(completions))
+            tries = 0
+            while request.keys and not self.stopping.is_set():
+                tries += 1
+                sent = self.limiter.clock()
+                self.in_flight.sent += 1
+                try:
+                    replies = await self.model.complete(request)
+                except ModelError as error:
+                    self.in_flight.sent -= 1
+                    if await self._retry(error, tries, sent):
+                        continue
+                    request = request.part(self._fail(request, error))
+                else:
+                    self.in_flight.sent -= 1
+                    self._reached = True
+                    self._failing.clear()
+                    self.limiter.succeeded()
+                    seconds = self.limiter.clock() - sent
+                    for place, reply in enumerate(replies):
+                        row = completed(request, place, reply, self.model.name, seconds)
+                        self.record(request, row)
+                    request = request.part(len(replies))
+                tries = 0
             if self._workers < self.limiter.limit:
                 self._start_workers(tasks, pending, most)
         self._workers -= 1
 
-    async def _complete(self, request: Request) -> list[Completion]:
-        """Return the completions of the first samples of a request; [] if the run is stopped."""
-        tries = 0
-        while True:
-            if self.stopping.is_set():
-                return []
-            tries += 1
-            sent, begun = self.limiter.clock(), time.monotonic()
-            try:
-                self.in_flight.sent += 1
-                try:
-                    replies = await self.model.complete(request)
-                finally:
-                    self.in_flight.sent -= 1
-            except TransientError as error:
-                if is_overload(error) or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
-                    self.limiter.overloaded(sent)
-                if not self._retries.again(error, tries):
-                    return self._failed(request, error)
-                self.retrying(error.usage)
-                await self._pause(wait_before(tries, error.retry_after))
-            except FatalModelError as error:
-                self._give_up(error)
-            except ModelError as error:
-                return self._failed(request, error)
-            else:
-                self._retries.succeeded()
-                self.limiter.succeeded()
-                seconds = time.monotonic() - begun
-                return [
-                    completed(request.part(place, place + 1), reply, self.run, seconds)
-                    for place, reply in enumerate(replies)
-                ]
-
-    def _failed(self, request: Request, error: ModelError) -> list[Completion]:
-        """Return the error as the completion of each sample; [] if it ends the run."""
-        fatal = self._retries.fatal(request, error)
-        if fatal is not None:
-            self._give_up(fatal)
-            if fatal.cause == UNREACHED:
-                return []  # no server was ever reached: the samples did not fail
-        samples = 1 if error.is_of_choice else len(request.keys)
-        first, *others = (
-            failed(request.part(place, place + 1), error, self.run) for place in range(samples)
-        )
-        return [replace(first, usage=error.usage), *others]
-
-    def _give_up(self, error: FatalModelError) -> None:
-        self.fatal = self.fatal or error
-        self.stop()
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait before a retry, or until the run is stopped."""
+    async def _retry(self, error: ModelError, tries: int, sent: float) -> bool:
+        """Wait and return True if a request that failed is to be sent again."""
+        if not isinstance(error, TransientError):
+            return False
+        # Other errors than these (a 500, a timeout) may come from one request that never works.
+        is_overload = error.cause in OVERLOADED or error.retry_after is not None
+        if is_overload or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
+            self.limiter.overloaded(sent)
+        self._reached |= error.cause != UNREACHED
+        if tries >= (TRIES_OF.get(error.cause, TRIES) if self._reached else UNREACHED_TRIES):
+            return False
+        if error.cause != "http 429" and self._reached:
+            self._retries_left -= 1
+            if self._retries_left < 0:
+                return False
+        self.in_flight.retries += 1
+        if self.budget is not None:
+            self.budget.spend(error.usage)
         self.in_flight.waiting += 1
         with suppress(TimeoutError):
+            seconds = wait_before(tries, error.retry_after)
             await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
         self.in_flight.waiting -= 1
+        return True
 
+    def _fail(self, request: Request, error: ModelError) -> int:
+        """Record the error for each sample that it concerns, and stop the run if it should stop.
 
-def is_overload(error: TransientError) -> bool:
-    """Return whether an error means that the server has too many requests.
-
-    Other errors (a 500, a timeout) may come repeatedly from one request that never works.
-    """
-    return error.cause in OVERLOADED or error.retry_after is not None
+        Returns the number of recorded samples.
+        """
+        fatal = error if isinstance(error, FatalModelError) else None
+        if error.cause == UNREACHED and not self._reached:
+            fatal = FatalModelError(error.cause, f"{error} (is the server running?)")
+        if fatal is None:
+            if isinstance(error, TransientError) or error.cause.startswith("http "):
+                self._failing.add(request.problem.id)
+            number = 1 if error.is_of_choice else len(request.keys)
+            for place in range(number):
+                self.record(request, failed(request, place, error, self.model.name))
+            if len(self._failing) < FAILING_PROBLEMS:
+                return number
+            fatal = FatalModelError(
+                error.cause,
+                f"{len(self._failing)} problems failed one after the other, the last: {error}",
+            )
+        self.fatal = self.fatal or fatal
+        self.stop()
+        return len(request.keys)
 
 
 def wait_before(tries: int, retry_after: float | None) -> float:
@@ -312,12 +258,14 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def completed(request: Request, reply: Reply, run: str, seconds: float | None = None) -> Completion:
-    """Return the completion in a reply, which took this long."""
+def completed(
+    request: Request, place: int, reply: Reply, run: str, seconds: float | None = None
+) -> Completion:
+    """Return the completion of a request's sample at this place, whose reply took `seconds`."""
     return Completion(
-        key=request.key,
+        key=request.keys[place],
         problem_id=request.problem.id,
-        sample=request.sample,
+        sample=request.samples[place],
         text=reply.text,
         finish=reply.finish,
         usage=reply.usage,
@@ -331,14 +279,15 @@ def completed(request: Request, reply: Reply, run: str, seconds: float | None = 
     )
 
 
-def failed(request: Request, error: ModelError, run: str) -> Completion:
-    """Return the completion for a request without an answer."""
+def failed(request: Request, place: int, error: ModelError, run: str) -> Completion:
+    """Return the completion that stands for a failed sample; the first has the reply's tokens."""
     return Completion(
-        key=request.key,
+        key=request.keys[place],
         problem_id=request.problem.id,
-        sample=request.sample,
+        sample=request.samples[place],
         text="",
         finish=Finish.UNKNOWN,
+        usage=error.usage if place == 0 else NO_USAGE,
         error=f"{error.cause}: {error}",
         run=run,
     )

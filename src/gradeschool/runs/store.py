@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 from pathlib import Path
@@ -39,7 +38,6 @@ class RunStore:
         self.damaged = ""
         self._file = -1
         self._synced = monotonic()
-        self._syncing: asyncio.Future[None] | None = None
 
     def __enter__(self) -> RunStore:
         """Create the folder, lock the file and read its rows."""
@@ -48,45 +46,41 @@ class RunStore:
             self._file = open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however we end
             remove_parts(self.folder)
-            rows = list(read_completions(self.path))
-            damaged = [number for number, row in enumerate(rows, start=1) if row is None]
-            latest((row for row in rows if row is not None), self.completions)
+            damaged, size, whole = [], os.fstat(self._file).st_size, True
+            for number, row in enumerate(read_completions(self.path), start=1):
+                if whole := row is not None:
+                    latest([row], self.completions)
+                else:
+                    damaged.append(number)
             if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
                 raise StoreError(
                     f"{str(self.path)!r} is not part of a run; give another folder with -o"
                 )
-            self._end_last_line(is_torn=bool(rows) and rows[-1] is None)
+            # Cut off an incomplete last row; end one whose line end was lost.
+            if size and os.pread(self._file, 1, size - 1) != b"\n":
+                if whole:
+                    os.write(self._file, b"\n")
+                else:
+                    with self.path.open("rb") as file:
+                        *_, last = file
+                    os.ftruncate(self._file, size - len(last))
             if damaged:
                 self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
             sync_folder(self.folder)
-        except BlockingIOError:
+        except BaseException as error:
             self._close()
-            raise StoreError(
-                f"the run folder {str(self.folder)!r} is in use by another process; wait for it, "
-                "or give another folder with -o"
-            ) from None
-        except OSError as error:
-            self._close()
-            raise StoreError(
-                f"cannot use the run folder {str(self.folder)!r}: {error.strerror or error}; give "
-                "another with -o"
-            ) from error
-        except StoreError:
-            self._close()
+            if isinstance(error, BlockingIOError):
+                raise StoreError(
+                    f"the run folder {str(self.folder)!r} is in use by another process; wait for "
+                    "it, or give another folder with -o"
+                ) from None
+            if isinstance(error, OSError):
+                raise StoreError(
+                    f"cannot use the run folder {str(self.folder)!r}: {error.strerror or error}; "
+                    "give another with -o"
+                ) from error
             raise
         return self
-
-    def _end_last_line(self, is_torn: bool) -> None:
-        """Cut off an incomplete last row; end one whose line end was lost."""
-        size = os.fstat(self._file).st_size
-        if not size or os.pread(self._file, 1, size - 1) == b"\n":
-            return
-        if not is_torn:
-            os.write(self._file, b"\n")
-            return
-        with self.path.open("rb") as file:
-            *_, last = file
-        os.ftruncate(self._file, size - len(last))
 
     def append(self, completion: Completion, question: str) -> None:
         """Append a row: it survives a crash of this process, and soon one of the machine."""
@@ -94,29 +88,21 @@ class RunStore:
             rest = memoryview(to_line(completion, question))
             while rest:
                 rest = rest[os.write(self._file, rest) :]
-            latest([completion], self.completions)
-            is_due = monotonic() - self._synced > SYNC_SECONDS
-            if is_due and (self._syncing is None or self._syncing.done()):
-                self._check_synced()
-                loop = asyncio.get_running_loop()
-                self._syncing = loop.run_in_executor(None, os.fsync, self._file)
-                self._syncing.add_done_callback(lambda sync: sync.cancelled() or sync.exception())
         except OSError as error:
             raise self._unwritable(error) from error
+        latest([completion], self.completions)
+        if monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
 
     def sync(self) -> None:
-        """Sync the rows to disk now."""
+        """Sync the rows to disk; raises StoreError if the file was removed meanwhile."""
         try:
             os.fsync(self._file)
+            is_removed = os.fstat(self._file).st_nlink == 0
         except OSError as error:
             raise self._unwritable(error) from error
-
-    def _check_synced(self) -> None:
-        """Raise OSError if the last sync failed, StoreError if the file was removed meanwhile."""
-        if self._syncing is not None and self._syncing.done():
-            self._syncing.result()
         self._synced = monotonic()
-        if os.fstat(self._file).st_nlink == 0:
+        if is_removed:
             raise StoreError(
                 f"{str(self.path)!r} was removed while the run was writing to it; the same "
                 "command starts again"
@@ -126,9 +112,6 @@ class RunStore:
         """Sync everything to disk and unlock."""
         try:
             self.sync()
-            self._check_synced()
-        except OSError as error:
-            raise self._unwritable(error) from error
         finally:
             self._close()
 

@@ -213,7 +213,7 @@ class Critic:
 
     async def _ask(self, solutions: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]]:
         model = self.open()
-        turns = asyncio.Semaphore(getattr(model, "connections", TOGETHER))
+        turns = asyncio.Semaphore(model.connections or TOGETHER)
         decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=2048)
 
         async def ask(number: int, text: str, sample: int) -> float:

@@ -427,7 +427,7 @@ def roll_out_run(
 
     async def ask() -> dict[tuple[str, str], bool]:
         model = choose_model(spec, (), "", calculator=True)
-        turns = asyncio.Semaphore(getattr(model, "connections", ROLL_OUTS_TOGETHER))
+        turns = asyncio.Semaphore(model.connections or ROLL_OUTS_TOGETHER)
         decoding = Decoding(temperature, max_tokens=ROLL_OUT_TOKENS)
 
         async def reaches(problem: Problem, written: str, number: int) -> bool:
