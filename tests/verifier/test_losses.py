@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
-from gradeschool.verifier.data import Item, Row  # noqa: E402
+from gradeschool.verifier.data import Item, TrainingRow  # noqa: E402
 from gradeschool.verifier.head import Verifier, new_verifier  # noqa: E402
 from gradeschool.verifier.losses import Level, TrainedModel  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee  # noqa: E402
@@ -19,10 +19,11 @@ pytestmark = pytest.mark.slow
 TOKENIZER = tokenizer_of(sums(20))
 # A right solution drawn twice, a wrong one, one that is right up to its second token; references.
 ITEMS: list[Item] = [
-    (Row((5, 6, 7, 8, 9, 1), 2, 2, 4, (2, 4)), Row((5, 6, 9, 9, 1), 2, speaks_from=2)),
-    (Row((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)), Row((5, 6, 9, 9, 1), 2, speaks_from=2)),
-    (Row((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), Row((4, 9, 1), 1, speaks_from=1)),
-]
+    (TrainingRow((5, 6, 7, 8, 9, 1), 2, 2, 4, (2, 4)),
+     TrainingRow((5, 6, 9, 9, 1), 2, speaks_from=2)),
+    (TrainingRow((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)), TrainingRow((5, 6, 9, 9, 1), 2, speaks_from=2)),
+    (TrainingRow((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), TrainingRow((4, 9, 1), 1, speaks_from=1)),
+]  # fmt: skip
 
 
 def made(level: Level = Level.TOKEN, objective: Any = "joint") -> TrainedModel:
@@ -93,8 +94,8 @@ def test_passes_of_an_update_add_up_to_one_batch() -> None:
 
 def pair(first: float = 0.0, second: float = 0.0) -> list[Item]:
     """A right and a wrong solution of a question, with initial log-probabilities."""
-    return [(Row((5, 6, 7, 8, 1), 2, 1, 3, (), None, first),
-             Row((5, 6, 7, 4, 1), 2, 1, 0, (), None, second))]  # fmt: skip
+    return [(TrainingRow((5, 6, 7, 8, 1), 2, 1, 3, (), None, first),
+             TrainingRow((5, 6, 7, 4, 1), 2, 1, 0, (), None, second))]  # fmt: skip
 
 
 @pytest.mark.parametrize("level", ["token", "pooled", "solution"])
@@ -114,7 +115,7 @@ def test_pairwise_loss_compares_a_problems_solutions(level: str) -> None:
 def test_dpo_is_relative_to_the_initial_model() -> None:
     trained = made(Level.LIKELIHOOD, "pairwise")
 
-    def logprob(row: Row) -> Any:
+    def logprob(row: TrainingRow) -> Any:
         logits = trained.model(torch.tensor([row.ids])).logits[0]
         logits[:, trained.trained.token_id] = float("-inf")
         logprobs = torch.log_softmax(logits, 1)
@@ -140,7 +141,7 @@ def test_likelihood_is_the_cross_entropy_of_the_label() -> None:
     assert float(trained(**batch)[0].detach()) == pytest.approx(float(expected.detach()), rel=1e-4)
 
 
-def _logprob(trained: TrainedModel, row: Row) -> Any:
+def _logprob(trained: TrainedModel, row: TrainingRow) -> Any:
     logits = trained.model(torch.tensor([row.ids])).logits[0].clone()
     logits[:, trained.trained.token_id] = float("-inf")
     logprobs = torch.log_softmax(logits, 1)

@@ -19,7 +19,6 @@ from gradeschool.verifier.process_labels import (
     ReferenceSteps,
     StepLabels,
     label_steps,
-    openrlhf_row,
     prm800k_row,
     roll_out_run,
     steps_of,
@@ -170,10 +169,6 @@ def test_rows_end_with_the_first_wrong_step() -> None:
         "completions": [computed("3*4"), computed("12+6")],
         "labels": [True, False],
     }
-    openrlhf = openrlhf_row(wrong)
-    assert openrlhf is not None
-    assert openrlhf["value"] == ["+", "-"]
-    assert openrlhf["input"].count("ки") == 2
     prm800k = prm800k_row(wrong)
     assert prm800k is not None
     ratings = [step["completions"][0]["rating"] for step in prm800k["label"]["steps"]]
@@ -181,7 +176,7 @@ def test_rows_end_with_the_first_wrong_step() -> None:
     right = prm800k_row(row(APPLES.solution))
     assert right is not None and right["label"]["finish_reason"] == "solution"
     undecided = Row("k", APPLES, 0, False, StepLabels(["x"], None, "no final answer"))
-    assert trl_row(undecided) is openrlhf_row(undecided) is prm800k_row(undecided) is None
+    assert trl_row(undecided) is prm800k_row(undecided) is None
 
 
 def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:

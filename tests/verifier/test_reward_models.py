@@ -15,9 +15,9 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
-from gradeschool.verifier.judges import QWEN_SEPARATOR  # noqa: E402
-from gradeschool.verifier.process_labels import STEP_TAG  # noqa: E402
+from gradeschool.verifier.judges import QWEN_SEPARATOR, YES_OR_NO, load_critic  # noqa: E402
 from gradeschool.verifier.reward_models import (  # noqa: E402
+    STEP_TAG,
     RewardForm,
     RewardModel,
     lines_marked,
@@ -125,6 +125,24 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
     with pytest.raises(InputError, match="4 step tags in a solution of 3 steps"):
         reward.step_scores([(QUESTION, [f"A {STEP_TAG}", *STEPS[1:]])])
     assert places_of_tag([1, 9, 2, 9], 9, 2, "") == [1, 3]
+
+
+def test_a_critic_weighs_yes_against_no(tokenizer: Any, tmp_path: Path) -> None:
+    from transformers import LlamaForCausalLM
+
+    words = build_tokenizer(["yes no Yes No " * 20], vocabulary=290)
+    model = seeded(lambda: LlamaForCausalLM(config_of("llama")))
+    critic = load_critic(f"transformers/{saved(model, words, tmp_path / 'm')}", 0)
+    text = YES_OR_NO.format(question=QUESTION, solution="\n".join(STEPS))
+    with torch.no_grad():
+        logits = model(torch.tensor([words(text)["input_ids"]])).logits[0, -1]
+    shares = [sum(float(logits[words.convert_tokens_to_ids(token)].exp())
+                  for token in (word, word.capitalize(), f"Ġ{word}", f"Ġ{word.capitalize()}")
+                  if token in words.get_vocab()) for word in ("yes", "no")]  # fmt: skip
+    assert critic.step_scores([(QUESTION, STEPS)]) == [[pytest.approx(shares[0] / sum(shares))]]
+    bare = saved(model, build_tokenizer(["so"], vocabulary=259), tmp_path / "bare")
+    with pytest.raises(InputError, match="no token for yes or no"):
+        load_critic(f"transformers/{bare}", 0)
 
 
 def qwen_prm(tokenizer: Any, folder: Path) -> tuple[Any, Any]:

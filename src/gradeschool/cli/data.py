@@ -259,7 +259,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
 @command.command("label-steps")
 @click.argument("run", metavar="RUN")
-@click.option("--form", type=click.Choice(["gradeschool", "trl", "openrlhf", "prm800k"]),
+@click.option("--form", type=click.Choice(["gradeschool", "trl", "prm800k"]),
               default="gradeschool", show_default=True,
               help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",

@@ -51,7 +51,8 @@ MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
 seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0,
                            show_default=True, help="Random seed.")  # fmt: skip
 form_option = click.option(
-    "--form", type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork"]),
+    "--form",
+    type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork", "yes-no"]),
     help="Form of a published reward model; by default read from config.json.")  # fmt: skip
 score_options = with_options(
     click.option("--verifier", metavar=f"{MODEL_FORMS}|URL",

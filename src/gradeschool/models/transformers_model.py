@@ -86,7 +86,7 @@ class TransformersEngine:
             torch.set_num_threads(1)
         try:
             while requests := take(self.rows):
-                rows: list[Row] = []
+                rows: list[SampleRow] = []
                 refused: Results = []
                 for request in requests:
                     row = self._row(request)
@@ -113,7 +113,7 @@ class TransformersEngine:
         finally:
             torch.set_num_threads(threads)
 
-    def _row(self, request: Request) -> Row | ModelError:
+    def _row(self, request: Request) -> SampleRow | ModelError:
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
             prompt = tuple(tokens_of(self.tokenizer, request.prompt))
@@ -123,9 +123,9 @@ class TransformersEngine:
             return too_long(len(prompt), limit, self.context or 0)
         if self.context is not None:
             limit = min(limit, self.context - len(prompt))
-        return Row(request, prompt, limit)
+        return SampleRow(request, prompt, limit)
 
-    def _most(self, rows: Sequence[Row]) -> int:
+    def _most(self, rows: Sequence[SampleRow]) -> int:
         """Return how many rows have room for their keys and values."""
         import torch
 
@@ -141,7 +141,7 @@ class TransformersEngine:
             free = free_memory() or ASSUMED_FREE
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
 
-    def _write_batch(self, rows: Sequence[Row]) -> Generator[Results, None, None]:
+    def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[Results, None, None]:
         """Yield the results of rows that begin together; the prompts are padded on the left."""
         import torch
 
@@ -199,7 +199,7 @@ class TransformersEngine:
             )
         return output.logits[:, -1].float()
 
-    def _add(self, row: Row, token: int) -> bool:
+    def _add(self, row: SampleRow, token: int) -> bool:
         """Add the chosen token, or one that the calculator forces; return whether the row ends."""
         if row.forced:
             token = row.forced.popleft()
@@ -217,7 +217,7 @@ class TransformersEngine:
             row.ended = any(stop in tail for stop in stops)
         return row.ended
 
-    def _reply(self, row: Row) -> Reply:
+    def _reply(self, row: SampleRow) -> Reply:
         ids = row.written[:-1] if row.written[-1] in self.ends else row.written
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
         stops = row.request.decoding.stop
@@ -227,7 +227,7 @@ class TransformersEngine:
         return Reply(text[:end], finish, Usage(len(row.prompt), len(row.written)))
 
 
-class Row:
+class SampleRow:
     """One sample that is being written. forced: the calculator's next tokens."""
 
     def __init__(self, request: Request, prompt: tuple[int, ...], limit: int) -> None:
@@ -236,9 +236,9 @@ class Row:
         self.forced: deque[int] = deque()
         self.ended = False
 
-    def begin_again(self) -> Row:
+    def begin_again(self) -> SampleRow:
         """Return the row without what was written."""
-        return Row(self.request, self.prompt, self.limit)
+        return SampleRow(self.request, self.prompt, self.limit)
 
     def uniforms(self) -> Any:
         """Return the row's random numbers in 0..1, one a token."""
@@ -252,7 +252,7 @@ class Row:
 class Draw:
     """Chooses the next token of each row, by its temperature, top_p and random numbers."""
 
-    def __init__(self, rows: Sequence[Row], device: Any) -> None:
+    def __init__(self, rows: Sequence[SampleRow], device: Any) -> None:
         import numpy
         import torch
 

@@ -223,7 +223,7 @@ def write_labels(sampled: CandidateRun) -> None:
 # Rows of a batch
 
 
-class Row(NamedTuple):
+class TrainingRow(NamedTuple):
     """A question with a solution, which begins at `start`, and what is learnt from it.
 
     drawn: how often the solution was sampled, its weight in the verification loss; 0 for none.
@@ -252,7 +252,7 @@ class Row(NamedTuple):
 
 
 # What is learnt from together: one solution, with its reference solution, or a pair.
-Item = tuple[Row, ...]
+Item = tuple[TrainingRow, ...]
 
 
 class TrainingItems(NamedTuple):
@@ -283,7 +283,7 @@ def language_items(
             too_long.append(problem.id)
             continue
         first = 1 if whole else len(question)
-        items.append((Row(question + solution, len(question), speaks_from=first),))
+        items.append((TrainingRow(question + solution, len(question), speaks_from=first),))
     if not items:
         raise InputError(
             f"there is no example to train on: the longest of {len(too_long)} has {longest} "
@@ -331,7 +331,7 @@ def verifier_items(
             problem = answered.problem
             question, solution = encode(tokenizer, problem.question, problem.solution)
             ids = (question + solution)[:context]
-            reference = Row(ids, len(question), speaks_from=len(question))
+            reference = TrainingRow(ids, len(question), speaks_from=len(question))
             items += [(row, reference) for row in rows]
         elif language == "right":
             items += [(row._replace(speaks_from=row.start if row.is_right else None),)
@@ -353,7 +353,7 @@ def verifier_items(
 
 def _solution_rows(
     answered: ProblemCandidates, tokenizer: Any, supervision: Supervision
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return a problem's distinct solutions with their counts and labels."""
     question = answered.problem.question
     reference = ReferenceSteps(answered.problem) if supervision == "process" else None
@@ -373,6 +373,6 @@ def _solution_rows(
             if labels.first_wrong != NO_ERROR:
                 right_tokens = ends[labels.first_wrong - 1] if labels.first_wrong else 0
         count = drawn[pair.solution, pair.finished]
-        rows.append(Row(text.question + text.solution, len(text.question), count, right_tokens,
-                        tuple(ends)))  # fmt: skip
+        ids, start = text.question + text.solution, len(text.question)
+        rows.append(TrainingRow(ids, start, count, right_tokens, tuple(ends)))
     return rows

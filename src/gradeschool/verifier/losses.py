@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid
 
-from gradeschool.verifier.data import Item, Objective, Row
+from gradeschool.verifier.data import Item, Objective, TrainingRow
 from gradeschool.verifier.head import Verifier, logits_of
 
 VERIFICATION, LANGUAGE = "verification", "language"
@@ -90,7 +90,7 @@ class TrainedModel(nn.Module):
             "initial": initial,
         }
 
-    def _valued(self, row: Row) -> list[int]:
+    def _valued(self, row: TrainingRow) -> list[int]:
         """Return the positions of the tokens whose values are learnt."""
         if self.objective == "pairwise" and self.level is not Level.POOLED:
             return [len(row.ids) - 1]

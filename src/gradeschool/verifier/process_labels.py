@@ -43,7 +43,6 @@ SHOWN = re.compile(rf"\$?({calculator.NUMBER})")
 PRIME = 2**61 - 1  # formulas are compared modulo this prime, at pseudo-random values
 ROLL_OUTS_TOGETHER, ROLL_OUT_TOKENS = 16, 400
 MOST_READINGS = 64  # maximum for an expression whose numbers may each have several meanings
-STEP_TAG, GOOD, BAD = "ки", "+", "-"  # of Math-Shepherd, which OpenRLHF reads
 
 
 class StepLabels(NamedTuple):
@@ -340,54 +339,28 @@ def trl_row(row: LabelledStepsRow) -> dict[str, Any] | None:
     )
 
 
-def openrlhf_row(row: LabelledStepsRow) -> dict[str, Any] | None:
-    """Return a row for OpenRLHF's ProcessRewardDataset (openrlhf/datasets).
-
-    `--input_key input --label_key value --placeholder_token ки --reward_tokens + -`.
-    """
-    labels = row.labels.labels
-    if not labels:
-        return None
-    lines = [f"{step} {STEP_TAG}" for step in row.labels.steps[: len(labels)]]
-    text = "\n".join([row.problem.question, *lines])
-    return {"input": text, "value": [GOOD if label else BAD for label in labels]}
-
-
 def prm800k_row(row: LabelledStepsRow) -> dict[str, Any] | None:
     """Return a row in the form of PRM800K (openai/prm800k, README: Data)."""
-    labels = row.labels.labels
+    labels, problem = row.labels.labels, row.problem
     if not labels:
         return None
     steps = [
-        {
-            "completions": [{"text": step, "rating": 1 if label else -1, "flagged": False}],
-            "human_completion": None,
-            "chosen_completion": 0 if label else None,
-        }
+        {"completions": [{"text": step, "rating": 1 if label else -1, "flagged": False}],
+         "human_completion": None, "chosen_completion": 0 if label else None}
         for step, label in zip(row.labels.steps, labels, strict=False)
-    ]
-    problem = row.problem
-    return {
-        "labeler": "gradeschool",
-        "is_quality_control_question": False,
-        "is_initial_screening_question": False,
-        "question": {
-            "problem": problem.question,
-            "ground_truth_answer": problem.gold,
-            "ground_truth_solution": problem.solution,
-            "pre_generated_steps": list(row.labels.steps),
-        },
-        "label": {
-            "steps": steps,
-            "finish_reason": "solution" if labels[-1] else "found_error",
-        },
-    }
+    ]  # fmt: skip
+    question = {"problem": problem.question, "ground_truth_answer": problem.gold,
+                "ground_truth_solution": problem.solution,
+                "pre_generated_steps": list(row.labels.steps)}  # fmt: skip
+    reason = "solution" if labels[-1] else "found_error"
+    return {"labeler": "gradeschool", "is_quality_control_question": False,
+            "is_initial_screening_question": False, "question": question,
+            "label": {"steps": steps, "finish_reason": reason}}  # fmt: skip
 
 
 ROW_FORMS: Mapping[str, Callable[[LabelledStepsRow], dict[str, Any] | None]] = {
     "gradeschool": own_row,
     "trl": trl_row,
-    "openrlhf": openrlhf_row,
     "prm800k": prm800k_row,
 }
 

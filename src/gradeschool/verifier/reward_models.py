@@ -33,9 +33,9 @@ from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.data import encode_steps
 from gradeschool.verifier.head import PLACES_ON_CPU, PLACES_ON_GPU
 from gradeschool.verifier.judges import QWEN_SEPARATOR, QWEN_SYSTEM, YES_OR_NO
-from gradeschool.verifier.process_labels import BAD, GOOD, STEP_TAG
 
 CONFIG = "config.json"
+STEP_TAG, GOOD, BAD = "ки", "+", "-"  # of Math-Shepherd
 NO_MODEL = "the folder contains no readable model; give the folder of a Hugging Face model"
 
 
