@@ -97,6 +97,9 @@ request_options = with_options(
               help="Use a random sample of N problems, the same each time.")  # fmt: skip
 @click.option("--problems", metavar="FILE|IDS",
               help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
+@click.option("--until", type=FiniteRange(0.1, 100), metavar="POINTS",
+              help="Use problems in random order, and stop when the headline scorer's interval is "
+                   "narrower than this.")  # fmt: skip
 @click.option("--columns", metavar="ROLE=COLUMN,...",
               help="Columns of the dataset: question, gold, id.")  # fmt: skip
 @click.option("--scorer", "scorers", multiple=True, metavar="NAME",
@@ -320,6 +323,8 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
     if advice := _advice(evaluation):
         say(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
+    if evaluation.looks is not None:
+        say(f"{evaluation.looks.sentence()}\n")
     say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}{cost}"
         f"{'; to apply every scorer:' if evaluation.answered else ''}")  # fmt: skip
     if evaluation.answered:
@@ -351,6 +356,7 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
         "changes": changes_of(manifest_of(evaluation.folder)),
         "at_k": [point.as_json() for point in evaluation.curve],
         "cost": evaluation.cost,
+        **({"until": evaluation.looks.as_json()} if evaluation.looks else {}),
     }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,13 +24,15 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.openai_api import SAMPLING
+from gradeschool.percentages import count
 from gradeschool.runs.job import PreparedJob, shown_options
 from gradeschool.runs.plan import make_manifest
 from gradeschool.runs.send import Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
-from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet, choose_scorers
+from gradeschool.scoring.statistics import Interval, clustered_wilson
+from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet, choose_scorers, tally_by_problem
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
 
+FIRST_LOOK = 100  # problems
+UNKNOWN = Interval(0.0, 1.0)
 
 class EndedSample(NamedTuple):
     """A sample that was answered or failed, and its outcome by the headline scorer."""
@@ -81,6 +86,61 @@ class RunProgress:
         """Note that results.json is written; whole: every sample is answered."""
 
 
+@dataclass(slots=True)
+class Looks:
+    """The looks at a run that stops when its interval is narrow enough.
+
+    points: the width to stop at, in percentage points. sizes: problems at each possible look, fixed
+    before the first: FIRST_LOOK, doubled, and all. problems, interval: at the last look. Each look
+    takes an equal share of the 5 % of error, so that all intervals hold together with 95 %
+    (Bonferroni; the simplest spending of alpha, Lan and DeMets 1983, Biometrika 70:659).
+    """
+
+    points: float
+    sizes: tuple[int, ...]
+    problems: int = 0
+    interval: Interval = UNKNOWN
+
+    @property
+    def is_narrow(self) -> bool:
+        """Return whether the interval of the last look is narrow enough."""
+        return (self.interval.high - self.interval.low) * 100 < self.points
+
+    def look(self, outcomes: Iterable[tuple[str, int]], problems: int) -> None:
+        """Note the interval; outcomes: (problem id, outcome of the first scorer)."""
+        z = NormalDist().inv_cdf(1 - 0.025 / len(self.sizes))
+        tallies = [(tally.correct, tally.judged) for tally in tally_by_problem(outcomes).values()]
+        self.problems, self.interval = problems, clustered_wilson(tallies, z)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values, with the level of each interval."""
+        return {
+            "points": self.points,
+            "looks": list(self.sizes),
+            "problems": self.problems,
+            "interval": list(self.interval),
+            "level": round(1 - 0.05 / len(self.sizes), 6),
+            "method": "Wilson, Bonferroni over the looks",
+        }
+
+    def sentence(self) -> str:
+        """Return what ended the run, and the interval that holds over all looks."""
+        low, high = (100 * bound for bound in self.interval)
+        return (
+            f"--until {self.points:g}: {'stopped' if self.is_narrow else 'not reached'} after "
+            f"{self.problems:,} of {self.sizes[-1]:,} problems in random order; the interval that "
+            f"holds at all {count(len(self.sizes), 'look')} together is {low:.2f} to {high:.2f}"
+        )
+
+
+def plan_looks(points: float, problems: int) -> Looks:
+    """Return the looks at a run of so many problems."""
+    sizes = [FIRST_LOOK]
+    while sizes[-1] < problems:
+        sizes.append(2 * sizes[-1])
+    return Looks(points, (*sizes[:-1], problems))
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The end of a session of a run.
@@ -89,7 +149,7 @@ class Evaluation:
     all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
     other_models: other models that answered according to the server, "" for none. errors: failed
     samples by cause, the most frequent first. example: the first message of that cause.
-    deviations: completions by how the server deviated from the request.
+    deviations: completions by how the server deviated from the request. looks: of --until.
     """
 
     folder: Path
@@ -106,6 +166,7 @@ class Evaluation:
     errors: Mapping[str, int] = field(default_factory=dict)
     example: str = ""
     deviations: Mapping[str, int] = field(default_factory=dict)
+    looks: Looks | None = None
 
     @property
     def missing(self) -> int:
@@ -149,8 +210,12 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
     fatal: FatalModelError | None = None
 
     async with model:
-        requests = plan.requests(model.identity)
-        manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
+        requests = planned = plan.requests(model.identity)
+        stored_manifest = read_json(folder / MANIFEST_FILE) or {}
+        manifest = make_manifest(plan, model.identity, stored_manifest or None, folder)
+        looks = plan_looks(job.until, len(plan.problems)) if job.until is not None else None
+        earlier = int(stored_manifest.get("problems", 0))
+        ids = [problem.id for problem in plan.problems]
         with RunStore(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
             if not job.batch and (files := sorted(folder.glob(BATCH_FILES))):
@@ -196,7 +261,8 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 manifest["engine"] = facts
             if options := shown_options(job):
                 manifest["options"] = options
-            write_json(folder / MANIFEST_FILE, manifest)
+            if looks is None:
+                write_json(folder / MANIFEST_FILE, manifest)
             stored = len(requests) - len(todo)
             for watcher in watchers:
                 watcher.begin(len(requests), stored, dispatcher.in_flight, budget, store.damaged)
@@ -206,14 +272,39 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                         from gradeschool.models.doctor import check_server
 
                         if server := await check_server(model, plan.protocol):
-                            write_json(folder / MANIFEST_FILE, {**manifest, "server": server})
+                            manifest["server"] = server
+                            write_json(folder / MANIFEST_FILE, manifest)
                     if job.batch:
                         from gradeschool.runs.batch import BatchRun
 
-                        run = BatchRun(model, store, record, note, dispatcher.stopping)
-                        await run.request_all(todo)
-                    else:
+                        batches = BatchRun(model, store, record, note, dispatcher.stopping)
+                        await batches.request_all(todo)
+                    elif looks is None:
                         await dispatcher.send_all(todo, job.choices)
+                    else:
+                        asked = 0
+                        for size in (size for size in looks.sizes if size >= earlier):
+                            requests = planned[: size * plan.samples]
+                            manifest |= {"problems": size, "problem_ids": ids[:size]}
+                            write_json(folder / MANIFEST_FILE, manifest)
+                            keys = {request.keys[0] for request in requests[asked:]}
+                            new = [request for request in todo if request.keys[0] in keys]
+                            await dispatcher.send_all(new, job.choices)
+                            if dispatcher.stopping.is_set():
+                                requests = planned
+                                break
+                            pairs = [
+                                (row.text, each.problem)
+                                for each in requests
+                                if (row := rows.get(each.keys[0])) is not None and not row.error
+                            ]
+                            ended = zip(pairs, scorers.outcomes_of(pairs), strict=True)
+                            looks.look(((pair[1].id, each[0]) for pair, each in ended), size)
+                            manifest["until"] = looks.as_json()
+                            write_json(folder / MANIFEST_FILE, manifest)
+                            if looks.is_narrow:
+                                break
+                            asked = len(requests)
                 except FatalModelError as error:
                     fatal = error
 
@@ -247,6 +338,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
         errors=errors,
         example=next(shown, "").removeprefix(f"{first}: ") if first else "",
         deviations=fields["deviations"],
+        looks=looks if looks and looks.problems else None,
     )
 
 

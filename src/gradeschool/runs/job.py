@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -50,8 +51,9 @@ class Job:
     usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
     instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
     in place of the protocol's, the headline first; names or functions. random: a sample of this
-    size instead, the same for the same dataset. problems: ids, or a file with one a line. columns:
-    of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop, seed: None
+    size instead, the same for the same dataset. problems: ids, or a file with one a line. until:
+    percentage points; stop when the interval is narrower, see `runs.evaluate.Looks`. columns: of
+    the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop, seed: None
     selects the protocol's. calculator: None turns it on for `tiny` only. connections: maximum
     number of requests in flight, None to adapt it. choices: samples per request. timeout: seconds
     per request. price: dollars per million tokens, "2.50/10". max_cost: dollars at which to stop.
@@ -70,6 +72,7 @@ class Job:
     scorers: tuple[ScorerChoice, ...] = ()
     random: int | None = None
     problems: str | None = None
+    until: float | None = None
     columns: str | None = None
     samples: int = 1
     temperature: float | None = None
@@ -206,6 +209,17 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
 
 
 def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
+    """Return the problems of a dataset that a job is about, in the order in which they are asked.
+
+    That is the dataset's, or with `until` a random one, the same each time.
+    """
+    problems = list(_chosen_problems(dataset, job))
+    if job.until is not None:
+        Random(0).shuffle(problems)  # noqa: S311  (an order, the same each time)
+    return tuple(problems)
+
+
+def _chosen_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     """Return the problems of a dataset that a job is about, in the dataset's order.
 
     A random sample has its share of every number of steps in the solutions, where these are known.
@@ -216,11 +230,12 @@ def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     if len(chosen) > 1:
         raise InputError("give one of -n, --random and --problems")
     if job.problems is not None:
-        path = Path(job.problems)
-        try:
-            text = path.read_text(encoding="utf-8") if path.is_file() else job.problems
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot read {str(path)!r}: {error}; give ids") from error
+        text = job.problems
+        if os.path.isfile(text):  # noqa: PTH113  (never raises)
+            try:
+                text = Path(text).read_text(encoding="utf-8")
+            except (OSError, ValueError) as error:
+                raise InputError(f"cannot read {text!r}: {error}; give ids") from error
         ids = set(re.split(r"[\s,]+", text.strip()))
         if unknown := sorted(ids - {problem.id for problem in problems}):
             raise InputError(
@@ -262,8 +277,8 @@ def _check(job: Job, protocol: Protocol) -> None:
         )
     if job.max_cost is not None and job.price is None:
         raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
-    if job.batch and (job.choices > 1 or job.max_cost is not None):
-        raise InputError("--batch cannot be combined with --choices or --max-cost")
+    if job.batch and (job.choices > 1 or job.max_cost is not None or job.until is not None):
+        raise InputError("--batch cannot be combined with --choices, --max-cost or --until")
     if job.calculates and (job.batch or job.choices > 1 or protocol.is_chat):
         conflict = "--batch" if job.batch else "--choices" if job.choices > 1 else ""
         raise InputError(
@@ -285,6 +300,8 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
     ]
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
         changed.append("calculator" if job.calculator else "no-calculator")
+    if job.until is not None:
+        changed.append("until")
     if job.random is not None:
         changed.append(f"random-{job.random}")
     for name, value in shown_options(job).items():

@@ -29,15 +29,16 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(correct: float, n: float) -> Interval:
+def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     """Return the Wilson score interval of a proportion.
 
-    correct: successes, 0..n. n: trials; n = 0 gives (0, 1). Source: Wilson 1927,
-    JASA 22:209; checked against scipy's `binomtest(...).proportion_ci(method="wilson")`.
+    correct: successes, 0..n. n: trials; n = 0 gives (0, 1). z: normal quantile of the level.
+    Source: Wilson 1927, JASA 22:209; checked against scipy's
+    `binomtest(...).proportion_ci(method="wilson")`.
     """
     if n <= 0:
         return Interval(0.0, 1.0)
-    share, z = correct / n, Z95
+    share = correct / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low = 0.0 if correct <= 0 else max(0.0, centre - half)
@@ -56,7 +57,7 @@ def mean_share(clusters: Iterable[tuple[int, int]]) -> float:
     return sum(right / size for right, size in pairs) / len(pairs) if pairs else 0.0
 
 
-def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
+def clustered_wilson(clusters: Sequence[tuple[int, int]], z: float = Z95) -> Interval:
     """Return the Wilson interval of `mean_share`: problems with one or several samples each.
 
     clusters: (correct, n) for each problem. Samples of one problem are not independent trials: the
@@ -67,13 +68,13 @@ def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
     clusters = [(right, size) for right, size in clusters if size]
     n, count = sum(size for _, size in clusters), len(clusters)
     if n == count:
-        return wilson(sum(right for right, _ in clusters), n)
+        return wilson(sum(right for right, _ in clusters), n, z)
     share = mean_share(clusters)
     if count < 2 or share in (0.0, 1.0):
-        return wilson(share * count, count)
+        return wilson(share * count, count, z)
     variance = standard_error([right / size for right, size in clusters]) ** 2
     trials = min(n, share * (1 - share) / variance) if variance else n
-    return wilson(share * trials, trials)
+    return wilson(share * trials, trials, z)
 
 
 def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:

@@ -1,0 +1,98 @@
+"""`eval --until`: a run in random order stops when its interval is narrow, and says so."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import gradeschool
+from gradeschool.errors import InputError
+from gradeschool.runs.evaluate import plan_looks
+from gradeschool.scoring.table import Tally
+from tests.support.command import Command
+from tests.support.command import gradeschool as command  # noqa: F401  (a fixture)
+
+
+def table(outcomes: list[int]) -> Any:
+    return SimpleNamespace(
+        tallies=lambda: {str(at): Tally(each, 1) for at, each in enumerate(outcomes)}
+    )
+
+
+def test_looks_double_up_to_all_problems() -> None:
+    assert plan_looks(3, 1319).sizes == (100, 200, 400, 800, 1319)
+    assert plan_looks(3, 200).sizes == (100, 200)
+    assert plan_looks(3, 48).sizes == (48,)
+
+
+def test_stopping_early_keeps_the_level_of_the_interval() -> None:
+    draw, covered, runs = random.Random(5), 0, 400
+    for _ in range(runs):
+        looks, outcomes = plan_looks(14, 800), list[int]()
+        for size in looks.sizes:
+            outcomes += [int(draw.random() < 0.7) for _ in range(size - len(outcomes))]
+            looks.look(table(outcomes), size)
+            if looks.is_narrow:
+                break
+        covered += looks.interval.low <= 0.7 <= looks.interval.high
+    assert covered >= 0.95 * runs
+
+
+class Model:
+    """A model that answers a share of the problems, and counts its calls."""
+
+    def __init__(self, golds: dict[str, str]) -> None:
+        self.golds, self.calls = golds, 0
+        self.__name__ = "model"
+
+    def __call__(self, messages: list[dict[str, str]]) -> str:
+        self.calls += 1
+        question = messages[-1]["content"]
+        return f"#### {self.golds[question] if len(question) % 7 else 0}"
+
+
+@pytest.fixture
+def model() -> Model:
+    problems = gradeschool.load_dataset("fresh:7").problems
+    return Model({problem.question: problem.gold for problem in problems})
+
+
+def run(model: Model, folder: Path, until: float) -> gradeschool.Scores:
+    protocol = gradeschool.get_protocol("zero-shot/chat").with_changes(prompt="{question}")
+    return gradeschool.evaluate(
+        model, protocol, "fresh:7", until=until, output=folder, problems=PROBLEMS
+    )
+
+
+PROBLEMS = ",".join(str(number) for number in range(1, 251))
+
+
+def test_a_run_stops_when_its_interval_is_narrow_and_resumes(model: Model, tmp_path: Path) -> None:
+    first = run(model, tmp_path / "run", 24)
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (len(first), model.calls, manifest["problems"]) == (100, 100, 100)
+    until = manifest["until"]
+    assert (until["looks"], until["problems"], until["level"]) == ([100, 200, 250], 100, 0.983333)
+    assert manifest["problem_ids"] != [str(number) for number in range(1, 101)]
+    again = run(model, tmp_path / "run", 24)
+    assert (again.headline, model.calls) == (first.headline, 100)
+    narrower = run(model, tmp_path / "run", 16)
+    assert (len(narrower), model.calls) == (200, 200)
+    assert len(run(model, tmp_path / "run", 1)) == 250
+
+
+def test_the_command_says_what_ended_the_run(command: Command, tmp_path: Path) -> None:
+    words = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--until", 30, "--quiet")
+    shown = command("eval", *words, "-o", tmp_path / "run")
+    assert shown.status == 0, shown.err
+    assert "--until 30: stopped after 48 of 48 problems in random order" in shown.out
+    result = command("eval", *words, "-o", tmp_path / "run", "--json").json()
+    assert result["runs"][0]["until"]["problems"] == 48
+    assert command("runs", "verify", tmp_path / "run").status == 0
+    with pytest.raises(InputError, match="--batch cannot be combined"):
+        gradeschool.evaluate("openai/x", dataset="sample", until=3, batch=True)
