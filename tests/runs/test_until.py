@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import gradeschool
+import gradeschool as package
 from gradeschool.errors import InputError
 from gradeschool.runs.evaluate import plan_looks
 from gradeschool.scoring.table import Tally
 from tests.support.command import Command
-from tests.support.command import gradeschool as command  # noqa: F401  (a fixture)
+from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def table(outcomes: list[int]) -> Any:
@@ -58,13 +58,13 @@ class Model:
 
 @pytest.fixture
 def model() -> Model:
-    problems = gradeschool.load_dataset("fresh:7").problems
+    problems = package.load_dataset("fresh:7").problems
     return Model({problem.question: problem.gold for problem in problems})
 
 
-def run(model: Model, folder: Path, until: float) -> gradeschool.Scores:
-    protocol = gradeschool.get_protocol("zero-shot/chat").with_changes(prompt="{question}")
-    return gradeschool.evaluate(
+def run(model: Model, folder: Path, until: float) -> package.Scores:
+    protocol = package.get_protocol("zero-shot/chat").with_changes(prompt="{question}")
+    return package.evaluate(
         model, protocol, "fresh:7", until=until, output=folder, problems=PROBLEMS
     )
 
@@ -86,13 +86,13 @@ def test_a_run_stops_when_its_interval_is_narrow_and_resumes(model: Model, tmp_p
     assert len(run(model, tmp_path / "run", 1)) == 250
 
 
-def test_the_command_says_what_ended_the_run(command: Command, tmp_path: Path) -> None:
+def test_the_command_says_what_ended_the_run(gradeschool: Command, tmp_path: Path) -> None:
     words = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--until", 30, "--quiet")
-    shown = command("eval", *words, "-o", tmp_path / "run")
+    shown = gradeschool("eval", *words, "-o", tmp_path / "run")
     assert shown.status == 0, shown.err
     assert "--until 30: stopped after 48 of 48 problems in random order" in shown.out
-    result = command("eval", *words, "-o", tmp_path / "run", "--json").json()
+    result = gradeschool("eval", *words, "-o", tmp_path / "run", "--json").json()
     assert result["runs"][0]["until"]["problems"] == 48
-    assert command("runs", "verify", tmp_path / "run").status == 0
+    assert gradeschool("runs", "verify", tmp_path / "run").status == 0
     with pytest.raises(InputError, match="--batch cannot be combined"):
-        gradeschool.evaluate("openai/x", dataset="sample", until=3, batch=True)
+        package.evaluate("openai/x", dataset="sample", until=3, batch=True)
