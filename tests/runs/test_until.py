@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 import gradeschool as package
 from gradeschool.errors import InputError
 from gradeschool.runs.evaluate import plan_looks
-from gradeschool.scoring.table import Tally
+from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-
-
-def table(outcomes: list[int]) -> Any:
-    return SimpleNamespace(
-        tallies=lambda: {str(at): Tally(each, 1) for at, each in enumerate(outcomes)}
-    )
 
 
 def test_looks_double_up_to_all_problems() -> None:
@@ -35,8 +27,10 @@ def test_stopping_early_keeps_the_level_of_the_interval() -> None:
     for _ in range(runs):
         looks, outcomes = plan_looks(14, 800), list[int]()
         for size in looks.sizes:
-            outcomes += [int(draw.random() < 0.7) for _ in range(size - len(outcomes))]
-            looks.look(table(outcomes), size)
+            outcomes += [
+                CORRECT if draw.random() < 0.7 else WRONG for _ in range(size - len(outcomes))
+            ]
+            looks.look(((str(at), each) for at, each in enumerate(outcomes)), size)
             if looks.is_narrow:
                 break
         covered += looks.interval.low <= 0.7 <= looks.interval.high

@@ -32,7 +32,13 @@ from gradeschool.runs.store import RunStore
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_table
 from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.scoring.table import OUTCOMES, ScoredTable, ScorerSet, choose_scorers, tally_by_problem
+from gradeschool.scoring.table import (
+    OUTCOMES,
+    ScoredTable,
+    ScorerSet,
+    choose_scorers,
+    tally_by_problem,
+)
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
 
 FIRST_LOOK = 100  # problems
 UNKNOWN = Interval(0.0, 1.0)
+
 
 class EndedSample(NamedTuple):
     """A sample that was answered or failed, and its outcome by the headline scorer."""
