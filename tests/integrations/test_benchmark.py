@@ -120,16 +120,6 @@ def test_what_was_thought_before_the_reply_is_not_the_answer(benchmark: GSM8KBen
     assert benchmark.evaluate("0000", "<think>9 * 2\n#### 18</think>\n").score == 1.0  # no reply
 
 
-def test_a_word_that_multiplies_the_number_counts(benchmark: GSM8KBenchmark) -> None:
-    assert benchmark.evaluate("0000", "#### 18 thousand").score == 0.0
-    assert benchmark.evaluate("0000", "#### 0.018 thousand").score == 1.0
-
-
-def test_a_run_on_question_does_not_change_the_score(benchmark: GSM8KBenchmark) -> None:
-    output = "#### 18\n\nQuestion: A train has 3 cars.\nAnswer: 3*20=60\n#### 60"
-    assert benchmark.evaluate("0000", output).score == 1.0
-
-
 def test_the_benchmark_takes_a_folder_a_file_and_what_is_shipped(tmp_path: Path) -> None:
     folder = tmp_path
     row = '{"question": "How many cups?", "answer": "5 * 2 * 3 = 30.\\n#### 30"}\n'

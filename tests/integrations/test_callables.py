@@ -40,32 +40,11 @@ def test_evaluate_asks_a_function_under_a_protocol(protocol: str) -> None:
     ]
 
 
-def test_an_object_with_an_async_call_is_a_model() -> None:
-    class Model:
-        async def __call__(self, messages: object) -> str:
-            await asyncio.sleep(0)
-            return "#### 600"
-
-    assert package.evaluate(Model(), dataset="sample", limit=2).correct == 1
-
-
 def test_evaluate_runs_where_a_loop_is_running() -> None:
     async def cell() -> Scores:
         return package.evaluate(lambda messages: "#### 1", dataset="sample", limit=2)
 
     assert len(asyncio.run(cell())) == 2
-
-
-def test_a_kept_folder_is_not_asked_again(tmp_path: Path) -> None:
-    calls: list[object] = []
-
-    def model(messages: object) -> str:
-        calls.append(messages)
-        return "#### 1"
-
-    for limit in (2, 3):
-        package.evaluate(model, dataset="sample", limit=limit, output=tmp_path / "run")
-    assert len(calls) == 3
 
 
 def test_what_the_function_raises_is_raised() -> None:

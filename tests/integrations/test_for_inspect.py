@@ -16,7 +16,7 @@ from gradeschool import all_scorers, get_protocol, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.reports.export_inspect import inspect_scorer_name
 from tests.support.inspect_scores import ROWS
-from tests.support.lent_modules import Score, imported_anew, lend_inspect
+from tests.support.lent_modules import imported_anew, lend_inspect
 
 MODULE = "gradeschool.integrations.for_inspect"
 
@@ -78,25 +78,6 @@ def test_the_best_of_several_targets_counts(scorers: Scorers) -> None:
     assert score(reader, "#### 7", ["eleven", "18", "19"]).value == "I"
     assert score(reader, "no idea.", ["eleven", "18"]).value == "N"
     assert str(score(reader, "#### 19", []).value) == "nan"
-
-
-def test_an_inspect_without_reasons_gets_none(
-    scorers: Scorers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Score, "model_fields", ("value", "answer", "explanation", "metadata"))
-    for text, gold in (("ANSWER: 711", "11"), ("ANSWER: 11", "eleven"), ("ANSWER: 11", "11")):
-        assert not hasattr(score(scorers.module.numeric_equality(), text, gold), "reason")
-
-
-def test_a_problem_has_the_question_and_solution_of_the_metadata_or_else_the_input(
-    scorers: Scorers,
-) -> None:
-    given = scorers.module.problem_of(state("", question="Why?", solution="So.\n#### 18"), " 18\n")
-    assert (given.id, given.question, given.solution, given.gold) == (
-        "7", "Why?", "So.\n#### 18", "18",
-    )  # fmt: skip
-    bare = scorers.module.problem_of(state("", question=3), " 18\n")
-    assert (bare.question, bare.solution, bare.gold) == ("How many?", "#### 18", "18")
 
 
 def test_everything_that_is_registered_is_exported(scorers: Scorers) -> None:

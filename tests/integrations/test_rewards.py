@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool import all_scorers, judge
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.integrations import verl
 from gradeschool.integrations.rewards import (
@@ -24,11 +22,9 @@ from gradeschool.integrations.rewards import (
     text_of,
 )
 from gradeschool.integrations.trl import reward
-from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.verdict import Outcome
 
 GRADER = Grader()
-NO_EXTRA = [name for name, scorer in all_scorers().items() if not scorer.extra]
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: (
@@ -64,12 +60,17 @@ def chat(content: object) -> list[dict[str, object]]:
         (chat([{"type": "text", "text": "#### 18"}]), "18", 1.0, Outcome.CORRECT),
         (chat(None), "5", 0.0, Outcome.NO_ANSWER),
         (b"#### 18", "18", None, Outcome.ERROR),
+        ("#### 18", Decimal("18"), 1.0, Outcome.CORRECT),
+        ("#### 18", Fraction(18), 1.0, Outcome.CORRECT),
+        ([{"role": "tool", "content": "#### 18"}], "18", None, Outcome.ERROR),
+        ("#### 18", "18 or 19", None, Outcome.ERROR),
+        ("#### 18", r"7\pi", None, Outcome.ERROR),
         ("#### 18", "", None, Outcome.ERROR),
         ("#### 18", None, None, Outcome.ERROR),
         ("#### 18", float("nan"), None, Outcome.ERROR),
         ("#### 18", 10**9000, None, Outcome.ERROR),
     ],
-    ids=[str(index) for index in range(19)],
+    ids=[str(index) for index in range(24)],
 )
 def test_a_reward_is_1_0_or_none_with_its_outcome(
     completion: object, gold: object, value: float | None, outcome: Outcome
@@ -80,6 +81,7 @@ def test_a_reward_is_1_0_or_none_with_its_outcome(
     assert earned.reason
 
 
+@settings(max_examples=40)
 @given(ANYTHING, ANYTHING)
 def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> None:
     earned = Grader(format_credit=0.1, partial_credit=0.1).grade(completion, gold)
@@ -87,44 +89,14 @@ def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> N
     assert earned.value is None or 0 <= earned.value <= 1.1
 
 
-@given(st.text(max_size=200), st.integers(-999, 99_999))
-def test_the_value_is_the_verdict_of_the_scorer(text: str, gold: int) -> None:
-    verdict = judge(text, gold, scorer=DEFAULT_SCORER)
-    earned = GRADER.grade(text, gold)
-    assert (earned.outcome, earned.reason) == (verdict.outcome, verdict.reason)
-    assert earned.value == (None if verdict.outcome is Outcome.ERROR else float(verdict.correct))
-
-
-@pytest.mark.parametrize("scorer", NO_EXTRA)
-def test_every_scorer_is_a_reward(scorer: str) -> None:
-    assert [one.value for one in Grader(scorer).grade_all(["", "x"], ["18", "18"])] in (
-        [0.0, 0.0],
-        [None, None],
-        [None, 0.0],
-    )
-
-
 def test_of_a_very_long_completion_the_end_is_read() -> None:
     assert GRADER.grade("9 " * LONGEST + "\n#### 18", "18").value == 1.0
     assert GRADER.grade("#### 18" + " word" * LONGEST, "18").value == 0.0
 
 
-def test_rewards_are_the_same_from_threads() -> None:
-    texts = [f"step {index}\n#### {index % 7}" for index in range(400)]
-    alone = [GRADER.grade(text, 3).value for text in texts]
-    with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(lambda text: GRADER.grade(text, 3).value, texts)) == alone
-    assert sum(filter(None, alone)) == 57
-
-
 def test_a_grader_travels_to_other_processes() -> None:
     grader = Grader("openai/2021", "boxed", 0.1, 0.2)
     assert pickle.loads(pickle.dumps(grader)) == grader
-
-
-def test_credits_are_off_until_they_are_asked_for() -> None:
-    for text in ("#### -18", "#### 1800", "#### 17"):
-        assert GRADER.grade(text, "18").value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -153,25 +125,16 @@ def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) 
     assert Grader(partial_credit=0.25).grade(text, "18").value == value
 
 
-@pytest.mark.parametrize("working", ["", "1 + 1 = 3\n"])
 @pytest.mark.parametrize(
     ("answer", "gold", "near"),
     [
         *(("1800", "18", True), ("18,000", "18", True), ("0.18", "18", True), ("18", "-18", True)),
         *(("250", "250,000", True), ("180", "18", False), ("1.8", "18", False)),
-        *(("180000", "18", False), ("18000000000", "18", False), ("-1800", "18", False)),
-        *(
-            ("1", "100", False),
-            ("1", "1000", False),
-            ("1", "1000000", False),
-            ("-1", "-100", False),
-        ),
+        *(("180000", "18", False), ("1", "100", False), ("-1", "-100", False)),
     ],
 )
-def test_near_is_a_sign_or_a_factor_of_100_or_1000(
-    working: str, answer: str, gold: str, near: bool
-) -> None:
-    earned = Grader(partial_credit=0.25).grade(f"{working}#### {answer}", gold)
+def test_near_is_a_sign_or_a_factor_of_100_or_1000(answer: str, gold: str, near: bool) -> None:
+    earned = Grader(partial_credit=0.25).grade(f"#### {answer}", gold)
     assert earned.value == (0.25 if near else 0.0)
 
 
@@ -188,11 +151,6 @@ def test_a_long_completion_is_thinking_if_all_of_it_is(text: str) -> None:
     assert GRADER.grade(long, "18").outcome is GRADER.grade(short, "18").outcome
     closed = long.replace("<think>", "").replace("word word", "word</think>", 1)
     assert GRADER.grade(closed, "18").value == 1.0
-
-
-@pytest.mark.parametrize("gold", [Decimal("18"), "+18", 18.0, Fraction(18)])
-def test_a_gold_may_be_any_number(gold: object) -> None:
-    assert GRADER.grade("#### 18", gold).value == 1.0
 
 
 def test_a_small_gold_is_not_zero() -> None:
@@ -228,7 +186,7 @@ def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
         ({"scorer": ["openai/2021"]}, InputError, "openai/2021"),
         ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
         ({"format": "json"}, InputError, "'json'"),
-        ({"format_credit": float("inf")}, InputError, "inf"),
+        ({"format_credit": 1.0}, InputError, "from 0 to under 1"),
         ({"partial_credit": "much"}, InputError, "'much'"),
     ],
 )
@@ -239,29 +197,9 @@ def test_a_grader_that_cannot_be_is_refused_when_it_is_made(
         Grader(**options)
 
 
-@pytest.mark.parametrize("gold", ["N/A", "see solution", "18 or 19", r"7\pi", "blue"])
-def test_a_gold_that_is_no_number_earns_nothing_at_all(gold: str) -> None:
-    assert Grader(format_credit=0.1).grade("#### 18", gold).value is None
-
-
-@pytest.mark.parametrize("role", ["user", "tool", "system"])
-def test_only_the_assistant_is_graded(role: str) -> None:
-    assert Grader().grade([{"role": role, "content": "#### 18"}], 18).value is None
-
-
-@pytest.mark.parametrize("credit", [1.0, 2, -1, float("nan"), "0.1"])
-def test_no_credit_is_worth_a_right_answer(credit: Any) -> None:
-    for name in ("format_credit", "partial_credit"):
-        with pytest.raises(InputError, match="from 0 to under 1"):
-            Grader(**{name: credit})
-
-
-def test_a_batch_needs_as_many_golds() -> None:
+def test_a_text_is_not_a_batch() -> None:
     with pytest.raises(InputError, match="2 completions but 1 golds"):
         GRADER.grade_all(["a", "b"], ["1"])
-
-
-def test_a_text_is_not_a_batch() -> None:
     with pytest.raises(InputError, match="golds are the text '18'"):
         GRADER.grade_all(["#### 1", "#### 8"], "18")
     with pytest.raises(InputError, match="completions are the text"):

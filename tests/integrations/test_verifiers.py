@@ -53,10 +53,6 @@ def test_its_reward_is_the_last_number(said: str, answer: str, value: float) -> 
     assert exact_match([{"role": "assistant", "content": said}], answer, state={}) == value
 
 
-def test_no_reply_earns_nothing() -> None:
-    assert (exact_match(None, "18"), reader(None, "18"), reply(None)) == (0.0, 0.0, "")
-
-
 def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("verifiers", "datasets"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))

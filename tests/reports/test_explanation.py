@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from gradeschool import all_scorers
 from gradeschool.models.recorded import SAMPLE_FILE
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import Command
@@ -29,18 +30,6 @@ def test_explain_marks_what_each_scorer_read(gradeschool: Command, tmp_path: Pat
     assert "more; show them" not in result.out
 
 
-def test_explain_shows_every_kind_first(gradeschool: Command, tmp_path: Path) -> None:
-    """A rare kind of disagreement is among the examples however frequent another one is."""
-    rows = [{"index": 29, "completion": "#### 13.", "sample": place} for place in range(30)]
-    path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 29, "completion": "13", "sample": 99}])
-    result = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "-n", "3")
-    assert "sample 99, row 31" in result.out
-    assert result.out.count(" problem 29, sample") == 3
-    assert result.out.endswith("\n28 more; show them with -n 31\n")
-    none = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "-n", "0")
-    assert len(none.out.splitlines()) == 3
-
-
 def test_explain_cuts_a_long_completion_around_what_was_read(
     gradeschool: Command, tmp_path: Path
 ) -> None:
@@ -56,7 +45,8 @@ def test_explain_cuts_a_long_completion_around_what_was_read(
 
 def test_explain_of_all_scorers_has_no_long_line(gradeschool: Command) -> None:
     """Counts instead of forty outcomes in a row; a cause has the letter of the scorers it is of."""
-    words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--scorer", "all", "-n", "2")
+    names = [name for name, scorer in all_scorers().items() if not scorer.extra]
+    words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--scorer", *names, "-n", "2")
     result = gradeschool(*words, columns=80)
     first, second, *rest = result.out.splitlines()
     assert re.fullmatch(r"\d+ scorers differ on \d+ of 48 completions", first)

@@ -21,7 +21,6 @@ from gradeschool.reports.export import (
     ExportedRun,
     ExportedSample,
     ExportedScore,
-    encoded,
     save_files,
     storable,
 )
@@ -148,6 +147,7 @@ def _contents(path: Path) -> str:
     return path.read_text() if path.is_file() else ""
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_no_scorer_reads_a_lone_surrogate(text: str) -> None:
     problem = Problem.from_gold("18")
@@ -155,14 +155,6 @@ def test_no_scorer_reads_a_lone_surrogate(text: str) -> None:
     for scorer in SCORERS:
         before, after = scorer.judge(text, problem), scorer.judge(storable(text), problem)
         assert before.outcome is after.outcome, scorer.name
-
-
-@given(st.text(st.characters()))
-def test_json_is_one_ascii_line(text: str) -> None:
-    """For any reader, also those that split at U+2028."""
-    written = encoded({"text": text})
-    assert written.isascii() and len(written.decode().splitlines()) == 1
-    assert json.loads(written) == {"text": storable(text)}
 
 
 def test_files_are_replaced_by_force_only(gradeschool: Command, run: Path, tmp_path: Path) -> None:
@@ -199,17 +191,6 @@ def test_what_cannot_be_exported_is_one_sentence(
         assert re.search(re.escape(words) if target == out else words, result.err), result.err
         assert "Traceback" not in result.err
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_unusable_rows_are_counted(gradeschool: Command, tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    rows = [{"index": 0, "completion": "#### 600"}, {"index": 99999, "completion": "#### 1"}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    out = tmp_path / "out.parquet"
-    result = gradeschool("export", path, "--to", "parquet", "-d", "sample", "-o", out)
-    assert result.status == 3
-    assert "1 row could not be used" in result.err
-    assert out.exists()
 
 
 def test_parquet_has_a_row_for_each_sample(

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.reports import figures
 from gradeschool.reports.figures import (
     AccuracyRow,
     Dot,
@@ -44,7 +43,9 @@ def texts_of(draw: Callable[[Any], object]) -> list[str]:
     return [item.get_text() for item in canvas.findobj(text) if item.get_text()]
 
 
-@pytest.mark.parametrize("ending", figures.ENDINGS)
+@pytest.mark.parametrize(
+    "ending", [".svg", *(pytest.param(name, marks=pytest.mark.slow) for name in (".pdf", ".png"))]
+)
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> None:
     panel = Panel({"best of k": dots(0.2, 0.3, 0.35, 0.33)}, "completions")
     bodies = []
@@ -56,6 +57,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> No
     assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d|/Type3|<text", bodies[0])
 
 
+@pytest.mark.slow
 def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
     for shares in ((0.0, 0.0), (1.0, 1.0), (0.5,)):
         assert draw_curves([Panel({"a $ sign": dots(*shares)}, "k")], tmp_path / "x.svg") > 2000

@@ -20,7 +20,6 @@ from gradeschool.reports.loggers import (
     EvaluationLog,
     LoggedRun,
     Logger,
-    flat,
     open_jsonl,
 )
 from tests.support.command import Command
@@ -109,14 +108,6 @@ def test_a_resumed_run_is_the_same_run(gradeschool: Command) -> None:
     assert [row["samples"] for row in rows() if row["event"] == "metrics"] == list(range(1, 10))
     assert gradeschool(*EVAL[:-1], "two", "-n", 5, "--log", "jsonl", "--quiet").status == 0
     assert rows(Path("two/log.jsonl"))[0]["id"] != parameters[0]["id"]
-
-
-def test_long_runs_are_logged_at_a_number_of_steps(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loggers, "MOST_STEPS", 4)
-    assert gradeschool(*EVAL, "-n", 30, "--log", "jsonl", "--quiet").status == 0
-    assert [row["samples"] for row in rows() if row["event"] == "metrics"] == [8, 16, 24, 30]
 
 
 @pytest.mark.parametrize(
@@ -209,26 +200,6 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567")
     loggers.check_loggers(["jsonl"])
     assert masked("pass-word-of-mine 0123456789abcdef0123456789abcdef01234567") == f"{MASK} {MASK}"
-
-
-def test_an_interrupted_run_is_logged_as_unfinished(gradeschool: Command, folder: Path) -> None:
-    """After a line that a killed run left incomplete."""
-    assert gradeschool(*EVAL, "-n", 2, "--quiet").status == 0
-    (folder / "run/log.jsonl").write_text('{"event": "metr', "ascii")
-    with (
-        pytest.raises(KeyboardInterrupt),
-        EvaluationLog(["jsonl"], folder / "run", lambda _: None, lambda _: None) as log,
-    ):
-        log._open()
-        raise KeyboardInterrupt
-    torn, *lines = (folder / "run/log.jsonl").read_text("ascii").splitlines()
-    first, end = map(json.loads, lines)
-    assert torn == '{"event": "metr'
-    assert (first["event"], end["finished"]) == ("parameters", False)
-
-
-def test_fields_are_flat() -> None:
-    assert flat({"a": {"b": {"c": True}}, "d": []}) == {"a.b.c": True}
 
 
 def test_an_evaluation_from_python_is_logged(capsys: pytest.CaptureFixture[str]) -> None:

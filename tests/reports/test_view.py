@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.reports.viewer import MOST_RUNS, RunViewer
+from gradeschool.reports.viewer import RunViewer
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.recorded_run import accuracy
@@ -118,13 +118,6 @@ def test_a_run_that_vanishes_is_left_out(run: Path, monkeypatch: pytest.MonkeyPa
     assert [row["name"] for row in viewer.state() if "accuracy" in row] == ["chat"]
 
 
-def test_a_temporary_file_that_vanishes_does_not_hide_a_run(run: Path) -> None:
-    """A link to nothing fails as a temporary file does that was renamed in the meantime."""
-    (run / "results.json.tmp").symlink_to(run / "renamed")
-    (row,) = RunViewer(run.parent).state()
-    assert f"{100 * row['accuracy']:.2f} %" == accuracy(run)
-
-
 def test_links_out_of_the_folder_are_not_followed(run: Path, tmp_path: Path) -> None:
     outside = shutil.copytree(run, tmp_path / "elsewhere" / "secret")
     (run.parent / "linked").symlink_to(outside)
@@ -139,17 +132,3 @@ def test_links_out_of_the_folder_are_not_followed(run: Path, tmp_path: Path) -> 
     for name in ("linked", "above/secret", "copied"):
         with pytest.raises(InputError):
             viewer.report([name])
-
-
-@pytest.mark.slow
-def test_a_page_is_made_of_runs_below_the_folder_alone(run: Path) -> None:
-    viewer = RunViewer(run.parent)
-    for names in (["chat"], ["chat", "chat"]):
-        page = viewer.report(names)
-        assert "of 48</span> correct over 48 problems" in page
-        assert "Differences are from the first run" not in page
-    for names in ([], ["absent"], ["../runs/chat"], ["chat", "absent"]):
-        with pytest.raises(InputError, match="no such runs"):
-            viewer.report(names)
-    with pytest.raises(InputError, match=f"at most {MOST_RUNS} runs on one page"):
-        viewer.report([str(number) for number in range(MOST_RUNS + 1)])

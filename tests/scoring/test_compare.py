@@ -88,9 +88,7 @@ def test_several_samples_are_clustered_by_problem(
     [
         (range(3), (), 0, "met: b against a: -7.50 points, one-sided p 0.125 (fails below"),
         (range(5), (), 1, "MISSED: b against a: -12.50 points, one-sided p 0.031 (fails below"),
-        (range(12), (), 1, "MISSED: b against a: -30.00 points, one-sided p 2e-04 (fails below"),
         (range(0), (), 0, "met: b against a: +0.00 points"),
-        (range(3), (), 0, "a loss of 1 is not excluded"),
         (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),
         (range(3), (), 0, "an equally good run needs 5,887 problems to exclude it with 80 % power"),
     ],
@@ -151,6 +149,7 @@ def test_one_id_for_two_problems_is_refused(
         compare([run("1"), run("2")])
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""

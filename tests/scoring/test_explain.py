@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gradeschool.formats.samples import Sample
-from gradeschool.scoring.causes import Case, by_group, cases
+from gradeschool.scoring.causes import Case, cases
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import choose_scorers
 from tests.support.numbered import PROBLEMS
@@ -50,17 +50,6 @@ def test_a_group_is_the_cause_or_the_scorers_that_err() -> None:
     both = explained(["openai/2021", "lm-eval/gsm8k/flexible-extract"], texts)
     assert [case.group for case in both[:2]] == ["", "A right answer missed: format missing"]
     assert both[2].group == "wrong value"  # no scorer errs: the text's own cause, once
-
-
-def test_groups_come_by_size_then_in_file_order_and_are_counted() -> None:
-    texts = ["so 7 or 8", "It is 1", "nothing", "It is 3", "#### 4", "It is 5"]
-    found = explained(["openai/2021"], texts)
-    groups = by_group(found)
-    assert [case.row for case in groups[0]] == [2, 4, 6]
-    assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
-    assert sorted(case.row for group in groups for case in group) == [1, 2, 3, 4, 5, 6]
-    assert all([case.row for case in group] == sorted(case.row for case in group)
-               for group in groups)  # fmt: skip
 
 
 def test_a_failed_completion_has_no_verdict_and_one_cause() -> None:

@@ -39,19 +39,6 @@ def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
     assert set(outcomes.misses) == set(MissKind)
 
 
-def test_correct_samples_and_errors_are_no_misses() -> None:
-    problem = Problem("0", QUESTION, "12", SOLUTION)
-    samples = [
-        Sample(1, problem=problem, sample=0, text="#### 12", finish=Finish.STOP),
-        Sample(
-            2, problem=problem, sample=1, text="", error="the server failed", finish=Finish.UNKNOWN
-        ),
-    ]
-    table = scored_table(Run("run", samples), [get_scorer("openai/2021")])
-    outcomes = with_misses(outcomes_of(table), table)
-    assert not any(counts.get("0") for counts in outcomes.misses.values())
-
-
 def test_only_a_solution_with_steps_says_which_numbers_are_needed() -> None:
     assert unneeded_numbers(Problem("0", QUESTION, "12", SOLUTION)) == {"37"}
     assert unneeded_numbers(Problem("0", QUESTION, "12", "#### 12")) == frozenset()

@@ -6,9 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
-from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Outcomes, all_pairs, compare, is_cheap
 from gradeschool.scoring.statistics import holm, mcnemar
@@ -35,13 +32,6 @@ def test_every_pair_is_the_comparison_of_the_two_with_p_corrected_for_all() -> N
     assert [pair.p_holm for pair in pairs.values()] == holm([pair.p for pair in pairs.values()])
     assert is_cheap(runs)
     assert not is_cheap([*runs, outcomes("e", 3, samples=4)])
-
-
-def test_pairs_of_other_problems_are_refused() -> None:
-    runs = [outcomes("a", 3), outcomes("b", 4), outcomes("c", 5)]
-    lone = Outcomes("d", PROBLEMS, {"0": Tally(1, 1)}, 0)
-    with pytest.raises(InputError, match="judge different problems"):
-        all_pairs([*runs, lone])
 
 
 def test_a_page_of_three_runs_shows_every_pair(gradeschool: Command, tmp_path: Path) -> None:

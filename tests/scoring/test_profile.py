@@ -52,22 +52,6 @@ def test_variations_of_a_seed_count_as_one_problem() -> None:
     assert (entry.instances.lowest, entry.instances.highest) == (0.0, 1.0)
 
 
-def test_the_accuracies_of_a_set_differ_by_its_difference() -> None:
-    """Seed 0 has one wrong variation, seed 1 nine right ones: 90 % of them, 50 % of the seeds."""
-    original = outcomes("gsm8k", [True, False, True])
-    varied = outcomes("plus", [False] + [True] * 9, [{"seed": "0"}] + [{"seed": "1"}] * 9)
-    [entry] = profile(original, [varied])
-    pair = entry.comparison
-    assert (pair.accuracy_a, pair.accuracy_b, pair.difference) == (0.5, 0.5, 0.0)
-    assert "gsm8k 50.0 %; the same 2 problems as plus 50.0 % (+0.0 points" in sentence(
-        entry, "gsm8k"
-    )
-    uneven = replace(original, tallies={**original.tallies, "0": Tally(3, 4)})
-    [entry] = profile(uneven, [varied])
-    pair = entry.comparison
-    assert (pair.accuracy_a, pair.accuracy_b, pair.difference) == (0.375, 0.5, 0.125)
-
-
 def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
     original = outcomes("gsm8k", [True] * 20)
     metas = [{"seed": str(index % 20), "perturbation": kind}
@@ -81,16 +65,6 @@ def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
         else 2 * numbers.comparison.p
     )  # fmt: skip
     assert numbers.is_lower and not words.is_lower
-
-
-def test_variations_of_no_kind_are_only_in_the_whole_set() -> None:
-    metas = [{"seed": "0", "perturbation": "numbers"}, {"seed": "0"},
-             {"seed": "1", "perturbation": "words"}]  # fmt: skip
-    varied = outcomes("plus", [True, False, True], metas)
-    entries = profile(outcomes("gsm8k", [True, True]), [varied])
-    assert [(entry.group, entry.problems) for entry in entries] == [
-        ("", 3), ("numbers", 1), ("words", 1),
-    ]  # fmt: skip
 
 
 def test_a_drop_that_only_the_correction_leaves_open_is_called_so() -> None:
@@ -115,35 +89,6 @@ def test_a_set_of_other_problems_is_compared_without_pairs() -> None:
     assert "other problems, svamp 100.0 %" in sentence(other, "gsm8k")
     with pytest.raises(InputError, match="no run has a variation of a problem of the first run"):
         profile(original, [outcomes("svamp", [True, True])])
-
-
-def runs(draw: random.Random, seeds: int, loss: float) -> tuple[Outcomes, Outcomes]:
-    """A run on problems of chances about 0.85, and one on variations that lose `loss`."""
-    chances = [draw.betavariate(3.4, 0.6) for _ in range(seeds)]
-    original = outcomes("gsm8k", [draw.random() < chance for chance in chances])
-    metas = [{"seed": str(index)} for index in range(seeds)]
-    varied = [draw.random() < max(0.0, chance - loss) for chance in chances]
-    return original, outcomes("varied", varied, metas)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seeds", "loss", "least"), [(250, 0.12, 34), (1319, 0.06, 36)])
-def test_a_model_that_knows_the_test_set_by_heart_is_told_from_one_that_does_not(
-    seeds: int, loss: float, least: int
-) -> None:
-    """At the sizes of MGSM and GSM-Hard; 40 models each, an honest one is accused twice at most."""
-    draw = random.Random(seeds)
-    memorised = sum(
-        profile(original, [varied])[0].is_lower
-        for original, varied in (runs(draw, seeds, loss) for _ in range(40))
-    )
-    honest = sum(
-        profile(original, [varied])[0].is_lower
-        for original, varied in (runs(draw, seeds, 0.0) for _ in range(40))
-    )
-    print(f"{seeds} seeds: {memorised} of 40 found at a loss of {loss}, {honest} of 40 accused")
-    assert memorised >= least
-    assert honest <= 3
 
 
 def with_kinds(run: Outcomes, arithmetic: int) -> Outcomes:
@@ -185,16 +130,6 @@ def test_the_verdict_says_what_was_not_tested_and_what_is_excluded() -> None:
     assert re.search(r"Too few problems to tell .* a loss of \d\d\.\d points is not excl", text)
     [text] = verdict(original, profile(original, [hard]))
     assert text.startswith("Whether the model memorised the problems of gsm8k was not tested")
-
-
-def test_a_set_is_recognised_by_its_dataset_whatever_its_run_is_called() -> None:
-    seeds = [{"seed": str(index)} for index in range(300)]
-    right = [index % 5 > 0 for index in range(300)]
-    original = replace(outcomes("gsm8k", right), run="first")
-    same = outcomes("gsm-symbolic", right, seeds)
-    runs = [replace(same, run=name) for name in ("2024", "2025")]
-    [text] = verdict(original, profile(original, runs))
-    assert re.search(r"as difficult as those of first \(2024; 2025\)", text)
 
 
 def is_called_memorised(draw: random.Random, seeds: int, instances: int, share: float) -> bool:

@@ -27,7 +27,7 @@ from gradeschool.scoring.statistics import (
     wilson,
 )
 
-SIZES = (1, 2, 3, 10, 37, 100, 1319, 26_380, 10**6)
+SIZES = (1, 2, 10, 1319)
 CASES = [(k, n) for n in SIZES for k in {0, 1, n // 7, n // 3, n // 2, n - 1, n} if 0 <= k <= n]
 # 400 runs of 200 problems: the share of intervals that hold the truth is known within 1.1 points
 # (standard deviation), so these bounds are more than 3 deviations away from 95 %.
@@ -36,13 +36,13 @@ LEAST, MOST = 0.91, 0.985
 SIMULATED = list(product((1, 4), ((1.0, 1.0), (0.4, 0.4), (8.0, 2.0))))
 
 
-@pytest.mark.parametrize(("k", "n"), CASES)
-def test_wilson_is_scipys(k: int, n: int) -> None:
+def test_wilson_is_scipys() -> None:
     """Both bounds equal scipy's to the last few bits, at 0 and n too."""
     from scipy.stats import binomtest
 
-    expected = binomtest(k, n).proportion_ci(method="wilson")
-    assert wilson(k, n) == pytest.approx((expected.low, expected.high), rel=1e-12, abs=1e-15)
+    for k, n in CASES:
+        expected = binomtest(k, n).proportion_ci(method="wilson")
+        assert wilson(k, n) == pytest.approx((expected.low, expected.high), rel=1e-12, abs=1e-15)
 
 
 def test_nothing_is_known_of_nothing() -> None:
@@ -69,18 +69,7 @@ def test_identical_samples_add_no_knowledge(rights: list[bool], samples: int) ->
     assert copied.high - copied.low > as_if_independent.high - as_if_independent.low
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=60))
-def test_an_interval_is_ordered_and_inside(counts: list[tuple[int, int]]) -> None:
-    """0 <= low <= accuracy <= high <= 1 for problems of any sizes."""
-    clusters = [(right, right + wrong) for right, wrong in counts]
-    n = sum(size for _, size in clusters)
-    low, high = clustered_wilson(clusters)
-    assert 0 <= low <= high <= 1
-    if n:
-        share = sum(right for right, _ in clusters) / n
-        assert low - 1e-12 <= share <= high + 1e-12
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(("samples", "spread"), SIMULATED)
 def test_coverage(samples: int, spread: tuple[float, float]) -> None:
     """The interval holds the true accuracy in about 95 % of simulated runs.
@@ -135,14 +124,6 @@ def test_the_sign_flip_test_counts_sign_patterns(pairs: list[ProblemPair]) -> No
     assert paired_test(pairs)[0] == pytest.approx(far / len(patterns))
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
-def test_copied_samples_are_mcnemar_again(rights: list[tuple[bool, bool]]) -> None:
-    """Three copies of each sample know no more than one: the same p value."""
-    single = [ProblemPair(int(a), 1, int(b), 1) for a, b in rights]
-    copied = [ProblemPair(3 * a, 3, 3 * b, 3) for a, b in rights]
-    assert paired_test(copied)[0] == pytest.approx(paired_test(single)[0])
-
-
 @pytest.mark.parametrize(
     ("gained", "lost", "n"), [(12, 2, 44), (5, 5, 30), (0, 3, 20), (40, 9, 90)]
 )
@@ -168,15 +149,6 @@ def test_tango_is_the_constrained_likelihood(gained: int, lost: int, n: int) -> 
         ).x
         score = (gained - lost - n * delta) / sqrt(n * (2 * chance + delta * (1 - delta)))
         assert abs(score) == pytest.approx(Z95, abs=2e-4)
-
-
-def test_runs_without_a_flip_are_not_known_to_be_equal() -> None:
-    """No flip in n problems leaves z^2 / (n + z^2) on either side, with several samples too."""
-    width = Z95**2 / (100 + Z95**2)
-    interval, _ = paired_interval([ProblemPair(1, 1, 1, 1)] * 100)
-    four, _ = paired_interval([ProblemPair(4, 4, 4, 4)] * 100)
-    assert interval == pytest.approx((-width, width))
-    assert four == pytest.approx((-width, width))
 
 
 @given(PAIRS)
@@ -227,6 +199,7 @@ def test_a_score_interval_excludes_zero_where_the_test_rejects(
     assert low < mean_difference(pairs) < high or abs(mean_difference(pairs)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flips", [3, 10, 40])
 def test_a_few_changes_are_covered(flips: int) -> None:
     """300 simulated pairs of runs, 5 samples: a bootstrap alone holds the truth in 70 to 92 %."""
@@ -261,12 +234,6 @@ def test_the_unpaired_test_is_scipys_and_misses_what_pairing_sees() -> None:
     assert result.interval.low < 0 < paired_interval(pairs)[0].low
 
 
-def test_two_opposite_problems_prove_nothing() -> None:
-    """One problem each, one right and one wrong: no test may be sure of that."""
-    assert unpaired([(0, 1)], [(1, 1)]).p > 0.1
-    assert unpaired([(1, 1)], [(1, 1)]).p == 1.0
-
-
 def test_holm_is_scipy_free_arithmetic() -> None:
     """The worked example of the correction: order kept, never falling, at most one."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
@@ -274,6 +241,7 @@ def test_holm_is_scipy_free_arithmetic() -> None:
     assert holm([]) == []
 
 
+@pytest.mark.slow
 def test_power_is_what_simulation_finds() -> None:
     """The formula against 600 drawn data sets under the exact test (a little below it)."""
     n, discordance, difference = 400, 0.2, 0.065
@@ -297,13 +265,6 @@ def test_the_detectable_difference_has_the_power_it_names(n: int, discordance: f
     assert paired_power(n, discordance, least) == pytest.approx(0.8, abs=1e-6)
     assert paired_power(n, discordance, 0.9 * least) < 0.8
     assert problems_needed(discordance, least) == pytest.approx(n, abs=1)
-
-
-def test_too_few_flips_detect_nothing() -> None:
-    """Where hardly a problem flips no difference reaches 80 %; without a flip there is no size."""
-    assert minimum_detectable(10, 0.0) is None
-    assert minimum_detectable(20, 0.05) is None
-    assert problems_needed(0.1, 0.0) is None
 
 
 @pytest.mark.slow
