@@ -47,60 +47,47 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
     """List protocols, scorers and votes; with words, those whose line has all of them."""
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
-    def fits(*texts: str) -> bool:
-        line = " ".join(texts).lower()
+    def fits(one: Any) -> bool:
+        line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
         return all(word.lower() in line for word in words)
 
-    protocols = [
-        one for one in all_protocols().values() if fits(one.name, one.summary, one.dataset)
-    ]
-    scorers = [one for one in all_scorers().values() if fits(one.name, one.summary, one.dataset)]
-    votes = [one for one in all_votes().values() if fits(one.name, one.summary)]
+    protocols = list(filter(fits, all_protocols().values()))
+    scorers = list(filter(fits, all_scorers().values()))
+    votes = list(filter(fits, all_votes().values()))
     if as_json:
         print_json({
             "protocols": [
-                {
-                    "name": protocol.name,
-                    "digest": protocol.digest(),
-                    "summary": protocol.summary,
-                    "form": _form(protocol),
-                    "shots": protocol.shot_count,
-                    "dataset": protocol.dataset,
-                    "samples": protocol.samples,
-                    "scorers": list(protocol.scorers),
-                    "votes": list(protocol.votes),
-                    "source": protocol.source,
-                }
-                for protocol in protocols
+                _fields(one, "name", "summary", "dataset", "samples", "scorers", "votes", "source")
+                | {"digest": one.digest(), "form": _form(one), "shots": one.shot_count}
+                for one in protocols
             ],
             "scorers": [
-                {"name": scorer.name, "summary": scorer.summary, "source": scorer.source,
-                 "extra": scorer.extra or None}
-                for scorer in scorers
+                _fields(one, "name", "summary", "source") | {"extra": one.extra or None}
+                for one in scorers
             ],
-            "votes": [
-                {"name": vote.name, "summary": vote.summary, "source": vote.source}
-                for vote in votes
-            ],
+            "votes": [_fields(one, "name", "summary", "source") for one in votes],
         })  # fmt: skip
         return
     if not (protocols or scorers or votes):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
                          "`gradeschool protocols list` prints all")  # fmt: skip
-    sections = {
+    lists = {
         "Protocols: prompt, decoding and scorers": [
-            (protocol.name, f"[{_form(protocol)}] {protocol.summary}") for protocol in protocols
+            (one.name, f"[{_form(one)}] {one.summary}") for one in protocols
         ],
         "Scorers: how an answer is extracted and compared": [
-            (scorer.name, f"{scorer.summary} [extra: {scorer.extra}]" if scorer.extra
-             else scorer.summary)
-            for scorer in scorers
+            (one.name, one.summary + (f" [extra: {one.extra}]" if one.extra else ""))
+            for one in scorers
         ],
         "Votes: one verdict from all samples of a problem": [
-            (vote.name, vote.summary) for vote in votes
+            (one.name, one.summary) for one in votes
         ],
-    }  # fmt: skip
-    print_lists({title: rows for title, rows in sections.items() if rows})
+    }
+    print_lists({title: rows for title, rows in lists.items() if rows})
+
+
+def _fields(one: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in names}
 
 
 def _form(protocol: Protocol) -> str:
@@ -216,55 +203,47 @@ def diff_command(
     from gradeschool.protocols.registry import all_scorers
     from gradeschool.scoring.sources import check_sources, load_runs
 
-    protocols = [_find_protocol(name) for name in (a, b)]
-    for name, protocol in zip((a, b), protocols, strict=True):
+    first, second = (_find_protocol(name) for name in (a, b))
+    for name, protocol in ((a, first), (b, second)):
         if protocol is None and name not in all_scorers():
             raise _unknown(name)
+    if not (first and second) and not {a, b} <= set(all_scorers()):
+        raise InputError(f"{b if first else a!r} is a scorer and the other is a protocol; "
+                         "give two of the same kind")  # fmt: skip
     specs = tuple(dict.fromkeys((*runs, *files)))
     check_sources(specs, reading(dataset))
-    first, second = protocols
-    if not (first and second) and not (a in all_scorers() and b in all_scorers()):
-        scorer = b if first else a
-        raise InputError(
-            f"{scorer!r} is a scorer and the other is a protocol; give two of the same kind"
-        )
     scored = [run for spec in specs for run in load_runs(Path(spec), reading(dataset), warn)]
     if first and second:
-        _compare_protocols(first, second, scored, problem, dataset, as_json)
+        # The same problem for both, of the first one's dataset.
+        cards = [_load_card(one, dataset, problem, first.dataset) for one in (first, second)]
+        _print_protocols(cards[0], cards[1], scored, as_json)
     else:
-        _compare_scorers(a, b, scored, as_json)
+        _print_scorers((a, b), scored, as_json)
     warn_of_faults(sum(run.faults for run in scored))
 
 
-def _compare_protocols(
-    first: Protocol,
-    second: Protocol,
-    runs: Sequence[Run],
-    problem: str | None,
-    dataset: str | None,
-    as_json: bool,
+def _print_protocols(
+    first: ProtocolCard, second: ProtocolCard, runs: Sequence[Run], as_json: bool
 ) -> None:
-    from gradeschool.protocols import card as cards_module
+    from gradeschool.protocols import card as cards
     from gradeschool.reports import protocols as printing
 
-    names = (first.name, second.name)
-    # The same problem for both, of the first one's dataset.
-    cards = [_load_card(one, dataset, problem, usual=first.dataset) for one in (first, second)]
-    fields = cards_module.protocol_differences(*cards)
-    lines = cards_module.prompt_difference(*cards)
-    scorers = (first.scorers[0], second.scorers[0])
-    splits = cards_module.scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
+    names = (first.protocol.name, second.protocol.name)
+    fields = cards.protocol_differences(first, second)
+    lines = cards.prompt_difference(first, second)
+    scorers = (first.protocol.scorers[0], second.protocol.scorers[0])
+    splits = cards.scorer_splits(first.scorers[0], second.scorers[0])
     moves = _score_both(runs, scorers)
     if as_json:
         print_json({
             "kind": "protocols",
             "names": list(names),
-            "digests": [first.digest(), second.digest()],
+            "digests": [card.protocol.digest() for card in (first, second)],
             "fields": [
                 {"field": field, "first": values[0], "second": values[1]}
                 for field, values in fields.items()
             ],
-            "prompt_sha256": [card.example and card.example.sha256 for card in cards],
+            "prompt_sha256": [card.example and card.example.sha256 for card in (first, second)],
             "prompt_diff": lines,
             "scorers": list(scorers),
             **_splits_json(splits, moves),
@@ -272,34 +251,33 @@ def _compare_protocols(
         return
     console = stdout_console()
     printing.print_differences(fields, names, console)
-    printing.print_prompt_difference(lines, cards, console)
+    printing.print_prompt_difference(lines, first.example, console)
     if scorers[0] != scorers[1]:
-        console.print(
-            "\ncompletions on which their first scorers are known to differ", style="bold"
-        )
+        console.print("\ncompletions on which their first scorers are known to differ",
+                      style="bold")  # fmt: skip
         printing.print_splits(splits, scorers, console)
     if moves:
         printing.print_moves(moves, scorers, console)
 
 
-def _compare_scorers(a: str, b: str, runs: Sequence[Run], as_json: bool) -> None:
+def _print_scorers(names: tuple[str, str], runs: Sequence[Run], as_json: bool) -> None:
     from gradeschool.protocols.card import scorer_card, scorer_splits
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.protocols import print_moves, print_splits
 
-    cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
-    splits, moves = scorer_splits(*cards), _score_both(runs, (a, b))
+    cards = [scorer_card(get_usable_scorer(name).name) for name in names]
+    splits, moves = scorer_splits(*cards), _score_both(runs, names)
     if as_json:
         summaries = [card.scorer.summary for card in cards]
-        print_json({"kind": "scorers", "names": [a, b], "summaries": summaries,
+        print_json({"kind": "scorers", "names": list(names), "summaries": summaries,
                     **_splits_json(splits, moves)})  # fmt: skip
         return
     console = stdout_console()
     for card in cards:
         console.print(f"{card.scorer.name}: {card.scorer.summary}")
-    print_splits(splits, (a, b), console)
+    print_splits(splits, names, console)
     if moves:
-        print_moves(moves, (a, b), console)
+        print_moves(moves, names, console)
 
 
 def _splits_json(splits: Sequence[Any], moves: Sequence[ScoreDelta]) -> dict[str, Any]:

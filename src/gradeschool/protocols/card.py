@@ -6,7 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,7 @@ LINE_BREAK = "⏎"
 COMPARED = 3  # problems; two show whether examples are drawn anew for each
 # Fields that only name a protocol, or repeat other fields in words.
 NAMES = {"kind", "name", "digest", "summary", "source", "links", "verified", "scorers", "votes",
-         "example"}  # fmt: skip
+         "example", "base", "changes"}  # fmt: skip
 
 
 class Quirk(NamedTuple):
@@ -45,14 +45,10 @@ class Quirk(NamedTuple):
 
 def find_package(name: str) -> ModuleType | None:
     """Return the package with the protocol or scorer of that name, None for a user's own."""
-    return next(
-        (
-            package
-            for package in packages()
-            if any(entry.name == name for entry in (*package.PROTOCOLS, *package.SCORERS))
-        ),
-        None,
-    )
+    for package in packages():
+        if any(entry.name == name for entry in (*package.PROTOCOLS, *package.SCORERS)):
+            return package
+    return None
 
 
 @cache
@@ -95,8 +91,7 @@ def links(*modules: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link.rstrip(".,;:") for link in every))
 
 
-@dataclass(frozen=True, slots=True)
-class PromptExample:
+class PromptExample(NamedTuple):
     """The exact prompt of one problem, and the SHA-256 of its bytes (`prompt_bytes`)."""
 
     dataset: str
@@ -105,8 +100,7 @@ class PromptExample:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerCard:
+class ScorerCard(NamedTuple):
     """A scorer, its protocols, and examples of how it differs from a careful reader."""
 
     scorer: Scorer
@@ -132,8 +126,7 @@ class ScorerCard:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolCard:
+class ProtocolCard(NamedTuple):
     """A protocol: its prompts, decoding, scorers and sources.
 
     placeholders: the prompt with "{question}" and "{question of shot 7}" and the like for texts.
@@ -316,44 +309,37 @@ def _rows(prompt: Prompt) -> tuple[int, ...]:
 
 def protocol_differences(first: ProtocolCard, second: ProtocolCard) -> dict[str, tuple[Any, Any]]:
     """Return the fields of two protocols that differ, except those derived from others."""
-    fields, others = _fields(first), _fields(second)
-    return {name: (value, others[name]) for name, value in fields.items() if value != others[name]}
+    one, other = (_fields(card) for card in (first, second))
+    return {name: (value, other[name]) for name, value in one.items() if value != other[name]}
 
 
 def _fields(card: ProtocolCard) -> dict[str, Any]:
     flat: dict[str, Any] = {"scorers": [*card.protocol.scorers, *card.protocol.votes]}
     for name, value in card.as_json().items():
-        if name in NAMES or name in ("base", "changes"):
-            continue
-        if isinstance(value, Mapping):
-            flat |= {f"{name}: {key}": part for key, part in value.items() if key != "template"}
-        else:
-            flat[name] = value
+        if name not in NAMES:
+            parts = value.items() if isinstance(value, Mapping) else ()
+            flat |= {f"{name}: {key}": part for key, part in parts if key != "template"} or {
+                name: value
+            }
     return flat
 
 
-class QuirkSplit(NamedTuple):
-    """A quirk's completion on which two scorers differ, with the outcome of each."""
+def scorer_splits(first: ScorerCard, second: ScorerCard) -> list[tuple[Quirk, str, str]]:
+    """Return the quirks on which two scorers differ, with the outcome of each.
 
-    quirk: Quirk
-    first: str
-    second: str
-
-
-def scorer_splits(first: ScorerCard, second: ScorerCard) -> list[QuirkSplit]:
-    """Return the quirks on which two scorers differ; empty if one of them cannot run here."""
+    Empty if one of them cannot run here.
+    """
     if not (first.available and second.available):
         return []
-    by_text = {(quirk.completion, quirk.gold): quirk for quirk in (*first.quirks, *second.quirks)}
-    splits = []
-    for quirk in by_text.values():
+    splits = {}
+    for quirk in (*first.quirks, *second.quirks):
         problem = Problem.from_gold(quirk.gold)
         one, other = (
             card.scorer.judge(quirk.completion, problem).outcome.value for card in (first, second)
         )
         if one != other:
-            splits.append(QuirkSplit(quirk, one, other))
-    return splits
+            splits[quirk.completion, quirk.gold] = quirk, one, other
+    return list(splits.values())
 
 
 def prompt_lines(prompt: Prompt) -> list[str]:

@@ -14,9 +14,9 @@ from gradeschool.completion import Decoding
 from gradeschool.percentages import p_value, percent, point_bounds
 from gradeschool.prompts import prompt_bytes
 from gradeschool.protocols.card import (
+    PromptExample,
     ProtocolCard,
     Quirk,
-    QuirkSplit,
     ScorerCard,
     prompt_lines,
     vote_json,
@@ -179,10 +179,9 @@ def print_differences(
 
 
 def print_prompt_difference(
-    lines: Sequence[str], cards: Sequence[ProtocolCard], console: Console
+    lines: Sequence[str], example: PromptExample | None, console: Console
 ) -> None:
-    """Print the unified diff of two prompts."""
-    example = cards[0].example
+    """Print the unified diff of the two prompts of a problem."""
     if example is None:
         return
     where = f"problem {printable(example.problem.id, keep='')} of {example.dataset}"
@@ -194,7 +193,9 @@ def print_prompt_difference(
         console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
 
 
-def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: Console) -> None:
+def print_splits(
+    splits: Sequence[tuple[Quirk, str, str]], names: tuple[str, str], console: Console
+) -> None:
     """Print the known quirks that distinguish two scorers."""
     if not splits:
         console.print("they agree on every completion on which either is known to be unusual")

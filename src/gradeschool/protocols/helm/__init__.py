@@ -20,9 +20,6 @@ from gradeschool.verdict import Answer, answer_of
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
-# Two characters that no number contains; most texts have them near their end.
-TAIL = 64
-APART = re.compile(r"[^\d,-]{2}")
 LAST_SENTENCE = " The answer is"
 # The result of `sample_examples(seed=0)` on the train split, the same for every problem.
 SHOT_ROWS = (162, 5795, 5430, 5542, 94)
@@ -35,13 +32,7 @@ def as_sentence(problem: Problem) -> str:
 
 def extract_final_number(text: str, reference: str) -> Answer | None:
     """Extract the last number-like run; a run of only commas is no answer."""
-    apart = APART.search(text, max(len(text) - TAIL, 0))
-    match = None
-    for start in (0,) if apart is None else (apart.end(), 0):
-        for match in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
-            pass
-        if match is not None:
-            break
+    match = last_match(NUMBER, text)
     number = "" if match is None else match[0].replace(",", "")
     if match is None or not number:
         return None

@@ -15,7 +15,6 @@ import string
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gradeschool.answers.search import NO_DIGITS
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
@@ -25,13 +24,9 @@ DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
-TAILS = (128, 4096)  # characters at the end of a text, which contain most last numbers
-CHUNKS = (8, 64, -1)  # words examined together, from the end; -1 for all others
 ASCII_DIGIT = re.compile(r"[0-9]")
 # An ASCII word with one of these is not a number in any version of inspect_ai.
-NEVER = r"A-DF-Za-df-z/<=>%^&|~#@"
-NO_NUMBER = re.compile(f"[{NEVER}]")
-POSSIBLE = re.compile(rf"[^\s{NEVER}]+(?!\S)")
+NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
 
@@ -46,37 +41,11 @@ class NumericWord(NamedTuple):
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    possible = last_possible_number(text)
-    if possible is None:
+    number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+    if number is None:
         return None
-    word, start, _ = possible
-    value = value_of(word)
-    if value is None:
-        number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
-        if number is None:
-            return None
-        word, start, value = number
+    word, start, value = number
     return answer_of((word, value, (start, start + len(word)), how))
-
-
-def last_possible_number(text: str) -> NumericWord | None:
-    """Return the last word that may be a number in some version, without its value."""
-    for length in TAILS:
-        tail = text[-length:].replace("\n", " ")
-        if not tail.isascii():
-            break
-        start, before = len(tail), len(text) - len(tail)
-        while end := len(tail[:start].rstrip(NO_DIGITS)):
-            start = tail.rfind(" ", 0, end) + 1
-            possible = POSSIBLE.match(tail, start)
-            if possible is not None and possible.end() >= end and (start or not before):
-                return NumericWord(possible[0], before + start, "")
-            # Other white space in it, or it may begin before the tail.
-            if possible is not None or not tail[start:end].isprintable():
-                break
-        if not end and not before:
-            return None
-    return last_word_with(text, lambda word: None if is_no_number(word) else "")
 
 
 def is_no_number(word: str) -> bool:
@@ -85,23 +54,14 @@ def is_no_number(word: str) -> bool:
 
 
 def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
-    """Return the last word that has a value, without a full split if it is near the end."""
-    head = text
-    for chunk in CHUNKS:
-        words = head.rsplit(None, chunk)
-        rest = words.pop(0) if len(words) > chunk > 0 else ""
-        refused = None
-        for behind, word in enumerate(reversed(words)):
-            if word == refused:
-                continue
-            value = value_of(word)
-            if value is not None:
-                end = len(head.rsplit(None, behind)[0]) if behind else len(head.rstrip())
-                return NumericWord(word, end - len(word), value)
-            refused = word
-        head = rest
-        if not head:
-            break
+    """Return the last word that has a value."""
+    refused = None
+    for behind, word in enumerate(reversed(text.split())):
+        value = None if word == refused else value_of(word)
+        if value is not None:
+            end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
+            return NumericWord(word, end - len(word), value)
+        refused = word
     return None
 
 

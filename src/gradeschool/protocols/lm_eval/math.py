@@ -40,11 +40,6 @@ def as_number(text: str) -> str:
     return str(int(number)) if number.is_integer() else str(number)
 
 
-# Nothing is cut off without one of the last two, and no number contains one of the letters.
-LETTER_OF_WORDS = re.compile(r"[bjkmopqsuvwz]")
-CUT = re.compile(r"[=\\]")
-PLAIN_GOLD = re.compile(r"[0-9]+")
-
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
 # since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
@@ -115,13 +110,6 @@ def hrm8k_reference(problem: Problem) -> str:
 
 def compare_hrm8k(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the answer is compared as a number."""
-    if (
-        not value.isdecimal()
-        and LETTER_OF_WORDS.search(value)
-        and PLAIN_GOLD.fullmatch(reference)
-        and not CUT.search(value)
-    ):
-        return False
     try:
         return _number_form(value) == hendrycks_form(reference)
     except (AssertionError, IndexError):

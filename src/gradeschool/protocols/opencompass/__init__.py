@@ -118,13 +118,6 @@ SVAMP = replace(
 BOXED = "the last box"
 LONGEST_REMEMBERED = 400
 PLAIN_GOLD = re.compile(r"-?[0-9]+\Z")
-DIGITS = re.compile(r"[0-9]+")
-ANNOUNCED_INTEGER = re.compile(r"[^\\${.]*answer is (-?[0-9]+)")
-# A "w" that an "e" may follow once the phrases that Minerva removes are removed.
-MIGHT_ANNOUNCE = re.compile(r"w(?:[ swidmfhkupcge\"\n\r\f]|a[ an]|\Z)")
-NO_PIECE = re.compile(r"[\\{.$]")
-# Characters that stay in every form; with three of them before "=", nothing is cut there.
-STAYING, SHORT_NAME = re.compile(r"[0-9A-Zvz()+*]"), 3
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
 ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
@@ -169,19 +162,8 @@ def extract_v2(text: str, reference: str) -> Answer | None:
         content, start, end = box
         return answer_of((content, content, (start, end), BOXED))
     piece, start, end = announcing_piece(text)
-    value = minerva_form(piece)
+    value = minerva(piece)
     return answer_of((piece, value, (start, end), "a piece between periods")) if value else None
-
-
-def minerva_form(answer: str) -> str:
-    """Return the Minerva form; fast for "The answer is 18", and short answers are remembered."""
-    announced = ANNOUNCED_INTEGER.fullmatch(answer)
-    if announced is not None and answer.count("w") == 1:
-        return announced.group(1)
-    return _minerva(answer) if len(answer) <= LONGEST_REMEMBERED else minerva(answer)
-
-
-_minerva = lru_cache(1 << 14)(minerva)
 
 
 class AnswerForms(NamedTuple):
@@ -192,7 +174,9 @@ class AnswerForms(NamedTuple):
     minerva: str
 
 
-def _forms(answer: str) -> AnswerForms:
+@lru_cache(1024)
+def forms(answer: str) -> AnswerForms:
+    """Return the forms of an answer."""
     try:
         form = hendrycks(answer)
     except ValueError:  # "a/b": upstream goes on with the next comparison
@@ -201,21 +185,10 @@ def _forms(answer: str) -> AnswerForms:
     return AnswerForms(form, whole if form == answer else minerva(form), whole)
 
 
-_remembered = lru_cache(1 << 16)(_forms)
-
-
-def forms(answer: str) -> AnswerForms:
-    """Return the forms of an answer; those of short answers are remembered."""
-    return _remembered(answer) if len(answer) <= LONGEST_REMEMBERED else _forms(answer)
-
-
 def compare_v2(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
-    if PLAIN_GOLD.match(reference):
-        if PLAIN_GOLD.match(value):
-            return value == reference  # each form of such a number is the number
-        if not NO_PIECE.search(value) and _differs(value, reference):
-            return False
+    if PLAIN_GOLD.match(reference) and PLAIN_GOLD.match(value):
+        return value == reference  # each form of such a number is the number
     first, second = forms(value), forms(reference)
     if first.hendrycks is not None and second.hendrycks is not None:
         if first.hendrycks == second.hendrycks:
@@ -223,31 +196,6 @@ def compare_v2(value: str, reference: str) -> bool:
         if first.minerva_of_hendrycks == second.minerva_of_hendrycks:
             return True
     return first.minerva == second.minerva or value == reference
-
-
-def _differs(piece: str, gold: str) -> bool:
-    """Return whether a piece without backslash, brace and period has no form equal to a plain gold.
-
-    No form loses a digit or a capital after the last "w" of a possible "answer is": forms are cut
-    only there, at pairs of "$", and at a single "=" with up to two characters before it. So the
-    digits after it must be the last ones of the gold. A piece without any digit differs from the
-    gold.
-    """
-    cut = -1
-    for match in MIGHT_ANNOUNCE.finditer(piece):
-        cut = match.start()
-    if (dollars := piece.count("$")) > 1:
-        if cut >= 0:
-            return False
-        piece = piece.split("$")[dollars // 2 * 2 - 1]
-    kept = piece[cut + 1 :]
-    name, equals, value = kept.partition("=")
-    if equals and "=" not in value and len(STAYING.findall(name)) < SHORT_NAME:
-        kept = value
-    digits = "".join(DIGITS.findall(kept))
-    if digits:
-        return not gold.endswith(digits)
-    return DIGITS.search(piece) is None
 
 
 V2_SCORER = Scorer(
