@@ -113,7 +113,7 @@ def test_an_interrupt_exits_with_130(
 ) -> None:
     """Ctrl-C prints one line and exits as shells expect."""
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("gradeschool.scoring.score.score_batch", interrupt)

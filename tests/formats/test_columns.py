@@ -193,8 +193,8 @@ def test_columns_are_shown_with_examples_and_roles(tmp_path: Path) -> None:
 def test_each_file_has_its_own_columns() -> None:
     both = tuple(map(parse_columns, ("response=a", "response=b")))
     options = ReadOptions(columns=both)
-    assert options.for_file(1, 2).named == {"response": "b"}
-    assert ReadOptions(columns=both[:1]).for_file(1, 2).named == {"response": "a"}
+    assert options.for_file(1, 2).columns == ({"response": "b"},)
+    assert ReadOptions(columns=both[:1]).for_file(1, 2).columns == ({"response": "a"},)
     with pytest.raises(InputError, match="given 2 times for 3 files"):
         options.for_file(0, 3)
 

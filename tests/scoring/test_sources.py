@@ -17,7 +17,7 @@ from gradeschool.formats.read import BATCH_ROWS
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import parse_line
 from gradeschool.scoring import sources as module
-from gradeschool.scoring.sources import load_runs, parted
+from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -142,7 +142,7 @@ def test_a_name_is_parted_where_a_file_ends(
         "absent#x": ("absent", "x"),
         "absent": ("absent", ""),
     }.items():
-        assert parted(spec) == expected
+        assert split_run(spec) == expected
 
 
 def test_every_verb_reads_a_table_in_several_files(

@@ -104,13 +104,17 @@ def main() -> None:
     # Processes started by multiprocessing and libraries must not import from the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     with masked_streams():
-        sys.exit(_status())
+        try:
+            status = command(prog_name="gradeschool", standalone_mode=False)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (also of a bug)
+            status = _status(error)
+        sys.exit(status if isinstance(status, int) else 0)
 
 
-def _status() -> int:
-    """Run a verb; return its exit status. No input ends in a traceback."""
+def _status(raised: BaseException) -> int:
+    """Report an error, and return the exit status. No input ends in a traceback."""
     try:
-        status = command(prog_name="gradeschool", standalone_mode=False)
+        raise raised
     except GradeschoolError as error:
         return _report(str(error))
     except OSError as error:  # a full disk or a closed output
@@ -144,7 +148,6 @@ def _status() -> int:
             f"unexpected {_described(error)}; what was stored before is intact. {advice}; "
             "GRADESCHOOL_TRACEBACK=1 shows the traceback"
         )
-    return status if isinstance(status, int) else 0
 
 
 def _described(error: Exception) -> str:

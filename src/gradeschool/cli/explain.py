@@ -68,7 +68,7 @@ def command(
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports import explanation
     from gradeschool.scoring.causes import Side, cases, label_changes
-    from gradeschool.scoring.sources import choose_runs, open_sources, parted, relabelled
+    from gradeschool.scoring.sources import choose_runs, open_sources, relabelled, split_run
     from gradeschool.scoring.table import choose_scorers, scorer_for
 
     files, names = files_and_scorers(arguments, scorers, thinking_marks)
@@ -78,7 +78,7 @@ def command(
     if not any(words in failure.value for failure in (*Failure, *Side)):
         known = ", ".join(failure.value for failure in Failure)
         raise InputError(f"no cause contains the words {cause!r}; known: {known}")
-    path = Path(parted(files[0])[0])
+    path = Path(split_run(files[0])[0])
     if names or (problem is not None and not flags):
         chosen = choose_scorers(names)
     else:

@@ -69,19 +69,22 @@ class FileVerb(Verb):
             ),
         ]  # fmt: skip
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; `reading` gives it these options."""
-        given = {key: ctx.params.pop(key) for key in ("columns", "in_order", "id_base")}
-        ctx.meta[READING] = given
-        if SHOW not in given["columns"]:
-            return super().invoke(ctx)
-        from gradeschool.formats.read import show_columns
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments and take these options out, for `reading`; show the columns."""
+        rest = super().parse_args(ctx, args)
+        given = ctx.meta[READING] = {
+            key: ctx.params.pop(key, None) for key in ("columns", "in_order", "id_base")
+        }
+        if SHOW in (given["columns"] or ()):
+            from gradeschool.formats.read import show_columns
 
-        arguments = (param.name or "" for param in self.params if isinstance(param, click.Argument))
-        for value in (ctx.params[name] for name in arguments):
-            for file in value if isinstance(value, tuple) else (value,):
-                say(show_columns(Path(file)))
-        return None
+            for param in self.params:
+                value = ctx.params.get(param.name or "")
+                if isinstance(param, click.Argument) and value:
+                    for file in value if isinstance(value, tuple) else (value,):
+                        say(show_columns(Path(file)))
+            ctx.exit(0)
+        return rest
 
 
 def reading(dataset: str | None) -> ReadOptions:
@@ -156,7 +159,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def warn(message: str) -> None:
     """Print a message on stderr, with control characters escaped."""
-    say(f"gradeschool: {with_pipes(message)}", err=True)
+    if _pipe_of_copy:
+        message = with_pipes(message)
+    say(f"gradeschool: {message}", err=True)
 
 
 def with_pipes(message: str) -> str:

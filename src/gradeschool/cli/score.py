@@ -78,7 +78,7 @@ def command(
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.reports.terminal import quoted
     from gradeschool.scoring.score import ScoreRows, score_sources
-    from gradeschool.scoring.sources import open_sources, parted
+    from gradeschool.scoring.sources import open_sources, split_run
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
     paths, names = files_and_scorers(files, scorers, thinking_marks)
@@ -97,17 +97,12 @@ def command(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
         )
-    if any("://" in path for path in paths):
-        from gradeschool.scoring.cluster import remote_source
-
-        if engine != "ray":
-            raise click.UsageError(f"an address such as {paths[0]!r} needs --engine ray")
-        tables = [remote_source(path, reading(dataset), warn) for path in paths]
-    else:
-        tables = open_sources(paths, reading(dataset), warn)
+    tables = open_sources(paths, reading(dataset), warn)
+    if engine != "ray" and (remote := [table.name for table in tables if not table.parts]):
+        raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
     scored_on = {table.dataset.name for table in tables}
     here = scored_on.pop() if len(scored_on) == 1 else ""
-    manifests = [manifest_of(Path(parted(path)[0])) for path in paths]
+    manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
     headline = chosen[0].name if chosen else headline_scorer(manifests)
     if not chosen:
         chosen = choose_scorers((), here)

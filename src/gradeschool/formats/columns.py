@@ -184,6 +184,14 @@ class Columns:
         order = ["problems=in order"] if self.in_order else []
         return ", ".join([*(f"{role}={column}" for role, column in self.roles.items()), *order])
 
+    def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:
+        """Return a value under another canonical name, as rows of several files in one have."""
+        if role in self.roles and role not in self.named:
+            for name in self.others:
+                if plain_name(name) in ROLES[role] and (value := FITS[role](fields.get(name))):
+                    return str(value)
+        return None
+
     def read(self, row: Row, default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
         fields = row.fields
@@ -195,6 +203,7 @@ class Columns:
         content, run = values["response"], values.get("run")
         texts = [content] if isinstance(content, str) else texts_of(content)
         run = run if isinstance(run, str) else run_name(run)
+        run = run or self._in_other_columns("run", fields) or ""
         model = fields.get("model")
         model = model if isinstance(model, str) else run
         failure = values.get("error")
@@ -213,7 +222,7 @@ class Columns:
             reference = Reference(gold=values.get("gold"), order=order)
         else:
             id, question, gold = values.get("id"), values.get("question"), values.get("gold")
-            id = None if id is None else id_of(id)
+            id = self._in_other_columns("id", fields) if id is None else id_of(id)
             question = None if question is None else question_of(question)
             in_text = id is None and question is None and gold is None
             reference = Reference(id, question, gold, None, in_text)
@@ -610,14 +619,13 @@ def _is_tagged(value: Sequence[Any]) -> bool:
     return any(isinstance(item, Mapping) and "tags" in item for item in value)
 
 
-FITS: Mapping[str, Callable[[Any], bool]] = {
-    "response": lambda value: texts_of(value) is not None,
-    "question": lambda value: question_of(value) is not None,
+FITS: Mapping[str, Callable[[Any], Any]] = {
+    "response": texts_of,
+    "question": question_of,
     "gold": _may_be_gold,
-    "id": lambda value: id_of(value) is not None,
-    "run": lambda value: bool(run_name(value)),
-    "sample": lambda value: sample_number(value) != UNNUMBERED,
+    "id": id_of,
+    "run": run_name,
+    "sample": lambda value: whole_number(value) is not None,
     "finish": lambda value: isinstance(value, str),
     "error": lambda value: True,
-    "flag": lambda value: flag_of(value) is not None,
 }

@@ -10,7 +10,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -53,14 +53,14 @@ def is_inspect(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
 
 
-def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[Sample]:
+def inspect_json(log: Mapping[str, Any], path: Path) -> Generator[Sample, None, None]:
     """Yield the samples of a log in JSON."""
     run = _run_of(log, path)
     for number, sample in enumerate(log["samples"], start=1):
         yield _file_sample(number, sample, run)
 
 
-def inspect_archive(path: Path) -> Iterator[Sample]:
+def inspect_archive(path: Path) -> Generator[Sample, None, None]:
     """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
     try:
         with _opened(path) as (header, samples, read):

@@ -74,17 +74,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def manifest_of(path: Path) -> dict[str, Any]:
     """Return the run.json of a run folder or of the folder of a file; {} if it is unreadable."""
-    return _beside(path, MANIFEST_FILE)
-
-
-def results_of(path: Path) -> dict[str, Any]:
-    """Return the results.json of a run folder, as `manifest_of` returns the run.json."""
-    return _beside(path, RESULTS_FILE)
-
-
-def _beside(path: Path, name: str) -> dict[str, Any]:
+    path = (path if path.is_dir() else path.parent) / MANIFEST_FILE
     try:
-        return read_json((path if path.is_dir() else path.parent) / name) or {}
+        return (path.is_file() and read_json(path)) or {}
+    except StoreError:
+        return {}
+
+
+def results_of(folder: Path) -> dict[str, Any]:
+    """Return the results.json of a run folder, {} if it is unreadable."""
+    try:
+        return read_json(folder / RESULTS_FILE) or {}
     except StoreError:
         return {}
 

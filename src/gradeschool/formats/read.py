@@ -6,6 +6,7 @@ other table is read by its columns (`columns.py`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
@@ -17,22 +18,9 @@ from gradeschool.formats.columns import Columns, choose_columns, describe_column
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval, is_lm_eval_results
 from gradeschool.formats.openai import batch, is_batch, is_openai_solutions, openai_solutions
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    completions_file,
-    counting_rows,
-    is_own,
-    stored_sample,
-)
+from gradeschool.formats.own_run import COMPLETIONS_FILE, counting_rows, is_own, stored_sample
 from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample, faulty
-from gradeschool.formats.tables import (
-    FORMATS,
-    Row,
-    read_rows,
-    read_whole,
-    require_file,
-    rows_of_json,
-)
+from gradeschool.formats.tables import FORMATS, Row, read_rows, read_whole, rows_of_json
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches this
@@ -40,6 +28,13 @@ HEAD = 64  # rows that show how a file is read
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 SOLUTIONS, BATCH_OUTPUT = "OpenAI's example solutions", "OpenAI batch output"
+# Fields that only rows of these formats have together, and what else must be true of the first row.
+SIGNATURES = (
+    (OWN, {"schema", "problem_id", "sample", "key"}, is_own),
+    (LM_EVAL, {"doc_id", "doc", "resps"}, is_lm_eval),
+    (SOLUTIONS, {"ground_truth"}, is_openai_solutions),
+    (BATCH_OUTPUT, {"custom_id"}, is_batch),
+)
 
 
 class SampleReader:
@@ -52,38 +47,33 @@ class SampleReader:
         self, path: Path, rows: list[Row], default_run: str, options: ReadOptions = DEFAULTS
     ) -> None:
         """Detect the format from the first rows. Raises InputError if they are uncertain."""
-        self.path = path
         self.default_run = default_run
         self.columns: Columns | None = None
         self.lm_eval: LmEvalSamples | None = None
-        readable = [row for row in rows if not row.fault]
-        first = readable[0].fields if readable else {}
+        self.kind = TABLE
+        readable = [row.fields for row in rows if not row.fault]
         if rows and not readable and path.suffix not in (".csv", ".parquet"):
             raise InputError(
                 f"no row of {str(path)!r} can be used: row {rows[0].number} {rows[0].fault}; "
                 f"a file has one of these formats: {FORMATS}"
             )
-        if options.named and readable:
-            self.kind = TABLE
-        elif is_own(first):
-            self.kind = OWN
-        elif is_lm_eval(first):
-            self.kind = LM_EVAL
-            self.lm_eval = LmEvalSamples(path, default_run, first.get("filter"))
-        elif is_openai_solutions(first):
-            self.kind = SOLUTIONS
-        elif is_batch(first):
-            self.kind = BATCH_OUTPUT
-        else:
-            self.kind = TABLE
-        if self.kind == TABLE and readable:
-            fields = [row.fields for row in readable]
-            self.columns = choose_columns(fields, options.named, str(path), options.in_order)
+        named = options.columns[0] if options.columns else {}
+        if readable and not named:
+            for kind, names, is_format in SIGNATURES:
+                if names <= readable[0].keys() and is_format(readable[0]):
+                    self.kind = kind
+                    break
+        if self.kind == LM_EVAL:
+            self.lm_eval = LmEvalSamples(path, default_run, readable[0].get("filter"))
+        elif self.kind == TABLE and readable:
+            self.columns = choose_columns(readable, named, str(path), options.in_order)
 
     def read(self, row: Row) -> list[Sample]:
         """Return the samples of a row: one, several, or none."""
         if row.fault:
             return [faulty(row.number, UNNAMED, row.fault)]
+        if self.columns is not None:
+            return self.columns.read(row, self.default_run)
         if self.kind == OWN:
             stored = stored_sample(row, self.default_run)
             return [stored or faulty(row.number, UNNAMED, "is not a row of a run folder")]
@@ -91,25 +81,19 @@ class SampleReader:
             return self.lm_eval.read(row)
         if self.kind == SOLUTIONS:
             return list(openai_solutions(row))
-        if self.kind == BATCH_OUTPUT:
-            if not is_batch(row.fields):
-                return [faulty(row.number, UNNAMED, "is not a line of batch output")]
-            return list(batch(row, self.default_run))
-        if self.columns is None:
+        if self.kind == TABLE:
             return [faulty(row.number, UNNAMED, "cannot be read: the rows before it are damaged")]
-        return self.columns.read(row, self.default_run)
-
-    def __str__(self) -> str:
-        """Return how the file is read, for a message."""
-        return self.kind if self.columns is None else str(self.columns)
+        if not is_batch(row.fields):
+            return [faulty(row.number, UNNAMED, "is not a line of batch output")]
+        return list(batch(row, self.default_run))
 
 
 class SampleFile:
     """A file or run folder, opened: its format is known, its samples can be read in batches.
 
-    rows: the first rows of a table that is no local file. head: the samples of its first rows.
-    Raises InputError if the file cannot be read or is empty,
-    or if it is not certain how to read it.
+    rows: the first rows of a table that is no local file. kind: the format. head: the samples of
+    its first rows. Raises InputError if the file cannot be read or is empty, or if it is not
+    certain how to read it.
     """
 
     def __init__(
@@ -119,18 +103,12 @@ class SampleFile:
         options: ReadOptions = DEFAULTS,
         rows: Sequence[Row] = (),
     ) -> None:
-        self.options = options
+        self.kind = INSPECT
         self.reader: SampleReader | None = None
-        self._whole: Any = None
-        if rows:
-            self.path, self.default_run = path, default_run or path.stem
-            self._begin(list(rows[:HEAD]))
-            return
-        require(path)
-        self.path = _completions_of(path) if path.is_dir() else path
+        self.head: list[Sample] = []
+        self.path = path if rows else completions_of(path)
         self.default_run = default_run or name_of(path)
-        require_file(self.path)
-        self._whole = read_whole(self.path)
+        self._whole: Any = None if rows else read_whole(self.path)
         if isinstance(self._whole, dict) and is_lm_eval_results(self._whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
@@ -138,68 +116,66 @@ class SampleFile:
                 f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
                 f"samples_*.jsonl beside it; {which}"
             )
-        if self.path.suffix == ".eval" or is_inspect(self._whole):
-            self.kind = INSPECT
+        if self.path.suffix == ".eval" or (
+            isinstance(self._whole, dict) and is_inspect(self._whole)
+        ):
             with closing(self._logged()) as samples:
-                self.head = list(islice(samples, HEAD))
+                self.head += islice(samples, HEAD)
         else:
             with closing(self._rows()) as read:
-                self._begin(list(islice(read, HEAD)))
+                first = list(rows[:HEAD]) or list(islice(read, HEAD))
+            self.reader = SampleReader(self.path, first, self.default_run, options)
+            self.kind = self.reader.kind
+            for row in first:
+                self.head += self.reader.read(row)
         if not self.head and self.kind != LM_EVAL:
             raise nothing_in(path)
 
-    def _begin(self, first: list[Row]) -> None:
-        self.reader = SampleReader(self.path, first, self.default_run, self.options)
-        self.kind = self.reader.kind
-        self.head = [sample for row in first for sample in self.reader.read(row)]
-        if self.reader.columns is not None:
-            self.reader.columns.rows = 0
-
-    def __str__(self) -> str:
-        """Return how the file is read, for a message."""
-        return self.kind if self.reader is None else str(self.reader)
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of a table, None for a file of another format."""
+        return None if self.reader is None else self.reader.columns
 
     def batches(self) -> Iterator[list[Sample]]:
         """Yield the samples in the order of the file, in batches that are bounded by bytes."""
         batch: list[Sample] = []
         size = 0
-        for sample in self._samples():
-            batch.append(sample)
-            size += len(sample.text)
-            if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
+        for samples in self._samples():
+            for sample in samples:
+                batch.append(sample)
+                size += len(sample.text)
+                if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+                    yield batch
+                    batch, size = [], 0
         if batch:
             yield batch
 
-    def _samples(self) -> Iterator[Sample]:
-        if self.reader is None:
-            yield from self._logged()
+    def _samples(self) -> Iterator[Sequence[Sample]]:
+        """Yield the samples of each row."""
+        reader = self.reader
+        if reader is None:
+            yield from ([sample] for sample in self._logged())
             return
         counting = None
         if self.kind == OWN:  # a sample that failed and was asked again has several rows
             with closing(self._rows()) as rows:
                 counting = counting_rows(rows)
-        if self.reader.columns is not None:
-            self.reader.columns.rows = 0
+        if reader.columns is not None:
+            reader.columns.rows = 0
         with closing(self._rows()) as rows:
             for row in rows:
                 if counting is None or row.number in counting:
-                    yield from self.reader.read(row)
-        if self.reader.lm_eval is not None:
-            self.reader.lm_eval.check(str(self.path))
+                    yield reader.read(row)
+        if reader.lm_eval is not None:
+            reader.lm_eval.check(str(self.path))
 
     def _rows(self) -> Generator[Row, None, None]:
-        if self._whole is not None:
-            yield from rows_of_json(self._whole, self.path)
-        else:
-            yield from read_rows(self.path)
+        return read_rows(self.path) if self._whole is None else rows_of_json(self._whole, self.path)
 
     def _logged(self) -> Generator[Sample, None, None]:
         if self.path.suffix == ".eval":
-            yield from inspect_archive(self.path)
-        else:
-            yield from inspect_json(self._whole, self.path)
+            return inspect_archive(self.path)
+        return inspect_json(self._whole, self.path)
 
 
 def read_samples(
@@ -220,8 +196,7 @@ def read_samples(
 
 def show_columns(path: Path) -> str:
     """Return the columns of a table with examples and the roles that fit."""
-    require(path)
-    path = _completions_of(path) if path.is_dir() else path
+    path = completions_of(path)
     with closing(read_rows(path)) as rows:
         head = [row.fields for row in islice(rows, HEAD) if not row.fault]
     return describe_columns(head, str(path))
@@ -240,30 +215,29 @@ def name_of_unnamed(runs: Iterable[str], default: str) -> str:
 
 def name_of(path: Path) -> str:
     """Return the run of rows that name no run: the name of their folder or file."""
-    path = completions_file(path)
-    return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
+    is_run = path.name == COMPLETIONS_FILE or os.path.isdir(path)  # noqa: PTH112  (never raises)
+    folder = path.parent if path.name == COMPLETIONS_FILE else path
+    return folder.resolve().name if is_run else path.stem
 
 
-def require(path: Path) -> None:
-    """Raise InputError unless the path exists."""
+def completions_of(path: Path) -> Path:
+    """Return a file, or the completions.jsonl of a run folder; raises InputError for neither."""
     try:
         path.stat()  # since Python 3.14, `exists` is False for a file that may not be seen
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no name of a file
         raise InputError(f"{str(path)!r} does not exist; give the path of a file") from None
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def _completions_of(folder: Path) -> Path:
-    file = folder / COMPLETIONS_FILE
-    if not file.is_file():
-        inside = sorted(str(path.parent) for path in folder.glob(f"*/{COMPLETIONS_FILE}"))
-        levels = ("*", "*/*", "*/*/*")
-        paths = [path for level in levels for path in sorted(folder.glob(level))]
-        files = [str(path) for path in paths if path.suffix in SAMPLE_SUFFIXES]
-        hint = "give a run folder or a file"
-        if inside or files:
-            named = inside or [path for path in files if "samples_" in path] or files
-            hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
-        raise InputError(f"the folder {str(folder)!r} has no {COMPLETIONS_FILE}; {hint}")
-    return file
+    if not path.is_dir():
+        return path
+    file = path / COMPLETIONS_FILE
+    if file.is_file():
+        return file
+    inside = sorted(str(found.parent) for found in path.glob(f"*/{COMPLETIONS_FILE}"))
+    paths = [found for level in ("*", "*/*", "*/*/*") for found in sorted(path.glob(level))]
+    files = [str(found) for found in paths if found.suffix in SAMPLE_SUFFIXES]
+    hint = "give a run folder or a file"
+    if inside or files:
+        named = inside or [each for each in files if "samples_" in each] or files
+        hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
+    raise InputError(f"the folder {str(path)!r} has no {COMPLETIONS_FILE}; {hint}")

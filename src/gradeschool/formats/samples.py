@@ -105,11 +105,6 @@ class ReadOptions:
             )
         return replace(self, columns=self.columns[number : number + 1])
 
-    @property
-    def named(self) -> Mapping[str, str]:
-        """The columns that the user named for the one file that these options are for."""
-        return self.columns[0] if self.columns else {}
-
 
 DEFAULTS = ReadOptions()
 

@@ -224,7 +224,7 @@ def read_whole(path: Path) -> Any:
         raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
 
 
-def rows_of_json(value: Any, path: Path) -> Iterator[Row]:
+def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
     """Yield the rows in a JSON value; raises InputError if it has none.
 
     Understands an array of rows; an object with such an array (the longest), with an array of rows

@@ -101,9 +101,9 @@ class Topics:
         """Return the shift of the row whose problem a text fits best, None if that is unclear."""
         best = second = 0.0
         found = None
-        own = self.matcher.at(row)
+        own = self.matcher.rows.get(row)
         for shift in SHIFTS:
-            problem = self.matcher.at(row + shift)
+            problem = self.matcher.rows.get(row + shift)
             if problem is None:
                 continue
             asked, gold = topic_of(problem.question, problem.gold)
@@ -130,14 +130,14 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     for sample in samples:
         id = sample.reference.id
         problem = None if id is None else matcher.ids.get(id)
-        row = sample.reference.number if problem is None else matcher.row_of(problem)
+        row = sample.reference.number if problem is None else matcher.places[problem.id]
         if row is None or sample.fault or sample.error:
             continue
         if sample.reference.gold is not None:
             with_gold += 1
             gold = _read(sample.reference.gold)
             for base in (0, 1):
-                named = matcher.at(row - base)
+                named = matcher.rows.get(row - base)
                 golds[base] += named is not None and gold == normalize(named.gold)
         words = words_of(sample.text)
         shift = topics.fit(words, last_number(sample.text), row)
@@ -242,7 +242,7 @@ class Checks:
         if is_right or (not problem.question and is_placed):
             counts["about"] += 1
             if not is_placed:
-                row = self.matcher.row_of(problem)
+                row = self.matcher.places[problem.id]
                 self.fits.append(Fit(sample.run, row, sample.row, 0))
             return
         words = words_of(text)
@@ -250,7 +250,7 @@ class Checks:
         counts["about"] += share >= ABOUT or (share > 0.2 and len(words) < 20)
         if is_placed:
             return
-        row = self.matcher.row_of(problem)
+        row = self.matcher.places[problem.id]
         shift = self.topics.fit(words, answer, row)
         counts["undecided"] += shift is None
         if shift is not None:

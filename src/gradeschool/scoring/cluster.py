@@ -11,19 +11,18 @@ import logging
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError, InputError, require_packages
-from gradeschool.formats.samples import UNNAMED, ReadOptions
+from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
 from gradeschool.scoring.score import Relabelled, Row, score_batch
-from gradeschool.scoring.sources import DEFAULT_DATASET, Source, no_such_run, parted
+from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 from gradeschool.signals import keeping_handler
 
@@ -128,7 +127,7 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
     The checks over the whole file see its first rows only. Raises InputError for files of other
     formats or that cannot be read, MissingExtraError without ray, GradeschoolError if Ray fails.
     """
-    paths = [str(Path(part).absolute()) for part in source.parts] or [parted(source.name)[0]]
+    paths = [str(Path(part).absolute()) for part in source.parts] or [source.path]
     kinds = {Path(path).suffix for path in paths}
     if kinds not in ({PARQUET}, {LINES}):
         raise InputError(
@@ -152,7 +151,8 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             head = rows.take_batch(HEAD, batch_format="pyarrow")
             first = enumerate(rows_of_block(head), start=1)
             source.begin([row._replace(number=number) for number, row in first if row])
-        source.check(map(source.matcher.match, source.file.head))
+        if source.checks is not None:
+            source.checks.add(map(source.matcher.match, source.file.head))
         task = _Task(source, scorers.names, relabelled)
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(task, batch_format="pyarrow", batch_size=HEAD)
@@ -167,12 +167,4 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
                         batch.append(row)
             yield batch
     if source.only and source.only not in runs:
-        raise no_such_run(parted(source.name)[0], source.only, runs)
-
-
-def remote_source(name: str, options: ReadOptions, warn: Callable[[str], None]) -> Source:
-    """Return the source of an address (s3://, gs://, hdfs://) of one file or a folder of them."""
-    address, _, run = name.partition("#")
-    source = Source(name, (), Path(address).stem, run, options, warn)
-    source.dataset = load_dataset(options.dataset or DEFAULT_DATASET)
-    return source
+        raise no_such_run(source.path, source.only, runs)

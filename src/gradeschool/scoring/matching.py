@@ -41,7 +41,8 @@ class Matcher:
     """Finds the problems of one dataset by question or id, and builds those that a file brings.
 
     by_id: whether ids name problems of the dataset. base: the number of the first problem in ids.
-    own_golds: whether the file's golds replace the dataset's.
+    own_golds: whether the file's golds replace the dataset's. ids, rows: the problems by their id
+    and by the number of their row; places: the row of each id.
     """
 
     def __init__(
@@ -57,9 +58,14 @@ class Matcher:
         self.by_id = by_id
         self.base = base
         self.own_golds = own_golds
-        self.ids = {problem.id: problem for problem in problems}
-        # Of the rows of another dataset, some are kept: an index refers to those rows.
-        self.rows = {problem.meta["row"]: problem for problem in problems if "row" in problem.meta}
+        self.ids: dict[str, Problem] = {}
+        # By place. Of the rows of another dataset, some are kept: an index refers to those rows.
+        self.rows: dict[int, Problem] = {}
+        self.places: dict[str, int] = {}
+        for place, problem in enumerate(problems):
+            place = int(problem.meta.get("row", place))
+            self.ids[problem.id] = self.rows[place] = problem
+            self.places[problem.id] = place
         self._matched: dict[tuple[Any, ...], Problem | str] = {}
 
     def match(self, sample: Sample) -> Sample:
@@ -78,7 +84,9 @@ class Matcher:
                     "question=COLUMN, or give --in-order if the rows are the dataset's"
                 ))  # fmt: skip
             return sample._replace(problem=asked.problem, text=asked.rest)
-        key = (reference.id, reference.question, _hashable(reference.gold), reference.order)
+        gold = reference.gold
+        gold = repr(gold) if isinstance(gold, list | Mapping) else gold
+        key = (reference.id, reference.question, gold, reference.order)
         found = self._matched.get(key)
         if found is None:
             try:
@@ -142,28 +150,12 @@ class Matcher:
         for part in PARTS_OF_ID.split(id.lower()):
             if self.name in SPLITS.values() and SPLITS.get(part, self.name) != self.name:
                 raise InputError(f"has the id {clip(id)!r}; give its dataset: -d {SPLITS[part]}")
-        return self.at(number - self.base)
-
-    def at(self, row: int) -> Problem | None:
-        """Return the problem in a row of the dataset, counted from 0."""
-        if self.rows:
-            return self.rows.get(str(row))
-        return self.problems[row] if 0 <= row < len(self.problems) else None
-
-    def row_of(self, problem: Problem) -> int:
-        """Return the row of one of the problems."""
-        row = problem.meta.get("row")
-        return self.places[problem.id] if row is None else int(row)
+        return self.rows.get(number - self.base)
 
     @cached_property
     def questions(self) -> Mapping[str, Problem]:
         """The problems by their questions, with single spaces."""
         return {squeeze(problem.question): problem for problem in self.problems}
-
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The position of each problem among the problems, by its id."""
-        return {problem.id: place for place, problem in enumerate(self.problems)}
 
     def _with_own_gold(self, problem: Problem, gold: Any) -> Problem:
         if gold is None:
@@ -224,10 +216,10 @@ class Matcher:
         return openings
 
     def _missing(self, id: str) -> str:
-        last = len(self.problems) - 1
+        last = max(self.rows, default=-1)
         if sum(part.isdecimal() for part in PARTS_OF_ID.split(id)) > 1:
             return f"has the id {clip(id)!r} with several numbers; name the problem's own column"
-        if self.rows:
+        if last >= len(self.problems):
             return f"has the id {clip(id)!r}, a row that {self.name!r} does not contain; {ADVICE}"
         return f"has the id {clip(id)!r}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
 
@@ -260,7 +252,3 @@ def _differs(gold: Any, problem: Problem) -> bool:
         return read_gold(gold).replace(",", "") != problem.gold.replace(",", "")
     except InputError:
         return False
-
-
-def _hashable(gold: Any) -> Any:
-    return repr(gold) if isinstance(gold, list | Mapping) else gold

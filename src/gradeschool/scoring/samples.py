@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -46,17 +46,19 @@ def digest(text: str) -> int:
     return int.from_bytes(whole[:8], "little") or 1
 
 
+@dataclass(slots=True)
 class _Samples:
-    """The digests of one problem's samples in one run, by sample number: 8 bytes for each."""
+    """The digests of one problem's samples in one run, by sample number: 8 bytes for each.
 
-    __slots__ = ("far", "free", "known", "texts", "unnumbered")
+    texts: of the numbers 0, 1, 2, ... far: of numbers beyond a gap, and negative ones. known: all
+    digests, once a number was taken. free: the first number after all others.
+    """
 
-    def __init__(self) -> None:
-        self.texts = array("Q")  # of the numbers 0, 1, 2, ...
-        self.far: dict[int, int] = {}  # of numbers beyond a gap, and negative ones
-        self.known: set[int] | None = None  # all digests, once a number was taken
-        self.free = 0  # the first number after all others
-        self.unnumbered = 0
+    texts: array[int] = field(default_factory=lambda: array("Q"))
+    far: dict[int, int] = field(default_factory=dict)
+    known: set[int] | None = None
+    free: int = 0
+    unnumbered: int = 0
 
     def place(self, number: int, text: int) -> int | None:
         """Return the number that a text gets, None if it repeats an earlier one.
@@ -84,12 +86,13 @@ class _Samples:
 
 @dataclass(slots=True)
 class _Messages:
-    """The messages of one kind about one run: the first of them, with their order."""
+    """The messages of one kind about one run: the first of them, with their rows."""
 
     count: int = 0
     first: list[tuple[int, str]] = field(default_factory=list)
 
 
+@dataclass
 class Numbering:
     """Decides which rows of a source count, and collects messages about the others.
 
@@ -98,20 +101,17 @@ class Numbering:
     their run have several. Memory grows by 8 bytes a sample, not with the texts.
     """
 
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._samples: dict[tuple[str, str], _Samples] = {}
-        self._golds: dict[str, str] = {}
-        # By kind, run, and whether the row has a sample number.
-        self._messages: defaultdict[tuple[str, str, bool], _Messages] = defaultdict(_Messages)
-        self._order = count()
+    source: str
+    _samples: dict[tuple[str, str], _Samples] = field(default_factory=dict)
+    _golds: dict[str, str] = field(default_factory=dict)
+    # By kind, run, and whether the row has a sample number.
+    _messages: dict[tuple[str, str, bool], _Messages] = field(default_factory=dict)
 
     def _note(self, kind: str, run: str, numbered: bool, row: int, words: str) -> None:
-        messages = self._messages[kind, run, numbered]
+        messages = self._messages.setdefault((kind, run, numbered), _Messages())
         messages.count += 1
         if len(messages.first) < SHOWN:
-            text = f"row {row} of {self._source!r} {words}"
-            messages.first.append((next(self._order), text))
+            messages.first.append((row, f"row {row} of {self.source!r} {words}"))
 
     def refuse(self, row: int, run: str, fault: str) -> None:
         """Note a row that cannot be used."""
@@ -161,28 +161,6 @@ class Numbering:
             is_one_text = len(samples.texts) == 1 and not samples.far
             copies[run].add(max(samples.unnumbered, 1) if is_one_text else 0)
         sampled = {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
-        self._tell(warn, sampled)
-        for run, numbers in copies.items():
-            if len(numbers) == 1 and max(numbers) > 1:
-                warn(
-                    f"every completion of run {run or 'without a name'!r} in {self._source!r} "
-                    f"stands {max(numbers)} times, with the same text; counted as {max(numbers)} "
-                    "samples of each problem. If the file was written twice, remove the copies"
-                )
-        return sampled
-
-    def _nothing_usable(self) -> InputError:
-        kinds = [each for (kind, *_), each in self._messages.items() if kind == UNUSABLE]
-        rows = sum(each.count for each in kinds)
-        if not rows:
-            return InputError(f"no row of {self._source!r} can be used: it has none")
-        _, first = min(message for each in kinds for message in each.first)
-        others = f"; {rows - 1} more rows are like it" if rows > 1 else ""
-        first = first.replace(f" of {self._source!r}", "", 1)
-        return InputError(f"no row of {self._source!r} can be used: {first}{others}")
-
-    def _tell(self, warn: Warn, sampled: Collection[str]) -> None:
-        """Pass on the first messages of each kind, and the number of the others."""
         kinds: defaultdict[str, list[_Messages]] = defaultdict(list)
         for (kind, run, numbered), messages in self._messages.items():
             if numbered or run not in sampled:
@@ -193,6 +171,24 @@ class Numbering:
                 warn(message)
             if (more := sum(each.count for each in groups) - len(first)) > 0:
                 warn(f"... and {more} more rows of this kind ({kind})")
+        for run, numbers in copies.items():
+            if len(numbers) == 1 and max(numbers) > 1:
+                warn(
+                    f"every completion of run {run or 'without a name'!r} in {self.source!r} "
+                    f"stands {max(numbers)} times, with the same text; counted as {max(numbers)} "
+                    "samples of each problem. If the file was written twice, remove the copies"
+                )
+        return sampled
+
+    def _nothing_usable(self) -> InputError:
+        kinds = [each for (kind, *_), each in self._messages.items() if kind == UNUSABLE]
+        rows = sum(each.count for each in kinds)
+        if not rows:
+            return InputError(f"no row of {self.source!r} can be used: it has none")
+        _, first = min(message for each in kinds for message in each.first)
+        others = f"; {rows - 1} more rows are like it" if rows > 1 else ""
+        first = first.replace(f" of {self.source!r}", "", 1)
+        return InputError(f"no row of {self.source!r} can be used: {first}{others}")
 
 
 def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) -> list[Run]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from gradeschool.formats.read import name_of_unnamed, nothing_in
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
-from gradeschool.scoring.sources import Source, folder_notes, parted
+from gradeschool.scoring.sources import Source, folder_notes
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share, wilson
 from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
 
@@ -64,8 +65,8 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
     rows = []
     for start in range(0, len(samples), BATCH):
         batch = samples[start : start + BATCH]
-        texts = [(each.text, each.problem) for each in batch if each.problem and not each.error]
-        outcomes_of_texts = iter(scorers.outcomes_of(texts))
+        pairs = [(each.text, each.problem) for each in batch if each.problem and not each.error]
+        outcomes_of_texts = iter(scorers.outcomes_of(pairs))
         for sample in batch:
             problem, text = sample.problem, sample.text
             outcomes, form, revised = b"", NO_FORM, b""
@@ -109,38 +110,38 @@ def score_sources(
     to `warn`. Raises InputError for a source that cannot be read or has no usable row,
     GradeschoolError if a process dies.
     """
-    for dataset in {source.dataset.name: source.dataset for source in sources}.values():
-        if text := several_golds(dataset.problems):
-            warn(text)
-    scores: list[RunScore] = []
+    scores: dict[str, RunScore] = {}
+    checked: set[str] = set()
     for source in sources:
+        if source.dataset.name not in checked and (text := several_golds(source.dataset.problems)):
+            warn(text)
+        checked.add(source.dataset.name)
         relabelled = disputed(source.dataset.problems) if labels else {}
-        counts = Counts(source.name)
+        counts = Counts(source, Numbering(source.name))
+        batches: Iterable[list[Row]]
         if score_rows is not None:
             batches = score_rows(source, scorers, relabelled)
+        elif jobs == 1:
+            scored_here = partial(score_batch, scorers=scorers, relabelled=relabelled)
+            batches = map(scored_here, source.batches())
         else:
-            batches = _scored(source.batches(), scorers, relabelled, jobs)
+            batches = _score_in_processes(source.batches(), scorers, relabelled, jobs)
         for rows in batches:
             write(source.name, rows)
             for row in rows:
                 counts.add(row)
         for warning in source.conclude():
             warn(warning)
-        for score in counts.scores(scorers.names, source.run, warn):
-            is_taken = any(score.run == other.run for other in scores)
-            name = f"{score.run} ({source.name})" if is_taken else score.run
-            scores.append(replace(score, run=name))
-    return scores
+        for score in counts.scores(scorers.names, warn):
+            name = f"{score.run} ({source.name})" if score.run in scores else score.run
+            scores[name] = replace(score, run=name)
+    return list(scores.values())
 
 
-def _scored(
+def _score_in_processes(
     batches: Iterable[Sequence[Sample]], scorers: ScorerSet, relabelled: Relabelled, jobs: int
 ) -> Iterator[list[Row]]:
-    """Yield the rows of each batch, in order, scored here or in `jobs` processes."""
-    if jobs == 1:
-        for batch in batches:
-            yield score_batch(batch, scorers, relabelled)
-        return
+    """Yield the rows of each batch, in order, scored in `jobs` processes."""
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
@@ -184,6 +185,7 @@ def _score_in_process(batch: Sequence[Sample]) -> list[Row]:
     return score_batch(batch, *_in_process)
 
 
+@dataclass
 class _RunCounts:
     """The rows of one run by `Key`.
 
@@ -191,20 +193,19 @@ class _RunCounts:
     another of their problem, which count if the run turns out to be sampled.
     """
 
-    def __init__(self) -> None:
-        self.n = 0
-        self.faults = 0
-        self.counts: Counter[Key] = Counter()
-        self.repeated: Counter[Key] = Counter()
+    n: int = 0
+    faults: int = 0
+    counts: Counter[Key] = field(default_factory=Counter)
+    repeated: Counter[Key] = field(default_factory=Counter)
 
 
+@dataclass
 class Counts:
     """Counts the rows of one source as they come, in bounded memory."""
 
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._runs: dict[str, _RunCounts] = {}
-        self._numbering = Numbering(source)
+    _source: Source
+    _numbering: Numbering
+    _runs: dict[str, _RunCounts] = field(default_factory=dict)
 
     def add(self, row: Row) -> None:
         """Count a row."""
@@ -226,35 +227,33 @@ class Counts:
         elif row.sample == UNNUMBERED:
             run.repeated[key] += 1
 
-    def scores(self, scorers: Sequence[str], default_run: str, warn: Warn) -> list[RunScore]:
+    def scores(self, scorers: Sequence[str], warn: Warn) -> list[RunScore]:
         """Return the scores of the source's runs after its last row, in the order of the file.
 
-        default_run: the name of the run of rows that name none. Raises InputError if no row can be
-        used.
+        Raises InputError if no row can be used.
         """
+        source = self._source
         if not self._runs:
-            raise nothing_in(Path(self._source))
+            raise nothing_in(Path(source.name))
         for name in self._numbering.conclude(warn):
             run = self._runs[name]
             run.counts.update(run.repeated)
             run.n += run.repeated.total()
-        unnamed = name_of_unnamed(self._runs, default_run)
+        unnamed = name_of_unnamed(self._runs, source.run)
         named: dict[str, _RunCounts] = {}
         for name, run in self._runs.items():
             whole = named.setdefault(unnamed if name == UNNAMED else name, run)
             if whole is not run:
                 whole.n, whole.faults = whole.n + run.n, whole.faults + run.faults
                 whole.counts.update(run.counts)
-        path = parted(self._source)[0]
-        folder_notes(Path(path), sum(run.n - run.faults for run in named.values()), warn)
-        return [
-            replace(
-                score_counts(name, run.n, run.counts, scorers),
-                faults=run.faults,
-                origin=f"{path}#{name}" if len(named) > 1 else self._source,
-            )
-            for name, run in named.items()
-        ]
+        scores, stored = [], 0
+        for name, run in named.items():
+            stored += run.n - run.faults
+            origin = f"{source.path}#{name}" if len(named) > 1 else source.name
+            score = score_counts(name, run.n, run.counts, scorers)
+            scores.append(replace(score, faults=run.faults, origin=origin))
+        folder_notes(Path(source.path), stored, warn)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,8 +395,11 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
         remaining = n - official.total() + platinum.total()
         score = replace(score, platinum=_score_outcomes(run, remaining, platinum, scorers))
     if forms:
-        each = (sum(n for bits, n in forms.items() if bits >> i & 1) for i in range(len(NAMES)))
-        score = replace(score, forms=Forms(forms.total(), *each))
+        of_form = [0] * len(NAMES)
+        for bits, times in forms.items():
+            for form in range(len(NAMES)):
+                of_form[form] += times * (bits >> form & 1)
+        score = replace(score, forms=Forms(forms.total(), *of_form))
     if flags[True] or flags[False]:
         score = replace(score, flags={name: _agreement(flags, i) for i, name in enumerate(scorers)})
     return score
@@ -416,13 +418,21 @@ def _agreement(flags: Mapping[bool, Mapping[bytes, int]], scorer: int) -> FlagAg
 def _score_outcomes(
     run: str, n: int, counts: Mapping[tuple[str, bytes], int], scorers: Sequence[str]
 ) -> RunScore:
-    rows = [(problem, outcomes, times) for (problem, outcomes), times in counts.items() if outcomes]
     places: dict[str, int] = {}
-    problems = [places.setdefault(problem, len(places)) for problem, _, _ in rows]
-    weights = [times for _, _, times in rows]
-    joined = b"".join([outcomes for _, outcomes, _ in rows])
+    problems, weights, parts = [], [], []
+    sizes: list[int] = []  # samples of each problem
+    for (problem, outcomes), times in counts.items():
+        if outcomes:
+            place = places.setdefault(problem, len(places))
+            if place == len(sizes):
+                sizes.append(0)
+            sizes[place] += times
+            problems.append(place)
+            weights.append(times)
+            parts.append(outcomes)
+    joined = b"".join(parts)
     failed = n - sum(weights)
-    is_single = len(rows) == sum(weights) == len(places)  # each problem has one sample
+    fewest, most = min(sizes, default=0), max(sizes, default=0)
     groups: dict[bytes, list[str]] = {}  # the scorers with the same outcomes
     figures: dict[bytes, ScorerResult] = {}
     results = []
@@ -430,18 +440,14 @@ def _score_outcomes(
         column = joined[index :: len(scorers)]
         groups.setdefault(column, []).append(scorer)
         if column not in figures:
-            figures[column] = _result(column, problems, weights, failed, is_single)
+            figures[column] = _result(column, problems, weights, failed, most == 1)
         results.append(replace(figures[column], scorer=scorer))
-    sizes = Counter[int]()
-    for problem, weight in zip(problems, weights, strict=True):
-        sizes[problem] += weight
-    fewest, most = min(sizes.values(), default=0), max(sizes.values(), default=0)
     return RunScore(
         run,
         n,
         tuple(results),
         samples=(fewest, most) if fewest < most else None,
-        agreeing=tuple(tuple(names) for names in groups.values()),
+        agreeing=tuple(map(tuple, groups.values())),
         failed=failed,
     )
 
@@ -459,7 +465,7 @@ def _result(
     without a text.
     """
     if is_single:
-        counts = [column.count(outcome) for outcome in range(len(OUTCOMES))]
+        counts = list(map(column.count, range(len(OUTCOMES))))
         judged = len(column) - counts[ERROR]
         accuracy = counts[CORRECT] / judged if judged else 0.0
         interval = wilson(counts[CORRECT], judged)

@@ -24,10 +24,10 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.read import (
     OWN,
     SampleFile,
+    completions_of,
     name_of,
     name_of_unnamed,
     nothing_in,
-    require,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
@@ -47,80 +47,66 @@ TEST_SPLIT = "test"
 class Source:
     """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
-    name: as the user gave it. parts: its files in order; one, except for tables in several files.
-    run: the run of rows that name none. only: the one selected run, "" for all. options: for this
-    file. warn: called with sentences on how it is read.
+    name: as the user gave it. path: without "#RUN". parts: its files in order; one, except for
+    tables in several files. run: the run of rows that name none. only: the one selected run, "" for
+    all. options: for this file. warn: called with sentences on how it is read.
     """
 
-    def __init__(
-        self,
-        name: str,
-        parts: tuple[Path, ...],
-        run: str,
-        only: str,
-        options: ReadOptions,
-        warn: Callable[[str], None],
-    ) -> None:
+    def __init__(self, name: str, options: ReadOptions, warn: Callable[[str], None]) -> None:
         """Open the first file. Raises InputError if it is not certain how to read it."""
         self.name = name
-        self.parts = parts
-        self.run = run
-        self.only = only
         self.options = options
         self.warn = warn
-        if parts:
-            self.file = SampleFile(parts[0], run, options)
         self.dataset = OWN_GOLDS
         self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
         self.checks: Checks | None = None
+        self.parts: tuple[Path, ...] = ()
+        if "://" in name:  # opened where it is read
+            self.path, _, self.only = name.partition("#")
+            self.run = Path(self.path).stem
+            return
+        self.path, self.only = split_run(name)
+        path = Path(self.path)
+        is_pattern = PATTERN.search(self.path) is not None and not os.path.exists(path)  # noqa: PTH110
+        self.run = path.parent.resolve().name if is_pattern else name_of(path)
+        self.parts = files_of(self.path)
+        self.file = SampleFile(self.parts[0], self.run, options)
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Open a table without a local file by its first rows."""
-        self.file = SampleFile(Path(self.name), self.run, self.options, rows)
+        self.file = SampleFile(Path(self.path), self.run, self.options, rows)
         self.match_with(self.dataset)
-
-    @property
-    def brings_problems(self) -> bool:
-        """Whether the first rows all have golds of their own, so that no dataset is needed."""
-        usable = [sample.reference for sample in self.file.head if not sample.fault]
-        return bool(usable) and all(reference.gold is not None for reference in usable)
 
     def match_with(self, dataset: Dataset) -> None:
         """Find out from the first rows how they name the problems of a dataset, and say it."""
-        file, options = self.file, self.options
+        file, options, columns = self.file, self.options, self.file.columns
         self.dataset = dataset
-        columns = None if file.reader is None else file.reader.columns
-        own_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
-        matcher = Matcher(dataset.problems, dataset.name)
         if file.kind == OWN:
-            self.matcher = matcher
+            self.matcher = Matcher(dataset.problems, dataset.name)
             return
-        has_questions = any(sample.reference.question is not None for sample in file.head)
-        has_golds = any(sample.reference.gold is not None for sample in file.head)
+        has_questions = has_golds = False
+        for sample in file.head:
+            has_questions = has_questions or sample.reference.question is not None
+            has_golds = has_golds or sample.reference.gold is not None
         base = options.id_base
         by_id = (
-            options.dataset is not None
-            or base is not None
-            or (manifest_of(file.path).get("dataset") is not None)
+            options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
         )
         if base is None and not has_questions and not options.in_order:
-            found = id_base(file.head, matcher)
-            base, by_id = found or 0, by_id or found is not None
+            base = id_base(file.head, Matcher(dataset.problems, dataset.name))
+            by_id = by_id or base is not None
         if has_questions:
             by_id = not has_golds
+        own_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
         self.matcher = Matcher(dataset.problems, dataset.name, by_id, base or 0, own_golds)
         self.checks = Checks(self.name, self.matcher, columns, options)
-        problems = (
-            f"problems of {dataset.name!r}" if dataset.problems else "the file's own problems"
-        )
-        if dataset.problems and has_golds and not by_id:
-            problems = (
-                f"{problems} by their questions, else the file's own"
-                if has_questions
-                else ("the file's own problems")
-            )
+        problems = f"problems of {dataset.name!r}"
+        if not dataset.problems or (has_golds and not by_id and not has_questions):
+            problems = "the file's own problems"
+        elif has_golds and not by_id:
+            problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
-        self.warn(f"read {self.name!r}: {file}; {problems}{counted}")
+        self.warn(f"read {self.name!r}: {columns or file.kind}; {problems}{counted}")
 
     def batches(self) -> Iterator[list[Sample]]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.
@@ -133,22 +119,20 @@ class Source:
             file = self.file if path == self.parts[0] else SampleFile(path, self.run, self.options)
             is_empty = True
             for batch in file.batches():
-                matched = [self.matcher.match(sample) for sample in batch]
-                self.check(matched)
                 is_empty = False
-                runs.update(dict.fromkeys(sample.run for sample in matched))
-                if self.only:
-                    matched = [each for each in matched if each.run in (self.only, UNNAMED)]
+                matched = []
+                for sample in batch:
+                    sample = self.matcher.match(sample)
+                    runs[sample.run] = None
+                    if self.only in ("", sample.run) or sample.run == UNNAMED:
+                        matched.append(sample)
+                if self.checks is not None:
+                    self.checks.add(matched)
                 yield matched
             if is_empty:
                 raise nothing_in(path)
         if self.only and self.only not in runs:
-            raise no_such_run(parted(self.name)[0], self.only, runs)
-
-    def check(self, samples: Iterable[Sample]) -> None:
-        """Count the facts of matched samples for `conclude`; `batches` does so itself."""
-        if self.checks is not None:
-            self.checks.add(samples)
+            raise no_such_run(self.path, self.only, runs)
 
     def conclude(self) -> list[str]:
         """Return the warnings of the checks over all samples, after the last batch.
@@ -164,73 +148,56 @@ def open_sources(
     """Return the tables of these names, each with the dataset to score it against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
-    form one table; "#RUN" after it selects one run. Without a dataset in the options, it is the
-    run folder's own, else GSM8K's test split. Raises InputError, DataError.
+    form one table; "#RUN" after it selects one run. An address (s3://, gs://, hdfs://) is opened
+    where Ray reads it. Without a dataset in the options, it is the run folder's own, else GSM8K's
+    test split. Raises InputError, DataError.
     """
-    opened = _opened(names, options, warn)
-    wanted = {
-        name
-        for source, name in opened
-        if options.dataset or is_here(name) or not source.brings_problems
-    }
-    loaded = load_datasets(wanted)
-    for source, name in opened:
-        source.match_with(loaded.get(name, OWN_GOLDS))
-    return [source for source, _ in opened]
-
-
-def _opened(
-    names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
-) -> list[tuple[Source, str]]:
-    """Return the tables with the names of their datasets, before any of these is fetched."""
-    opened = []
+    sources, datasets = [], []
     for number, name in enumerate(names):
-        parts, used = files_of(name, options.dataset)
-        chosen = options.for_file(number, len(names))
-        source = Source(name, parts, unnamed_run(name), parted(name)[1], chosen, warn)
-        opened.append((source, used))
-    return opened
+        source = Source(name, options.for_file(number, len(names)), warn)
+        recorded = dataset_of(source.parts[0]) if source.parts else None
+        dataset = options.dataset or recorded or DEFAULT_DATASET
+        if source.parts and not (options.dataset or is_here(dataset)):
+            usable = [each.reference for each in source.file.head if not each.fault]
+            if usable and all(reference.gold is not None for reference in usable):
+                dataset = ""  # no dataset is needed, and none is fetched
+        sources.append(source)
+        datasets.append(dataset)
+    loaded = {"": OWN_GOLDS} | load_datasets(name for name in datasets if name)
+    for source, name in zip(sources, datasets, strict=True):
+        if source.parts:
+            source.match_with(loaded[name])
+        else:
+            source.dataset = loaded[name]
+    return sources
 
 
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
-
-
-def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
-    """Return the files of a table and the name of its dataset; raises InputError for no files."""
-    parts = _parts(parted(name)[0])
-    return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
-
-
 CheckRuns = Callable[[Sequence[str]], None]
 
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
     """Raise InputError for a table that cannot be read, before slower preparations."""
-    _opened(names, options, lambda message: None)
+    for number, name in enumerate(names):
+        Source(name, options.for_file(number, len(names)), lambda message: None)
 
 
-def parted(spec: str) -> tuple[str, str]:
+def split_run(spec: str) -> tuple[str, str]:
     """Split FILE#RUN at the first "#" where a file name ends; both parts may contain others."""
-    if _exists(spec):
-        return spec, ""
     marks = [place for place, character in enumerate(spec) if character == "#"]
-    place = next(
-        (place for place in marks if _exists(spec[:place])), marks[0] if marks else len(spec)
-    )
-    return spec[:place], spec[place + 1 :]
-
-
-def _exists(name: str) -> bool:
-    if os.path.exists(name):  # noqa: PTH110  (Path's raises for a name that is too long)
-        return True
-    return PATTERN.search(name) is not None and bool(glob.glob(name))  # noqa: PTH207
+    for place in (len(spec), *marks):
+        file = spec[:place]
+        if os.path.exists(file) or (PATTERN.search(file) and glob.glob(file)):  # noqa: PTH110, PTH207
+            return file, spec[place + 1 :]
+    file, _, run = spec.partition("#")
+    return file, run
 
 
 def once_each(specs: Iterable[str]) -> list[str]:
     """Return FILE or FILE#RUN arguments without those that name an earlier one by another path."""
     named: dict[tuple[str, str], str] = {}
     for spec in specs:
-        file, run = parted(spec)
+        file, run = split_run(spec)
         named.setdefault((os.path.realpath(completions_file(Path(file))), run), spec)
     return list(named.values())
 
@@ -248,26 +215,14 @@ def several_runs(spec: str, runs: Sequence[str]) -> InputError:
     return InputError(f"{spec!r} contains {len(runs)} runs; choose one: {names}{more}")
 
 
-def unnamed_run(name: str) -> str:
-    """Return the run of a table's rows that name none: the name of their file or folder."""
-    name = parted(name)[0]
+def files_of(name: str) -> tuple[Path, ...]:
+    """Return the files of a table; raises InputError for no files."""
     path = Path(name)
-    return path.parent.resolve().name if _is_pattern(name) else name_of(path)
-
-
-def _is_pattern(name: str) -> bool:
-    return PATTERN.search(name) is not None and not Path(name).exists()
-
-
-def _parts(name: str) -> tuple[Path, ...]:
-    path = Path(name)
-    if _is_pattern(name):
-        parts = tuple(sorted(Path(file) for file in glob.glob(name)))  # noqa: PTH207
-        if not parts:
-            raise InputError(f"no file matches the pattern {name!r}; correct it")
-        return parts
-    require(path)
-    if path.is_dir() and not (path / COMPLETIONS_FILE).is_file():
+    if PATTERN.search(name) is not None and not os.path.exists(path):  # noqa: PTH110
+        if parts := tuple(sorted(Path(file) for file in glob.glob(name))):  # noqa: PTH207
+            return parts
+        raise InputError(f"no file matches the pattern {name!r}; correct it")
+    if os.path.isdir(path) and not (path / COMPLETIONS_FILE).is_file():  # noqa: PTH112
         return _table_in(path) or (path,)
     return (path,)
 
@@ -362,14 +317,14 @@ def choose_runs(
     a file does not contain.
     """
     specs = once_each(specs)
-    files = list(dict.fromkeys(parted(spec)[0] for spec in specs))
+    files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
     for file in files:  # a wrong path is reported before the first file is read
-        _parts(file)
+        completions_of(files_of(file)[0])
     loaded: dict[Path, list[Run]] = {}
     notes: dict[Path, tuple[str, ...]] = {}
     chosen: list[SourceRun] = []
     for spec in specs:
-        file, name = parted(spec)
+        file, name = split_run(spec)
         path = Path(file)
         if path not in loaded:
             chosen_columns = options.for_file(files.index(file), len(files))
@@ -409,12 +364,6 @@ def _name_apart(chosen: Sequence[SourceRun]) -> None:
     for source_run, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
             source_run.run.name = f"{name} ({source_run.path})"
-
-
-def check_labels(datasets: Sequence[Dataset]) -> None:
-    """Raise InputError if a dataset has no labels of GSM8K-Platinum."""
-    for dataset in datasets:
-        platinum_changes(dataset.problems, dataset.name)
 
 
 def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
+from gradeschool.answers.regions import Marks
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
 from gradeschool.library_scorer import call_at_once
@@ -107,13 +108,6 @@ class AnswerComparison(NamedTuple):
     scorers: list[int]
 
 
-class Extraction(NamedTuple):
-    """An extract function, and the comparisons of its answers."""
-
-    extract: Extract
-    comparisons: list[AnswerComparison]
-
-
 class ScorerSet:
     """Scorers that are applied together to many completions.
 
@@ -123,21 +117,24 @@ class ScorerSet:
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
-        self.names = tuple(scorer.name for scorer in scorers)
-        self.thinking_marks = next((s.thinking_marks for s in scorers if s.thinking_marks), ())
-        self.calls_library = any(scorer.extra for scorer in scorers)
-        self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
-        self._extractions = self._shared_extractions()
+        self.names = tuple([scorer.name for scorer in scorers])
+        self.thinking_marks: Marks = ()
+        self.calls_library = False
+        self._reference_functions: list[Callable[[Problem], str]] = []
         self._references: dict[str, tuple[Problem, References]] = {}  # by id, of the last problem
-
-    def _shared_extractions(self) -> list[Extraction]:
         extractions: dict[Extract, dict[object, AnswerComparison]] = {}
-        for index, scorer in enumerate(self.scorers):
+        for index, scorer in enumerate(scorers):
+            self.thinking_marks = self.thinking_marks or scorer.thinking_marks
+            self.calls_library = self.calls_library or bool(scorer.extra)
+            if scorer.reference not in self._reference_functions:
+                self._reference_functions.append(scorer.reference)
             reference = self._reference_functions.index(scorer.reference)
             comparisons = extractions.setdefault(scorer.extract, {})
             new = AnswerComparison(reference, scorer.compare, [])
             comparisons.setdefault(new[:2], new).scorers.append(index)
-        return [Extraction(extract, list(each.values())) for extract, each in extractions.items()]
+        self._extractions = {
+            extract: list(comparisons.values()) for extract, comparisons in extractions.items()
+        }
 
     def outcomes(self, text: str, problem: Problem) -> bytes:
         """Return the outcome of every scorer on a completion, one byte each (`OUTCOMES`)."""
@@ -147,8 +144,16 @@ class ScorerSet:
         """Return the outcomes of many completions, in their order."""
         outcomes: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
-            batch = pairs[start : start + BATCH]
-            outcomes += self._score([(text, self._read(problem)) for text, problem in batch])
+            batch = []
+            for text, problem in pairs[start : start + BATCH]:
+                known, references = self._references.get(problem.id, (None, ()))
+                if known is not problem and known != problem:
+                    references = tuple(
+                        [_reference(of, problem) for of in self._reference_functions]
+                    )
+                    self._references[problem.id] = problem, references
+                batch.append((text, references))
+            outcomes += self._score(batch)
         return outcomes
 
     def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:
@@ -165,7 +170,7 @@ class ScorerSet:
         readable = [None not in column for column in references]  # only these are strings
         nothing = bytes([NO_ANSWER]) * len(texts)
         columns = [b""] * len(self.scorers)
-        for extract, comparisons in self._extractions if pairs else ():
+        for extract, comparisons in self._extractions.items() if pairs else ():
             answers: list[Answer | None] = []
             extracted_with: Sequence[str] = ()
             for index, compare, scorers in comparisons:
@@ -188,14 +193,6 @@ class ScorerSet:
                     columns[scorer] = outcomes
         joined = b"".join(columns)
         return [joined[index :: len(texts)] for index in range(len(texts))]
-
-    def _read(self, problem: Problem) -> References:
-        """Return the result of each reference function, None for a failure; once per problem."""
-        known, references = self._references.get(problem.id, (None, ()))
-        if known is not problem and known != problem:
-            references = tuple([_reference(of, problem) for of in self._reference_functions])
-            self._references[problem.id] = problem, references
-        return references
 
     def verdicts(self, text: str, problem: Problem) -> tuple[Verdict, ...]:
         """Return the verdict of every scorer on a completion: its outcome, answer and reason."""

@@ -20,7 +20,7 @@ from gradeschool.percentages import count, gain
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import parted
+from gradeschool.scoring.sources import split_run
 from gradeschool.scoring.statistics import (
     Interval,
     ProblemPair,
@@ -309,7 +309,7 @@ def scorer_or_scores(
         )
     if verifier is not None and Path(verifier).is_file():
         return choose_scores(Path(verifier), None)
-    return choose_scores(scores_path(Path(parted(spec)[0])), verifier)
+    return choose_scores(scores_path(Path(split_run(spec)[0])), verifier)
 
 
 def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
