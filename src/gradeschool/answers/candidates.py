@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import chain, islice, pairwise
 
+from gradeschool.answers.doubts import ruled_out
 from gradeschool.answers.quantities import (
     NUMBER_IN_WORDS,
     PLAIN,
@@ -45,7 +46,7 @@ LEAD = re.compile(
 # The end of the text before a number.
 AFTER_EQUALS = re.compile(
     r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)"
-    r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
+    r"(?:[\s*_~({\[$:=%]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
     r"|(?:about|approximately|roughly)\s)*$"
 )
 _BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
@@ -95,64 +96,6 @@ OPERAND_AFTER = re.compile(
     r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
 )
 EQUALS_AFTER = re.compile(_UNIT_AFTER + r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})")
-# A number after one of these is not the result: "more than 5" compares with it, "not 5", "can't be
-# 5" and "as opposed to 5" exclude its value, "could be 5" and "let me try 5" only consider it.
-EXCLUDED = re.compile(
-    r"(?i)(?:\b(?:(?P<compared>(?<!\bno\s)(?:more|less|greater|fewer)\sthan|compared\s(?:to|with)"
-    r"|exceed(?:s|ing)?)|(?:not|never|no\slonger)(?:\sbe)?"
-    r"|(?:(?:other|rather)\sthan|(?:instead|en\slugar|en\svez|em\svez|au\slieu|invece)\s(?:of|d[ei])"
-    r"|ao\sinvés\sde|as\sopposed\sto|versus|vs\.?|(?:an)?statt|вместо)(?:\sthe|\sa)?"
-    r"|(?:et|y|e)\s(?:non?|não)(?:\s(?:pas|de))?|nicht|no\ses|n['’]est\spas|не)"
-    r"|n['’]t(?:\sbe)?|\bcannot(?:\sbe)?|≠|\\neq?|不是|而非)$"
-)
-CONSIDERED = re.compile(
-    r"(?i)\b(?:(?:could|might|may)\s(?:\w+\s)?(?:be|equal)|maybe|perhaps|possibly|try(?:ing)?"
-    r"|(?:let(?:['’]s|\sme|\sus)|i(?:['’]ll|\swill|\scan)?|we|to)\s(?:try|test|guess|assume|suppose|consider)"
-    r"(?:ing)?(?:\s(?:with|that|it['’]?s?|(?:\w+\s)?\w+\s(?:is|are|was|be)|is))?"
-    r"|(?:suppose|assume|assuming|say|imagine|if)\s(?:that\s)?(?:it|(?:the|an?|our)\s\w+(?:\s\w+)?|there)\s(?:is|are|was|were|be))$"
-)
-# The number is denied before it, within its clause, or after it.
-DENIED_BEFORE = re.compile(
-    r"(?i)(?:\b(?:false|untrue|wrong|incorrect|not\s(?:true|correct|right|the\scase)|doubt(?:ful|s)?"
-    r"|impossible|unlikely)\s(?:that|if|whether|to\s\w+)\b"
-    r"|(?:\bnot|n['’]t|\bnever)\s(?:\w+\s)?(?:think|believe|say|claim|sure|certain|convinced|agree"
-    r"|suppose|expect|mean)\b|\bunsure\b|\bwonder\b"
-    r"|\b(?:might|may|could|would|(?:some|many|most)(?:\s(?:people|students))?|tempting\sto)\s(?:\w+\s)?"
-    r"(?:think|say|assume|believe|guess|expect|answer)\b)(?:(?!\bbut\b)[^.;=\n]){0,60}$"
-    r"|\b(?:one|some|any|either|neither|none)\sof\s(?:these:?\s|the\s\w+:?\s)?(?:[\s\d.,$]|and|or){0,60}$"
-    r"|\b(?:(?:any|every)thing\sbut|different\sfrom|rul(?:e[sd]?|ing)\sout|discard(?:ed)?|reject(?:ed)?"
-    r"|exclude[sd]?|(?:mistake|error|trap|distractor)\s(?:is|was|would\sbe)(?:\sto\s\w+)?)\s\$?$"
-)
-_WRONG = (
-    r"(?:wrong|incorrect|false|untrue|mistaken|invalid|impossible|unlikely|off\b"
-    r"|not\s(?:the|right|correct|it|our|valid|true|what|enough|possible|equal|a)\b"
-    r"|an?\s(?:\w+\s)?(?:mistake|error|slip|guess|trap|distractor|typo)|(?:(?:far|much|way|a\sbit|clearly)"
-    r"\s)?too\s(?:low|high|small|big|large|many|few|much|little|short|long))"
-)
-DENIED_AFTER = re.compile(
-    r"(?i)[*_$)}\]\\'\"”]{0,6}"
-    r"(?:,?\s(?:(?:which|that)|(?:but|though|and)\s(?:that|this|it)))?(?:\s(?!is\b|was\b)\w{2,14}){0,2}?"
-    r"(?:\s(?:is|are|was|were|(?:would|will|must|can|cannot|can['’]t|could\snot)\sbe|seems|looks"
-    r"|sounds|appears\sto\sbe|turns\sout\sto\sbe)|['’]s)\s"
-    rf"(?:\w+ly\s|still\s|also\s)?{_WRONG}"
-    r"|[^.;\n\d]{0,20}\b(?:(?:is|was|are|would|does|do|did|ca|could|wo)n['’]t|cannot"
-    r"|(?:does|do|did|can|could|will|would)\snot)\s(?:be\s|seem\s)?(?:the\s|a\s|our\s|quite\s)?"
-    r"(?:\w+\s)?(?:answer|right|correct|result|total|true|it|work|fit|match|add\sup|make\ssense)\b"
-    r"|\?\s{1,2}(?:No|Wrong|Incorrect)\b"
-)
-# A number that only bounds the result, or has a tolerance: "15 or more", "15 ± 3", "15 to 18".
-RANGED = re.compile(
-    r"(?i)\s?(?:\\?%|\\?\$|[A-Za-z]{1,12})?\s?(?:(?:±|\\pm|\+\s?/\s?[-−]|\+[-−])\s?\\?\$?\d"
-    r"|\+(?!\s?[\\$(\w])|,?\s?\bor\s(?:(?:even|maybe|perhaps)\s)?"
-    r"(?:more|less|fewer|so|higher|lower|above|below|greater|under|over)\b)"
-)
-TO = re.compile(r"(?i)\s?(?:to|through|until|[-–—]|\.\.\.?|…)\s?")
-BOUND = re.compile(
-    r"(?i)(?:\b(?:up\sto|at\s(?:least|most)|no\s(?:more|less|fewer)\sthan|(?:more|less|fewer)\sthan|over|under"
-    r"|below|above|a\s(?:minimum|maximum)\sof|anywhere\sfrom|from|between"
-    r"|(?:from|between)\s\\?\$?[\d.,]+\s(?:to|and))\s|(?:[≥≤]|\\(?:[gl]eq?|[gl]t)(?![a-z])|(?:[:{(]\s?|\w\s)[<>](?![a-z/]))\s?)\\?\$?$"
-    r"|(?<!\\)\[\s?(?:[\d.]{1,12},\s?)?$"
-)
 # "Because she has 4 schools," as the whole sentence.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
@@ -170,7 +113,6 @@ NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 # "$-\boxed{18}$", but not "20 - \boxed{18}".
-MINUS_SIGNS = ("-", "−", "–")
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 # "Algebra, Three Parts" is a name.
 TITLE = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]+\s[A-Z]")
@@ -178,8 +120,11 @@ UNNUMBERED = re.compile(r"(?i)\b(?:(once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
 FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
-OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}|,?\s{1,3}or\s(?:maybe|perhaps|possibly)\s")
-RANGE = re.compile(r"\s{1,3}and\s{1,3}")
+OR = re.compile(
+    r"\s{1,3}(?:or|and/or)\s{1,3}(?:(?:it|there)(?:\sis|\sare|['’]s)\s)?|,?\s{1,3}or\s(?:maybe|perhaps|possibly)\s"
+)
+RANGING = re.compile(r"(?i)(?:ranges|takes|lasts|costs|between|(?:^|[.!?\n]\s?))\s?from$")
+RANGE = re.compile(r"\s{1,3}(?:and|y|et|und|e|и)\s{1,3}")
 AND = re.compile(r"(?:\s[A-Za-z-]{2,20}){1,3},?\sand\s")
 LISTED = re.compile(r"\s?(?:[,;/|]\s?(?:or\s|and\s)?|\s(?:or|and)\s)\\?\$?")
 ITEM = re.compile(
@@ -202,7 +147,9 @@ WORD_BEFORE = re.compile(rf"{NUMBER_IN_WORDS}\s$", re.I)
 WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
 )
-DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+DRAWN = re.compile(
+    r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans|(leaving\s\w+\swith))\b"
+)
 RATE_AFTER = re.compile(
     r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
 )
@@ -384,87 +331,6 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     return [number for number in kept if number.value not in excluded] if excluded else kept
 
 
-# Words, one of which is in every match of CONSIDERED, DENIED_BEFORE and DENIED_AFTER, which are
-# slower.
-_DOUBTFUL = """
-    not never no cannot wrong incorrect false untrue impossible unlikely mistake mistaken error trap
-    distractor guess guessing invalid off slip typo too could might may maybe perhaps possibly try
-    trying test testing assume assuming suppose consider considering say imagine if doubt doubtful
-    doubts unsure wonder would some many most people students tempting one any either neither none
-    anything everything different rule rules ruled ruling discard discarded reject rejected exclude
-    excludes excluded don't doesn't didn't isn't wasn't aren't can't couldn't won't wouldn't
-    """.split()  # noqa: SIM905
-DOUBTFUL = frozenset(
-    word.replace("'", mark) + end for word in _DOUBTFUL for mark in "'’" for end in ("", *".,!?;:*")
-)
-# Every match of EXCLUDED ends in one of these, in lower case, and of BOUND before "\\$ ".
-EXCLUDED_ENDS = (
-    "than", " to", "with", "exceed", "exceeds", "exceeding", "not", "never", "longer", " be",
-    " of", " de", " di", " d", "vs", "vs.", "versus", "statt", "вместо", " the", " a", "non",
-    " no", " pas", "não", "nicht", " es", "n't", "n’t", "cannot", "≠", "\\ne", "\\neq",
-    "не", "不是", "而非",
-)  # fmt: skip
-BOUND_ENDS = (
-    "to", "least", "most", "than", "over", "under", "below", "above", "of", "from", "between",
-    "and", "≥", "≤", "ge", "le", "geq", "leq", "gt", "lt", "<", ">", "[", ",",
-)  # fmt: skip
-RANGED_SIGNS = ("±", "\\pm", "+", "or ")
-
-
-def _holds(text: str, signs: tuple[str, ...]) -> bool:
-    """Return whether a text contains one of these: a cheap test."""
-    for sign in signs:  # noqa: SIM110  (any() takes twice as long)
-        if sign in text:
-            return True
-    return False
-
-
-def ruled_out(text: str, start: int, end: int, number: WrittenNumber) -> str | None:
-    """Return "" if a sentence only compares with a number, its reason if it denies it, or None."""
-    near = text[max(start, number.start - 24) : number.start].rstrip("$ }")
-    exclusion = EXCLUDED.search(near) if near.lower().endswith(EXCLUDED_ENDS) else None
-    if exclusion is not None:
-        return exclusion[0] if exclusion["compared"] is None else ""
-    return "denied" if is_denied(text, start, end, number.start, number.end) else None
-
-
-def is_denied(text: str, start: int, end: int, first: int, last: int) -> bool:
-    """Return whether a sentence denies a number or only considers it: "15 is wrong"."""
-    before = text[max(start, first - 2 * CONTEXT) : first]
-    after = text[last : min(end, last + 90)]
-    words = f"{before} {after}".lower().split()
-    if DOUBTFUL.isdisjoint(words):
-        return False
-    return bool(
-        CONSIDERED.search(before[-CONTEXT:].rstrip("$ }"))
-        or DENIED_AFTER.match(after)
-        or DENIED_BEFORE.search(before)
-    )
-
-
-def is_ranged(text: str, start: int, end: int, number: WrittenNumber, *, direct: bool) -> bool:
-    """Return whether a number only bounds the result: "15 or more", "15 to 18", "15 ± 3".
-
-    direct: whether it comes right after a marker, where "up to 15" is no answer either.
-    """
-    if _holds(text[number.end : min(end, number.end + 32)], RANGED_SIGNS) and RANGED.match(
-        text, number.end, end
-    ):
-        return True
-    before = text[max(start, number.start - 24) : number.start]
-    bound = direct and before.rstrip("\\$ ").lower().endswith(BOUND_ENDS)
-    if bound and BOUND.search(before):
-        return True
-    to = TO.match(text, number.end, end) if direct else None
-    following = None if to is None else quantity_at(text, to.end(), end)
-    if to is None or following is None:
-        return False
-    return not (
-        OPERAND_AFTER.match(text, following.end, end)
-        or EQUALS_AFTER.match(text, following.end, end)
-    )
-
-
 def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool:
     """Return whether a number is only a share of the result: "4 of which", "1/2 of"."""
     if not text.startswith(" of ", number.end) or number.end + 4 > end:
@@ -480,7 +346,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number
     boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
     before = text[max(0, number.start - 24) : number.start]
-    if boxed and _holds(before, MINUS_SIGNS) and MINUS_BOX.search(before):
+    if boxed and MINUS_BOX.search(before):
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
@@ -534,9 +400,13 @@ def _offers_both(text: str, first: WrittenNumber, second: WrittenNumber) -> bool
     if OR.fullmatch(text, first.end, second.start):
         return True
     if text[first.end : second.start] == " to ":
-        return not text[: first.start][-12:].rstrip("$ ").endswith(("from", "add", "dding"))
-    before = text[max(0, first.start - 12) : first.start].rstrip("$ ")
-    return before.endswith("between") and RANGE.fullmatch(text, first.end, second.start) is not None
+        before = text[: first.start][-20:].rstrip("$ ")
+        return RANGING.search(before) is not None or not before.endswith(("from", "add", "dding"))
+    before = text[max(0, first.start - 12) : first.start].rstrip("$ ").lower()
+    return (
+        before.endswith(("between", "entre", "zwischen", "между"))
+        and RANGE.fullmatch(text, first.end, second.start) is not None
+    )
 
 
 def has_equals(text: str, start: int, end: int) -> bool:
@@ -572,6 +442,8 @@ def features(
             before = text[max(start, opened - CONTEXT) : max(start, opened)]
         names = _in_words(text, before, number, end, question)
         names += _in_equation(text, before, number, end, question)
+        if "result" not in names and NEGATED_AFTER.match(text, number.end, end):
+            names.append("negated")
         if (
             reason is not None
             and number.start > reason.start()
@@ -593,15 +465,14 @@ def features(
             told = index and {"unit asked", "given"}.intersection(rows[-1])
             restates = not question and (alternative[1] or "or").lower() != "or"
             bare = (
-                not question
-                and alternative[1]
+                alternative[1]
                 and text[number.end : number.end + 1] in ",.;"
                 and ":" not in number.value  # "or 2 hours and 40 minutes." has its units
             )
             better = not told and ("unit asked" in names or restates or bare)
             names.append("asked alternative" if better and index else "alternative")
         if drawn is not None and number.start > drawn.start():
-            names += ["drawn"] if "unit asked" in names or not hints.units else []
+            names += ["drawn"] if "unit asked" in names or not hints.units or drawn[1] else []
         if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
             names.append("approximation")
         if any(opened < number.start < closed for opened, closed in workings):
@@ -672,8 +543,6 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("word")
     if TOTAL_AFTER.match(text, number.end, end):
         names.append("total")
-    if NEGATED_AFTER.match(text, number.end, end):
-        names.append("negated")
     rate = RATE_AFTER.match(text, number.end, end)
     if rate and hints.periods and rate[1] not in hints.periods:
         names.append("other rate")

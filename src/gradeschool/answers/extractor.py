@@ -18,15 +18,13 @@ from gradeschool.answers.candidates import (
     UNRESOLVED,
     has_equals,
     has_unit,
-    is_denied,
     is_given,
-    is_ranged,
     offers_value,
-    ruled_out,
     sentence_numbers,
     skip_lead,
     stated_number,
 )
+from gradeschool.answers.doubts import is_denied, is_ranged, ruled_out
 from gradeschool.answers.quantities import (
     KILOS,
     TEXT_COMMAND,
@@ -129,7 +127,7 @@ BELOW_END = re.compile(
 )
 OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
-    r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
+    r"|\n#(?!#)[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
 HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
@@ -151,7 +149,7 @@ FEWEST_ABSURD, MOST_DIGITS, MOST_BEFORE = 7, 25, 100
 LIMITED = re.compile(
     r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)?"
     r" (?:the \w+ )?(?:for|per|in|of|from) "
-    r"(?:one|a|an|each|every|per|only|the first|day|week|month|year|hour|person)\b"
+    r"(?:one|a|an|each|every|per|only|the first|\w+(?=[.,;]))\b"
 )
 # "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
@@ -192,9 +190,9 @@ def extract_final_answer(
 
 def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
     """Return whether the sentence of an answer denies it, or only bounds it after a marker."""
-    if answer.confidence is not Confidence.STATED:
-        return False  # it was chosen by its sentence
     text, number = region.text, WrittenNumber(*answer[:3])
+    if answer.confidence is not Confidence.STATED:  # it was chosen by its sentence
+        return is_denied(text, answer.start, region.end, number)
     begin = max(region.start, answer.start - MOST_BEFORE)
     before = text[begin : answer.start]
     begin += max(before.rfind("\n"), before.rfind(". "), before.rfind("? ")) + 1
@@ -322,8 +320,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
 def _is_taken_back(text: str, stated: ExtractedAnswer, end: int) -> bool:
     """Return whether a later sentence denies the stated number: "No, 15 is wrong"."""
     return any(
-        same_value(number.value, stated.value)
-        and is_denied(text, stated.end, end, number.start, number.end)
+        same_value(number.value, stated.value) and is_denied(text, stated.end, end, number)
         for number in islice(quantities(text, stated.end, end), MOST_DENIED)
     )
 
@@ -414,7 +411,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             continue
         if _is_repetitive(region, sentence, number, question):
             return None
-        if is_ranged(text, *span, number, direct=False):
+        if is_ranged(text, *span, number, direct=text.find("####", *span) >= 0):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question
@@ -603,9 +600,10 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
         written, _ = without_text_commands(written)
     if written == answer.value and not points and " " not in written:
         return answer
-    if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
+    if THOUSANDS_POINT.fullmatch(written.lstrip("R$€ ")):
         words = text[max(region.start, answer.start - 300) : answer.start + 60]
-        if points or groups_by_points(words):
+        near = text[max(0, answer.start - 3) : answer.end + 6]
+        if points or groups_by_points(words) or "€" in near or "R$" in near or "euro" in near:
             return answer._replace(value=canonical(shifted(answer.value, 3)))
     in_unit = in_smaller_unit(written, question_hints(question).units)
     if in_unit is not None:

@@ -180,9 +180,10 @@ PARAGRAPH = 700
 PROMPT = re.compile(
     r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
     r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n"
+    r"|\s{0,9}(?:<bos>)?<start_of_turn>user|\s{0,9}<\|(?:system|user)\|>"
 )
 PROMPT_STARTS = frozenset("<[su \n\t")
-REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|\[/INST\]")
+REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"

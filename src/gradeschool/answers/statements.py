@@ -16,11 +16,11 @@ from gradeschool.answers.candidates import (
     UNRESOLVED,
     best_number,
     has_unit,
-    is_ranged,
     sentence_numbers,
     skip_lead,
     stated_number,
 )
+from gradeschool.answers.doubts import is_ranged
 from gradeschool.answers.quantities import (
     CHINESE_NUMBER,
     TEXT_COMMAND,
@@ -84,13 +84,16 @@ SCRIPT_SIGNS = (
     "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
 )  # fmt: skip
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
-LINE_B = re.compile(r"\n[ \t>*]{0,4}B[*]{0,2}[ \t]?:")
+LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
 LINE_A_SIGNS = ("A:", "A**:", "A :")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
 # Several numbers in a box; "1, 250" may be a slip for 1,250.
-LIST = re.compile(r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?")
+LIST = re.compile(
+    r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?"
+    r"|\s?\\?[{(\[]\s?\d[\d., ]{0,40},\s?\d[\d.]{0,12}\s?\\?[})\]]\s?"
+)
 # "1, 800" alone is a slip for 1,800.
 COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
@@ -213,6 +216,8 @@ def _in_words(text: str, start: int, end: int, question: str) -> WrittenNumber |
     number = stated_number(words, 0, len(words), question)
     if number is None:
         return None
+    if is_ranged(words, 0, len(words), number, direct=True):
+        number = number._replace(value=UNRESOLVED)
     first, last = start + places[number.start], start + places[number.end - 1] + 1
     return WrittenNumber(number.value, first, last + (text[last : last + 1] == "}"))
 
@@ -433,7 +438,7 @@ REVISION = re.compile(
     r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
 ASIDE = re.compile(
-    r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
+    r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
     r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
     r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
