@@ -53,77 +53,51 @@ def command(
 
     Example: gradeschool why runs/mine --expected 54.6
     """
+    from gradeschool.datasets.platinum import disputed
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.reports.measured import changes_of, known_protocol
+    from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.why import explain_difference, explain_gap, read_settings
+    from gradeschool.scorer import DEFAULT_SCORER
+    from gradeschool.scoring.sources import choose_run, choose_runs, once_each, open_sources
+    from gradeschool.scoring.table import scorer_for
+
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
     check_scorers(scorer)
+    options, test = reading(dataset), ""
     if expected_run is not None:
-        account, faults = _beside(run, expected_run, scorer, dataset)
-        test = _test_of(run, expected_run, scorer, dataset)
-    else:
-        if expected is not None and 0 < expected <= 1:
+        if len(once_each((run, expected_run))) == 1:
+            raise InputError("RUN and --expected-run are the same; give another run")
+        here, there = choose_runs((run, expected_run), options, warn)
+        records = read_settings(here), read_settings(there)
+        own = [record.scorer for record in records]
+        usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
+        first, second = (get_usable_scorer(scorer or name) for name in usual)
+        account = explain_difference((here.run, there.run), records, (first, second))
+        faults = here.run.faults + there.run.faults
+        test = f"gradeschool compare {quoted(expected_run)} {quoted(run)}{reading_words(dataset)}"
+        test += "" if scorer is None else f" --scorer {quoted(scorer)}"
+    elif expected is not None:
+        if 0 < expected <= 1:
             warn(
                 f"--expected is in percent: {expected:g} means {expected:g} %; "
                 f"use {100 * expected:g} for {100 * expected:g} %"
             )
-        account, faults = _alone(run, (expected or 0.0) / 100, scorer, dataset)
-        test = ""
+        chosen = choose_run(run, options, warn)
+        manifest, faults = chosen.manifest, chosen.run.faults
+        [source] = open_sources([str(chosen.path)], options, lambda message: None)
+        account = explain_gap(
+            chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
+            known_protocol(manifest), changes_of(manifest),
+            disputed(source.dataset.problems, chosen.run.problems()),
+            quoted(run) + reading_words(dataset),
+        )  # fmt: skip
     if as_json:
         print_json(account.as_json())
     else:
         _print(account, test)
     warn_of_faults(faults)
-
-
-def _alone(
-    run: str, expected: float, scorer: str | None, dataset: str | None
-) -> tuple[GapAccount, int]:
-    """Return the account of a run, and the number of unusable rows."""
-    from gradeschool.datasets.platinum import disputed
-    from gradeschool.reports.measured import changes_of, known_protocol
-    from gradeschool.reports.terminal import quoted
-    from gradeschool.runs.why import account_of_gap
-    from gradeschool.scoring.sources import choose_run, open_sources
-    from gradeschool.scoring.table import scorer_for
-
-    chosen = choose_run(run, reading(dataset), warn)
-    manifest = chosen.manifest
-    used = scorer_for([manifest], scorer)
-    protocol = known_protocol(manifest)
-    [source] = open_sources([str(chosen.path)], reading(dataset), lambda message: None)
-    labels = disputed(source.dataset.problems, chosen.run.problems())
-    place = quoted(run) + reading_words(dataset)
-    changes = changes_of(manifest)
-    account = account_of_gap(chosen.run, used, expected, manifest, protocol, changes, labels, place)
-    return account, chosen.run.faults
-
-
-def _beside(
-    run: str, other: str, scorer: str | None, dataset: str | None
-) -> tuple[GapAccount, int]:
-    """Return the account of a run compared with the run with the expected score."""
-    from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.runs.difference import difference_of, read_settings
-    from gradeschool.runs.why import account_of_difference
-    from gradeschool.scorer import DEFAULT_SCORER
-    from gradeschool.scoring.sources import choose_runs, once_each
-
-    if len(once_each((run, other))) == 1:
-        raise InputError("RUN and --expected-run are the same; give another run")
-    here, there = choose_runs((run, other), reading(dataset), warn)
-    records = read_settings(here), read_settings(there)
-    own = [record.scorer for record in records]
-    usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
-    first, second = (get_usable_scorer(scorer or name) for name in usual)
-    difference = difference_of((here.run, there.run), records, (first, second))
-    return account_of_difference(difference), here.run.faults + there.run.faults
-
-
-def _test_of(run: str, other: str, scorer: str | None, dataset: str | None) -> str:
-    """Return the command that tests the difference of two runs."""
-    from gradeschool.reports.terminal import quoted
-
-    words = f"gradeschool compare {quoted(other)} {quoted(run)}{reading_words(dataset)}"
-    return words if scorer is None else f"{words} --scorer {quoted(scorer)}"
 
 
 def _print(account: GapAccount, test: str) -> None:

@@ -1,15 +1,19 @@
 """Explain a gap to an expected accuracy: missing points by cause, with evidence and a test.
 
-`account_of_gap` uses only the run: its texts, settings and size. `account_of_difference` also uses
-a run with the expected score (`runs/difference.py`).
+`explain_gap` uses only the run: its texts, settings and size. `explain_difference` uses a run with
+the expected score. From the run's completions under its scorer to the other's under its own, it
+makes one change at a time, so that their points add up to the difference. The order is fixed, which
+matters if two changes affect the same completion: labels, scorer, stop strings, limit, then the
+texts that none of these explains, first those with another prompt, then the rest.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
 from shlex import quote
 from statistics import median
 from typing import Any
@@ -17,42 +21,67 @@ from typing import Any
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
-from gradeschool.completion import empty_cause
+from gradeschool.completion import Finish, Prompt, empty_cause
+from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.formats import settings as names
+from gradeschool.formats.inspect_log import inspect_settings, is_inspect
+from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
+from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
 from gradeschool.formats.samples import Sample
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.settings import (
+    RecordedRequest,
+    RecordedSettings,
+    address_of,
+    mapping,
+    recorded,
+)
+from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
+from gradeschool.prompts import prompt_bytes
 from gradeschool.protocol import Protocol
-from gradeschool.runs.difference import (
-    LABELS,
-    LIMIT,
-    PROMPTS,
-    SCORER,
-    SET,
-    STOP,
-    Difference,
-)
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.scoring.table import Tally, nothing_judged, scored_table
+from gradeschool.scoring.table import (
+    CORRECT,
+    ERROR,
+    ScorerSet,
+    Tally,
+    nothing_judged,
+    scored_table,
+    tally_by_problem,
+)
 from gradeschool.verdict import Outcome
 
 LEAST_POINTS = 0.05
-# Minimum share of completions for a form to be reported.
-NOTABLE = 0.02
+NOTABLE = 0.02  # minimum share of completions for a form to be reported
 SHORT_WORDS = 6  # a lower median means that the model answers without working
 ROLES = re.compile(r"(?m)^(?:<\|im_start\|>)?(?:user|assistant|human|system)\b:?", re.IGNORECASE)
 # Special tokens, which a tokenizer adds and no completion should contain.
 SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
 FULL_PRECISION = re.compile(r"(?i)b?f(?:loat)?(?:16|32)\b")
+BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts
 
-# Causes, beside those of `runs/difference.py`.
-RUN_ON, TRUNCATED, TEMPLATE, EXTRACTION = "run-on", LIMIT, "chat template", "extraction"
-EMPTY, NO_WORKING, FORMAT = "empty completions", "no working", "few-shot format"
-CHANGED, PRECISION, SAMPLING = "changed settings", "precision", "sampling"
+# The changes from a run to another one, and the settings that explain each.
+SET, LABELS, SCORER = "problems", "labels", "scorer"
+STOP, LIMIT, PROMPTS, TEXTS = "stop strings", "truncation", "prompts", "other texts"
+EXPLAINED_BY = {
+    SET: (names.DATASET, names.SAMPLES),
+    LABELS: (names.LABELS, names.DATASET, names.DIGEST),
+    SCORER: (names.SCORER,),
+    STOP: (names.STOP,),
+    LIMIT: (names.LIMIT,),
+    PROMPTS: (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS, names.SHOT_COUNT,
+              names.TEMPLATE),
+    TEXTS: (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION,
+            names.TEMPERATURE, names.SEED, names.TEMPLATE, names.BOS, names.TOP_P, names.MODEL,
+            names.ANSWERED_BY, names.OPTIONS, names.VERSIONS, names.ADDRESS),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +96,6 @@ class GapCause:
     evidence: str
     command: str = ""
     most: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +140,7 @@ class GapAccount:
             "missing_points": self.missing,
             "within_chance": self.within_chance,
             "rest_points": self.rest,
-            "causes": [cause.as_json() for cause in self.causes],
+            "causes": [asdict(cause) for cause in self.causes],
             "settings": [
                 {"name": name, "here": here, "there": there} for name, here, there in self.settings
             ],
@@ -123,7 +148,16 @@ class GapAccount:
         }
 
 
-def account_of_gap(
+def _account(
+    scorer: str, expected: float, tallies: Sequence[Tally], causes: Sequence[GapCause], *more: Any
+) -> GapAccount:
+    ranked = sorted(causes, key=lambda cause: (cause.points is None, -(cause.points or 0.0)))
+    judged = sum(tally.judged for tally in tallies)
+    interval = clustered_wilson(tallies)
+    return GapAccount(scorer, expected, mean_share(tallies), interval, judged, tuple(ranked), *more)
+
+
+def explain_gap(
     run: Run,
     scorer: Scorer,
     expected: float,
@@ -140,227 +174,411 @@ def account_of_gap(
     place: the run as named on a command line, with the options for reading it. Raises InputError if
     no completion could be judged.
     """
-    facts = _RunFacts(run, scorer, labels, place)
-    named = [
-        *_of_texts(facts),
-        *_of_labels(facts),
-        *_of_settings(facts, manifest, protocol, changes),
+    table = scored_table(run, [scorer])
+    samples, correct = [], 0
+    for sample, verdicts in zip(table.samples, table.verdicts, strict=True):
+        if verdicts[0].outcome is not Outcome.ERROR:
+            samples.append(sample)
+            correct += verdicts[0].correct
+    if not samples:
+        raise nothing_judged(run.name, scorer.name)
+    missed = [
+        (each.sample, (cause.side, cause.cause.failure) if cause else None)
+        for each in explained_samples(table, label_changes(run, labels))
+        for verdict, cause in zip(each.verdicts, each.causes, strict=False)
+        if not verdict.correct and verdict.outcome is not Outcome.ERROR
     ]
-    ranked = sorted(named, key=lambda cause: (cause.points is None, -(cause.points or 0.0)))
-    return _account(scorer.name, expected, facts.tallies, ranked)
+    causes: list[GapCause] = []
 
+    def add(name: str, n: float, evidence: str, command: str, most: bool = False) -> None:
+        """Add a cause that accounts for n completions."""
+        causes.append(GapCause(name, 100 * n / len(samples), evidence, command, most))
 
-def _account(
-    scorer: str, expected: float, tallies: Sequence[Tally], causes: Sequence[GapCause]
-) -> GapAccount:
-    accuracy, interval = mean_share(tallies), clustered_wilson(tallies)
-    judged = sum(tally.judged for tally in tallies)
-    return GapAccount(scorer, expected, accuracy, interval, judged, tuple(causes))
-
-
-class _RunFacts:
-    """A run under its headline scorer: outcomes, and the cause of each miss."""
-
-    def __init__(self, run: Run, scorer: Scorer, labels: LabelChanges, place: str) -> None:
-        table = scored_table(run, [scorer])
-        self.run, self.scorer, self.place = run, scorer, place
-        pairs = [
-            (sample, verdicts[0])
-            for sample, verdicts in zip(table.samples, table.verdicts, strict=True)
-            if verdicts[0].outcome is not Outcome.ERROR
-        ]
-        if not pairs:
-            raise nothing_judged(run.name, scorer.name)
-        self.tallies = list(table.tallies().values())
-        self.samples = [sample for sample, _ in pairs]
-        self.correct = sum(verdict.correct for _, verdict in pairs)
-        self.disputed = labels
-        self.missed = [
-            (each.sample, (cause.side, cause.cause.failure) if cause else None)
-            for each in explained_samples(table, label_changes(run, labels))
-            for verdict, cause in zip(each.verdicts, each.causes, strict=False)
-            if not verdict.correct and verdict.outcome is not Outcome.ERROR
-        ]
-
-    def points(self, count: float) -> float:
-        """Return completions as points of accuracy."""
-        return 100 * count / len(self.samples)
-
-
-def _of_texts(facts: _RunFacts) -> list[GapCause]:
-    """Return the causes that the texts of the misses show."""
-    causes = Counter(cause for _, cause in facts.missed if cause)
-    run_on = causes[Side.MISSED, Failure.RUN_ON]
-    unread = sum(n for (side, _), n in causes.items() if side is Side.MISSED) - run_on
-    named = []
-    if run_on:
-        named.append(GapCause(
-            RUN_ON, facts.points(run_on),
-            f"{count(run_on, 'completion states', 'completions state')} the right answer and "
-            f"{'continues' if run_on == 1 else 'continue'} with another question, from which "
-            f"{facts.scorer.name} extracts its answer",
+    # Texts with the right answer, which the scorer does not read.
+    unread = Counter(
+        cause[1].value for _, cause in missed if cause is not None and cause[0] is Side.MISSED
+    )
+    read_all = correct + unread.total()
+    if n := unread.pop(Failure.RUN_ON.value, 0):
+        add(
+            "run-on", n,
+            f"{count(n, 'completion states', 'completions state')} the right answer and "
+            f"{'continues' if n == 1 else 'continue'} with another question, from which "
+            f"{scorer.name} extracts its answer",
             "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
-        ))  # fmt: skip
-    if unread:
-        kinds = Counter(f.value for (side, f), n in causes.items() for _ in range(n)
-                        if side is Side.MISSED and f is not Failure.RUN_ON)  # fmt: skip
-        named.append(GapCause(
-            EXTRACTION, facts.points(unread),
-            f"{count(unread, 'completion states', 'completions state')} the right answer and "
-            f"{facts.scorer.name} does not read it: "
-            f"{', '.join(f'{n} {kind}' for kind, n in kinds.most_common(3))}",
-            f"gradeschool explain {facts.place} --scorer {quote(facts.scorer.name)} "
-            "gradeschool/reader",
-        ))  # fmt: skip
-    cut = [sample for sample, cause in facts.missed
-           if (cause is None or cause[0] is Side.TEXT) and _is_cut(sample)]  # fmt: skip
-    empty = [sample for sample, _ in facts.missed
-             if not sample.text.strip() and not _is_cut(sample)]  # fmt: skip
-    others = len(facts.samples) - len(cut) - len(empty)
-    share = (facts.correct + run_on + unread) / others if others > 0 else 1.0
-    if len(cut) >= NOTABLE * len(facts.samples):
-        named.append(GapCause(
-            TRUNCATED, facts.points(len(cut) * share),
+        )  # fmt: skip
+    if n := unread.total():
+        kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
+        add(
+            "extraction", n,
+            f"{count(n, 'completion states', 'completions state')} the right answer and "
+            f"{scorer.name} does not read it: {kinds}",
+            f"gradeschool explain {place} --scorer {quote(scorer.name)} gradeschool/reader",
+        )  # fmt: skip
+    # Texts without an answer: as many may be right as among the others.
+    cut, empty = [], []
+    for sample, cause in missed:
+        question = sample.problem.question if sample.problem else ""
+        form = form_of(sample.text, sample.finish, question)
+        if form.truncated and not form.ran_on:
+            if cause is None or cause[0] is Side.TEXT:
+                cut.append(sample)
+        elif not sample.text.strip():
+            empty.append(sample)
+    others, least = len(samples) - len(cut) - len(empty), NOTABLE * len(samples)
+    share = read_all / others if others > 0 else 1.0
+    if len(cut) >= least:
+        add(
+            LIMIT, len(cut) * share,
             f"{count(len(cut), 'miss was', 'misses were')} cut before "
             f"{'its' if len(cut) == 1 else 'their'} answer; the points are the gain if as "
             "many are right as among the others",
             "evaluate again with a larger --max-tokens", most=True,
-        ))  # fmt: skip
-    if len(empty) >= NOTABLE * len(facts.samples):
-        stored = [empty_cause(sample.stored) for sample in empty if sample.stored is not None]
-        causes_of = Counter(cause for cause in stored if cause is not None)
-        (reason, remedy), n = causes_of.most_common(1)[0] if causes_of else (
-            ("the server ends immediately, or keeps the answer in another field",
-             "gradeschool doctor URL -p PROTOCOL"), 0,
         )  # fmt: skip
-        named.append(GapCause(
-            EMPTY, facts.points(len(empty) * share),
-            f"{count(len(empty), 'completion is', 'completions are')} empty: "
-            f"{f'{n} have ' if n else ''}{reason}", remedy, most=True,
-        ))  # fmt: skip
-    return [*named, *_of_forms(facts, share)]
-
-
-def _is_cut(sample: Sample) -> bool:
-    """Whether a completion ends before its answer, and did not run on after it."""
-    question = sample.problem.question if sample.problem else ""
-    form = form_of(sample.text, sample.finish, question)
-    return form.truncated and not form.ran_on
-
-
-def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
-    """Return the causes in the prompt that the texts show: template, working, format."""
-    missed = [sample for sample, cause in facts.missed if cause is None or cause[0] is Side.TEXT]
-    marked = [s for s in missed if SPECIAL.search(s.text) or ROLES.search(s.text)]
-    named = []
-    if len(marked) >= NOTABLE * len(facts.samples):
-        named.append(GapCause(
-            TEMPLATE, facts.points(len(marked) * share),
-            f"{len(marked):,} misses contain special tokens or names of roles as text: the model's "
+    if len(empty) >= least:
+        reasons = Counter(
+            reason
+            for sample in empty
+            if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None
+        )
+        words, remedy = (
+            "the server ends immediately, or keeps the answer in another field",
+            "gradeschool doctor URL -p PROTOCOL",
+        )
+        for (reason, advice), n in reasons.most_common(1):
+            words, remedy = f"{n} have {reason}", advice
+        are = count(len(empty), "completion is", "completions are")
+        add("empty completions", len(empty) * share, f"{are} empty: {words}", remedy, most=True)
+    marked = sum(
+        (cause is None or cause[0] is Side.TEXT)
+        and bool(SPECIAL.search(sample.text) or ROLES.search(sample.text))
+        for sample, cause in missed
+    )
+    if marked >= least:
+        add(
+            "chat template", marked * share,
+            f"{marked:,} misses contain special tokens or names of roles as text: the model's "
             "chat template is not applied, or applied twice",
             "gradeschool doctor URL -p PROTOCOL", most=True,
-        ))  # fmt: skip
-    words = [len(sample.text.split()) for sample in facts.samples]
-    if words and 0 < median(words) < SHORT_WORDS:
-        named.append(GapCause(
-            NO_WORKING, None,
-            f"half of the completions have at most {count(int(median(words)), 'word')}: the model "
+        )  # fmt: skip
+    words_each = median(len(sample.text.split()) for sample in samples)
+    if 0 < words_each < SHORT_WORDS:
+        causes.append(GapCause(
+            "no working", None,
+            f"half of the completions have at most {count(int(words_each), 'word')}: the model "
             "answers without working, so a system message or the examples may be missing",
             "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
             "protocol",
         ))  # fmt: skip
-    return named
-
-
-def _of_labels(facts: _RunFacts) -> list[GapCause]:
-    """Return the points that the labels of GSM8K-Platinum would change."""
-    if not facts.disputed:
-        return []
     revised = sum(
         other is not None and is_right(extract_final_answer(s.text, s.problem.question), other.gold)
-        for s, _ in facts.missed
-        if s.problem and (other := facts.disputed.get(s.problem.id)) is not None
+        for s, _ in missed
+        if s.problem and (other := labels.get(s.problem.id)) is not None
     )
-    if not revised:
-        return []
-    return [GapCause(
-        LABELS, facts.points(revised),
-        f"{revised} misses are right by the revised labels of GSM8K-Platinum",
-        f"gradeschool score {facts.place} --labels platinum",
-    )]  # fmt: skip
+    if revised:
+        words = f"{revised} misses are right by the revised labels of GSM8K-Platinum"
+        add(LABELS, revised, words, f"gradeschool score {place} --labels platinum")
+    causes += _setting_causes(samples, manifest, protocol, changes)
+    return _account(scorer.name, expected, list(table.tallies().values()), causes)
 
 
-def _of_settings(
-    facts: _RunFacts,
+def _setting_causes(
+    samples: Sequence[Sample],
     manifest: Mapping[str, Any],
     protocol: Protocol | None,
     changes: Sequence[str],
-) -> list[GapCause]:
-    """Return the settings that can cost points; only a second run can measure how many."""
-    named = []
-    decoding = mapping(manifest.get("decoding"))
+) -> Iterator[GapCause]:
+    """Yield the settings that can cost points; only a second run can measure how many."""
     if changes:
-        named.append(GapCause(CHANGED, None, f"not the protocol's: {', '.join(changes)}",
-                              "evaluate without these options"))  # fmt: skip
-    if decoding.get("temperature") and manifest.get("samples") == 1:
-        named.append(GapCause(
-            SAMPLING, None, f"one sample at temperature {decoding['temperature']}: another seed "
-            "gives another score", "evaluate with --temperature 0, or with -k 8",
-        ))  # fmt: skip
+        words = f"not the protocol's: {', '.join(changes)}"
+        yield GapCause("changed settings", None, words, "evaluate without these options")
+    heat = mapping(manifest.get("decoding")).get("temperature")
+    if heat and manifest.get("samples") == 1:
+        words = f"one sample at temperature {heat}: another seed gives another score"
+        yield GapCause("sampling", None, words, "evaluate with --temperature 0, or with -k 8")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
     if precision and not FULL_PRECISION.search(precision):
-        named.append(GapCause(
-            PRECISION, None, f"the weights are {precision}; published scores are of 16 bits",
-            "evaluate the model in BF16 or F16, then give that run as --expected-run",
-        ))  # fmt: skip
-    form = _of_examples(facts, protocol)
-    return [*named, *([form] if form else [])]
+        words = f"the weights are {precision}; published scores are of 16 bits"
+        command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
+        yield GapCause("precision", None, words, command)
+    if protocol is not None and protocol.shots:
+        marked = sum(MARKER in sample.text for sample in samples) / len(samples)
+        reads_mark = any(
+            "strict" in name or name.startswith("openai/") for name in protocol.scorers
+        )
+        if reads_mark and marked <= 0.5:
+            share = percent(marked, 0)
+            words = f"only {share} of the completions end as the examples do, in {MARKER!r}"
+            command = f"gradeschool protocols prompts {protocol.name} -n 1"
+            yield GapCause("few-shot format", None, words, command)
 
 
-def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None:
-    """Return the cause if examples end in "#### N" and the completions do not."""
-    if protocol is None or not protocol.shots or not facts.samples:
-        return None
-    marked = sum(MARKER in sample.text for sample in facts.samples) / len(facts.samples)
-    needs_mark = any("strict" in name or name.startswith("openai/") for name in protocol.scorers)
-    if not needs_mark or marked > 0.5:
-        return None
-    return GapCause(
-        FORMAT, None, f"only {percent(marked, 0)} of the completions end as the examples do, in "
-        f"{MARKER!r}", f"gradeschool protocols prompts {protocol.name} -n 1",
-    )  # fmt: skip
+# Beside a run with the expected score
 
 
-# The settings that explain a step.
-OF_STEPS = {
-    SET: (names.DATASET, names.SAMPLES),
-    LABELS: (names.LABELS, names.DATASET, names.DIGEST),
-    SCORER: (names.SCORER,),
-    STOP: (names.STOP,),
-    LIMIT: (names.LIMIT,),
-    PROMPTS: (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS, names.SHOT_COUNT,
-              names.TEMPLATE),
-}  # fmt: skip
-OF_TEXTS = (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION,
-            names.TEMPERATURE, names.SEED, names.TEMPLATE, names.BOS, names.TOP_P, names.MODEL,
-            names.ANSWERED_BY, names.OPTIONS, names.VERSIONS, names.ADDRESS)  # fmt: skip
+def read_settings(chosen: SourceRun) -> RecordedSettings:
+    """Return what the file or folder of a run records of its settings and requests."""
+    run, path, manifest = chosen.run, chosen.path, chosen.manifest
+    is_own = manifest and path.name == COMPLETIONS_FILE
+    if is_own or (path / COMPLETIONS_FILE).exists():
+        record = _own_settings(run, manifest)
+    elif path.is_file() and (path.suffix == ".eval" or is_inspect(read_whole(path))):
+        record = inspect_settings(path)
+    elif (
+        path.is_file()
+        and path.suffix in (".jsonl", "")
+        and is_lm_eval(next((dict(row.fields) for row in read_rows(path) if not row.fault), {}))
+    ):
+        record = lm_eval_settings(path)
+    else:
+        models = sorted({sample.model for sample in run.samples if sample.model})
+        values = recorded({names.MODEL: ", ".join(models) or None})
+        record = RecordedSettings("recorded completions", values)
+    prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
+    forms = sorted({"chat messages" if prompt.is_chat else "one text" for prompt in prompts})
+    first = chain.from_iterable(prompt.messages[:1] for prompt in prompts)
+    systems = {turn.content for turn in first if turn.role == "system"} or {"none"}
+    system = next(iter(systems)) if len(systems) == 1 else f"{len(systems)} different ones"
+    counts = Counter(sample.problem.id for sample in run.samples if sample.problem is not None)
+    usual = Counter(counts.values()).most_common(1)
+    derived = recorded({
+        names.FORM: " and ".join(forms) or None,
+        names.SYSTEM: system if prompts else None,
+        names.SAMPLES: usual[0][0] if usual else None,
+    })  # fmt: skip
+    values = {**derived, **record.values}
+    if values.get(names.SYSTEM) == "none" and names.SYSTEM in derived:
+        values[names.SYSTEM] = derived[names.SYSTEM]
+    return RecordedSettings(record.kind, values, record.requests, record.scorer)
 
 
-def account_of_difference(difference: Difference) -> GapAccount:
-    """Return the causes of the points missing to a run that has the expected score."""
-    known = {name: (here, there) for name, here, there in difference.settings
+def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
+    """Return the settings that a run folder records.
+
+    A prompt counts as recorded if the protocol's current rendering gives the completion's key,
+    which is a hash of model, prompt and decoding.
+    """
+    try:
+        prompts = prompts_of(manifest)
+    except InputError:
+        prompts = {}
+    stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
+    requests = {
+        row: RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
+        for row, each in stored
+    }
+    protocol, decoding, dataset, shots, engine, options = (
+        mapping(manifest.get(name))
+        for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
+    )
+    model, _, address = str(manifest.get("model") or "").partition(" at ")
+    name = protocol.get("name")
+    try:
+        shot_count = get_protocol(str(name)).shot_count
+    except UnknownNameError:
+        shot_count = None
+    known = {key: value for key, value in engine.items() if value != names.UNKNOWN}
+    values = {
+        names.MODEL: model or None,
+        names.ANSWERED_BY: sorted({each.model for _, each in stored} - {""}) or None,
+        names.ADDRESS: address_of(address.partition(" with ")[0]),
+        names.ENGINE: engine.get("engine"),
+        names.VERSIONS: engine.get("version"),
+        names.PRECISION: engine.get("precision"),
+        names.KV_CACHE: known.get("kv_cache"),
+        names.FLASH_ATTENTION: known.get("flash_attention"),
+        names.PROTOCOL: f"{name} {protocol.get('digest')}" if name else None,
+        names.SHOTS: f"{shots['name']} {str(shots['sha256'])[:12]}" if shots else "none",
+        names.SHOT_COUNT: shot_count,
+        names.OPTIONS: ", ".join(f"{name} {value}" for name, value in options.items()) or "none",
+        names.TEMPERATURE: decoding.get("temperature"),
+        names.TOP_P: decoding.get("top_p"),
+        names.SEED: "none" if decoding.get("seed") is None else decoding.get("seed"),
+        names.STOP: decoding.get("stop"),
+        names.LIMIT: decoding.get("max_tokens"),
+        names.SAMPLES: manifest.get("samples"),
+        names.DATASET: dataset.get("name"),
+        names.DIGEST: dataset.get("sha256"),
+    }
+    return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
+
+
+def explain_difference(
+    runs: tuple[Run, Run],
+    records: tuple[RecordedSettings, RecordedSettings],
+    scorers: tuple[Scorer, Scorer],
+) -> GapAccount:
+    """Return the causes of the points missing to another run, each run under its own scorer.
+
+    Raises InputError for a run without a sample that its scorer can judge, and for runs that share
+    no sample.
+    """
+    # One for each run's problems, as their labels may differ.
+    judges = ScorerSet(scorers), ScorerSet(scorers)
+    tallies: list[list[Tally]] = []
+    keyed: list[dict[tuple[str, int], Sample]] = []
+    for place, (run, scorer) in enumerate(zip(runs, scorers, strict=True)):
+        answered = [
+            (sample, sample.problem)
+            for sample in run.samples
+            if sample.problem is not None and not sample.error
+        ]
+        counted = tally_by_problem(
+            (problem.id, judges[place].outcomes(sample.text, problem)[place])
+            for sample, problem in answered
+        )
+        if not counted:
+            raise nothing_judged(run.name, scorer.name)
+        tallies.append(list(counted.values()))
+        by_question = {}
+        for sample, problem in answered:
+            question = " ".join(problem.question.split()) or f"id {problem.id}"
+            by_question[question, sample.sample] = sample
+        keyed.append(by_question)
+    pairs = [(here, keyed[1][key]) for key, here in keyed[0].items() if key in keyed[1]]
+    if not pairs:
+        raise InputError(
+            f"{runs[0].name!r} and {runs[1].name!r} have no sample of the same problem; give two "
+            "results of one dataset"
+        )
+    expected = mean_share(tallies[1])
+    points, changed, judged = _points_of_changes(pairs, records, judges)
+    rest = 100 * (expected - mean_share(tallies[0])) - sum(points.values())
+    lone = sum(len(run.samples) for run in runs) - 2 * judged
+    points, changed = {SET: rest, **points}, {SET: lone, **changed}
+    values = [{**record.values, names.SCORER: scorer.name}
+              for record, scorer in zip(records, scorers, strict=True)]  # fmt: skip
+    settings = [
+        (name, values[0].get(name), values[1].get(name))
+        for name in names.SETTINGS
+        if values[0].get(name) != values[1].get(name)
+    ]
+    known = {name: (here, there) for name, here, there in settings
              if here is not None and there is not None}  # fmt: skip
-    named = []
-    for step in difference.steps:
-        if abs(step.points) < LEAST_POINTS:
+    causes = []
+    for change, gain in points.items():
+        if abs(gain) >= LEAST_POINTS:
+            shown = [name for name in EXPLAINED_BY[change] if name in known]
+            # Texts that differ for no other reason are named by the first setting that may be it.
+            title = shown[0] if change == TEXTS and shown else change
+            words = "; ".join(f"{name}: {known[name][0]} here, {known[name][1]} there"
+                              for name in shown[:3])  # fmt: skip
+            words = words or "no recorded setting explains it"
+            causes.append(GapCause(title, gain, f"{changed[change]:,} completions: {words}"))
+    notes = tuple(_notes(pairs, records))
+    return _account(scorers[0].name, expected, tallies[0], causes, tuple(settings), notes)
+
+
+def _points_of_changes(
+    pairs: Sequence[tuple[Sample, Sample]],
+    records: tuple[RecordedSettings, RecordedSettings],
+    judges: tuple[ScorerSet, ScorerSet],
+) -> tuple[dict[str, float], dict[str, int], int]:
+    """Return the points of each change and its completions; the number of pairs judged for it."""
+    stops = [tuple(record.values.get(names.STOP) or ()) for record in records]
+    limits = [record.values.get(names.LIMIT) for record in records]
+    same_limit = limits[0] is not None and limits[0] == limits[1]
+    order = (LABELS, SCORER, STOP, LIMIT, PROMPTS, TEXTS)
+    gained, changed, judged = Counter[str](), Counter[str](), 0
+    for here, there in pairs:
+        assert here.problem is not None and there.problem is not None  # noqa: S101
+        text, problem, scorer = here.text, here.problem, 0
+        outcome = judges[0].outcomes(text, problem)[0]
+        walked: list[tuple[str, int, int, bool]] = []
+        for name in order:
+            before, earlier = (text, problem, scorer), outcome
+            if name == LABELS:
+                problem = there.problem
+            elif name == SCORER:
+                scorer = 1
+            elif name == STOP:
+                cut = cut_at(text, stops[1])
+                same = cut.rstrip() == cut_at(there.text, stops[0]).rstrip()
+                text = there.text if cut.strip() and same else cut
+            elif name == LIMIT:
+                if not same_limit and (_is_cut_of(here, there) or _is_cut_of(there, here)):
+                    text = there.text
+            elif name == TEXTS or _same_prompt(here, there, records) is False:
+                text = there.text
+            if (text, problem, scorer) != before:
+                outcome = judges[1].outcomes(text, problem)[scorer]
+            walked.append((name, earlier, outcome, text != before[0]))
+        if any(ERROR in (earlier, later) for _, earlier, later, _ in walked):
             continue
-        shown = [name for name in OF_STEPS.get(step.name, OF_TEXTS) if name in known]
-        # A text that differs for no other reason is named by the first setting that may explain it.
-        title = step.name if step.name in OF_STEPS or not shown else shown[0]
-        words = "; ".join(f"{name}: {known[name][0]} here, {known[name][1]} there"
-                          for name in shown[:3])  # fmt: skip
-        evidence = f"{step.changed:,} completions: {words or 'no recorded setting explains it'}"
-        named.append(GapCause(title, step.points, evidence))
-    ranked = sorted(named, key=lambda cause: -(cause.points or 0.0))
-    account = _account(difference.scorers[0], difference.accuracies[1], difference.tallies, ranked)
-    return replace(account, settings=difference.settings, notes=difference.notes)
+        judged += 1
+        for name, earlier, later, is_other in walked:
+            gained[name] += (later == CORRECT) - (earlier == CORRECT)
+            changed[name] += is_other or (later == CORRECT) != (earlier == CORRECT)
+    return {name: 100 * gained[name] / max(1, judged) for name in order}, changed, judged
+
+
+def cut_at(text: str, stops: Sequence[str]) -> str:
+    """Return a text up to the first stop string in it."""
+    places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
+    return text[: min(places, default=len(text))]
+
+
+def _is_cut_of(short: Sample, long: Sample) -> bool:
+    """Return whether a text is the start of a longer one, and was not ended by the model."""
+    start = short.text.rstrip()
+    longer = len(start) < len(long.text.rstrip())
+    ended = short.finish in (Finish.STOP, Finish.FILTER)
+    return longer and not ended and bool(start) and long.text.startswith(start)
+
+
+def _requests(
+    here: Sample, there: Sample, records: Sequence[RecordedSettings]
+) -> tuple[RecordedRequest, RecordedRequest]:
+    none = RecordedRequest()
+    return records[0].requests.get(here.row, none), records[1].requests.get(there.row, none)
+
+
+def _same_prompt(here: Sample, there: Sample, records: Sequence[RecordedSettings]) -> bool | None:
+    """Return whether both prompts have the same bytes; None if a prompt is not recorded."""
+    a, b = (request.prompt for request in _requests(here, there, records))
+    return None if a is None or b is None else a == b or prompt_bytes(a) == prompt_bytes(b)
+
+
+def _notes(
+    pairs: Sequence[tuple[Sample, Sample]], records: Sequence[RecordedSettings]
+) -> Iterator[str]:
+    """Yield sentences on the texts and prompts of two runs."""
+    equal = sum(here.text == there.text for here, there in pairs)
+    yield f"{equal:,} of {len(pairs):,} completions are identical"
+    same = [_same_prompt(*pair, records) for pair in pairs]
+    known = same.count(True) + same.count(False)
+    if not known:
+        yield "the prompts are not recorded on both sides"
+        return
+    yield f"prompts are equal for {same.count(True):,} of {known:,}"
+    if False in same:
+        pair = pairs[same.index(False)]
+        a, b = (_text(request.prompt) for request in _requests(*pair, records))
+        differing = (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+        shared = next(differing, min(len(a), len(b)))
+        shown = [repr(text[max(0, shared - BEFORE) : shared + BEHIND]) for text in (a, b)]
+        length = len(a[:shared].encode("utf-8", "surrogatepass"))
+        problem = pair[0].problem.id if pair[0].problem else "?"
+        yield (
+            f"the prompts of problem {problem} differ after byte {length:,}: {shown[0]} here, "
+            f"{shown[1]} there"
+        )
+    more: Counter[int] = Counter()
+    for pair, is_same in zip(pairs, same, strict=True):
+        a_tokens, b_tokens = (request.prompt_tokens for request in _requests(*pair, records))
+        if is_same and a_tokens is not None and b_tokens is not None and a_tokens != b_tokens:
+            more[b_tokens - a_tokens] += 1
+    for tokens, _ in more.most_common(1):
+        yield (
+            f"{more.total():,} equal prompts have other numbers of tokens, such as {tokens:+d} "
+            "there: a BOS token, or the chat template"
+        )
+
+
+def _text(prompt: Prompt | None) -> str:
+    """Return a prompt as one text: the text that is sent, or the messages with their roles."""
+    if prompt is None:
+        return ""
+    if prompt.text is not None:
+        return prompt.text
+    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt.as_messages())
