@@ -51,7 +51,7 @@ test: .venv/test
 	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers'
 
 test-all: .venv/all lint
-	.venv/bin/python -m pytest -n 2 -m '(slow or official) and not peers'
+	.venv/bin/python -m pytest -n 2 --dist loadgroup -m '(slow or official) and not peers'
 
 coverage: .venv/all
 	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term

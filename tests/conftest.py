@@ -77,8 +77,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not SLOW.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
         data = getattr(getattr(item, "callspec", None), "params", {}).get("data")
-        # A peer reads GSM8K from a place of its own.
-        is_official = any(map(item.get_closest_marker, ("official", "peers")))
+        # A peer reads GSM8K from a place of its own; what is slow is run once.
+        marks = ("official", "peers", *(["slow"] if HAS_GSM8K else []))
+        is_official = any(map(item.get_closest_marker, marks))
         (others if data == STAND_IN and is_official else kept).append(item)
         if data == GSM8K:
             item.add_marker("official")

@@ -19,6 +19,7 @@ from gradeschool.protocols.registry import all_protocols, all_scorers, packages
 from tests.support.browser import chromium as chromium  # a fixture
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.xdist_group("site")  # it is built once
 ADDRESS = re.compile(
     r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?([^"'\s>]+)"""
 )
