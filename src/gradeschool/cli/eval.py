@@ -100,6 +100,9 @@ request_options = with_options(
 @click.option("--until", type=FiniteRange(0.1, 100), metavar="POINTS",
               help="Use problems in random order, and stop when the headline scorer's interval is "
                    "narrower than this.")  # fmt: skip
+@click.option("--judge", metavar="PROVIDER/NAME",
+              help="Model that reads what no rule reads, and is counted apart; for its prompt see "
+                   "`gradeschool protocols show gradeschool/judge`.")  # fmt: skip
 @click.option("--columns", metavar="ROLE=COLUMN,...",
               help="Columns of the dataset: question, gold, id.")  # fmt: skip
 @click.option("--scorer", "scorers", multiple=True, metavar="NAME",
@@ -323,6 +326,10 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
     if advice := _advice(evaluation):
         say(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
+    if evaluation.judged is not None:
+        from gradeschool.runs.judge import judge_line
+
+        say(f"{judge_line(evaluation.judged)}\n")
     if evaluation.looks is not None:
         say(f"{evaluation.looks.sentence()}\n")
     say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}{cost}"
@@ -356,6 +363,7 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
         "changes": changes_of(manifest_of(evaluation.folder)),
         "at_k": [point.as_json() for point in evaluation.curve],
         "cost": evaluation.cost,
+        **({"judge": dict(evaluation.judged)} if evaluation.judged else {}),
         **({"until": evaluation.looks.as_json()} if evaluation.looks else {}),
     }
 
@@ -422,6 +430,21 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
     todo = [request for request in requests if request.key not in stored]
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
     cost, price = estimate(todo, pairs, work.job.choices), work.price
+    judge = {}
+    if work.judge is not None:
+        from gradeschool.runs.judge import judge_requests
+
+        asked = [each for each, _ in judge_requests(asyncio.run(_identity(work.judge)), pairs)]
+        of_judge = estimate(asked, [], 1)
+        judge = {
+            "judge": {
+                "model": work.judge.identity,
+                "requests": len(asked),
+                "most_requests": len(asked) + len(todo),
+                "prompt_tokens": of_judge.prompt_tokens,
+                "cost": of_judge.cost(work.judge_price) if work.judge_price else None,
+            }
+        }
     return {
         "model": work.model.identity,
         "folder": str(work.folder),
@@ -435,6 +458,7 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
         "measured": cost.measured,
         "cost": None if price is None else cost.cost(price),
         "most_cost": None if price is None else cost.most_cost(price),
+        **judge,
     }
 
 
@@ -448,6 +472,12 @@ def _print_estimate(work: PreparedJob, fields: dict[str, Any]) -> None:
     bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
     say(f"tokens   about {fields['prompt_tokens']:,} of prompts and "
                f"{fields['completion_tokens']:,} of completions, {source}; {bound}")  # fmt: skip
+    if "judge" in fields:
+        judge = fields["judge"]
+        dollars = "" if judge["cost"] is None else f", ${judge['cost']:,.2f}"
+        say(f"judge    {judge['model']}: {judge['requests']:,} requests for the completions so far "
+            f"({judge['prompt_tokens']:,} tokens{dollars}), at most {judge['most_requests']:,} "
+            "in all; besides what follows")  # fmt: skip
     if fields["cost"] is None:
         say("cost     unknown; give --price IN/OUT")
         return

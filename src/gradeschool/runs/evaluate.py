@@ -156,7 +156,8 @@ class Evaluation:
     all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
     other_models: other models that answered according to the server, "" for none. errors: failed
     samples by cause, the most frequent first. example: the first message of that cause.
-    deviations: completions by how the server deviated from the request. looks: of --until.
+    deviations: completions by how the server deviated from the request. looks: of
+    --until. judged: the counts of --judge (`runs.judge`).
     """
 
     folder: Path
@@ -174,6 +175,7 @@ class Evaluation:
     example: str = ""
     deviations: Mapping[str, int] = field(default_factory=dict)
     looks: Looks | None = None
+    judged: Mapping[str, Any] | None = None
 
     @property
     def missing(self) -> int:
@@ -317,6 +319,15 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
             score, curve, fields = summarise(model.name, scorers, requests, rows)
             fields["seconds"] = round(monotonic() - started, 3)
+            if work.judge is not None and fatal is None and not dispatcher.stopping.is_set():
+                from gradeschool.runs.judge import judge
+
+                answers = [
+                    (each, row)
+                    for each in requests
+                    if (row := rows.get(each.keys[0])) is not None and not row.error
+                ]
+                fields["judge"] = await judge(work.judge, folder, answers, job.connections)
             if budget is not None:
                 fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             write_json(folder / RESULTS_FILE, fields)
@@ -345,6 +356,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
         errors=errors,
         example=next(shown, "").removeprefix(f"{first}: ") if first else "",
         deviations=fields["deviations"],
+        judged=fields.get("judge"),
         looks=looks if looks and looks.problems else None,
     )
 

@@ -59,7 +59,8 @@ class Job:
     per request. price: dollars per million tokens, "2.50/10". max_cost: dollars at which to stop.
     thinking, reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each
     request, as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an
-    engine on this machine, "NAME=VALUE". output: the run folder, None for `default_folder`.
+    engine on this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see
+    `runs.judge`. output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -92,6 +93,7 @@ class Job:
     extra_body: str | None = None
     headers: tuple[str, ...] = ()
     engine_args: tuple[str, ...] = ()
+    judge: str | None = None
     output: Path | None = None
 
     @property
@@ -158,6 +160,8 @@ class PreparedJob:
     model: Model
     folder: Path
     price: Price | None = None
+    judge: Model | None = None
+    judge_price: Price | None = None
 
 
 def prepare(job: Job, model: Model | None = None) -> PreparedJob:
@@ -205,7 +209,13 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
     folder = job.output or default_folder(job, plan)
-    return PreparedJob(job, plan, answering, folder, _price(job, answering))
+    judge = choose_model(job.judge, (), "", job.timeout) if job.judge is not None else None
+    if isinstance(judge, LocalModel):
+        judge.check_chat("gradeschool/judge")
+    is_table = judge is not None and (job.price or "").endswith(".json")
+    judge_price = _price(job, judge) if judge is not None and is_table else None
+    price = _price(job, answering)
+    return PreparedJob(job, plan, answering, folder, price, judge, judge_price)
 
 
 def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
@@ -277,6 +287,8 @@ def _check(job: Job, protocol: Protocol) -> None:
         )
     if job.max_cost is not None and job.price is None:
         raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
+    if job.judge is not None and job.max_cost is not None:
+        raise InputError("--max-cost does not limit what --judge costs; leave one of them out")
     if job.batch and (job.choices > 1 or job.max_cost is not None or job.until is not None):
         raise InputError("--batch cannot be combined with --choices, --max-cost or --until")
     if job.calculates and (job.batch or job.choices > 1 or protocol.is_chat):

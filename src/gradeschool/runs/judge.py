@@ -1,0 +1,114 @@
+"""`--judge MODEL`: a model reads the completions that no rule reads.
+
+Asked only where the answer extractor finds no answer or guesses. The judge says which answer the
+text gives, and does not know the gold; the comparison is ours. Its verdicts are a scorer of their
+own, `judge/MODEL`, and are never part of another's. Each reply is stored in the run folder, in
+judge-MODEL/completions.jsonl, and is not asked for again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.completion import Completion
+from gradeschool.errors import FatalModelError
+from gradeschool.models.base import Model, Request
+from gradeschool.problem import Problem
+from gradeschool.protocols.gradeschool import JUDGE
+from gradeschool.runs.plan import request_key
+from gradeschool.runs.send import Dispatcher
+from gradeschool.runs.store import RunStore
+from gradeschool.verdict import Outcome
+
+# The last line that the prompt asks for; of a longer reply, the last of them.
+VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTILINE)
+
+
+def judge_requests(
+    identity: str, answered: Iterable[tuple[Request, Completion]]
+) -> list[tuple[Request, Completion]]:
+    """Return the judge's request for each completion that no rule reads, beside it.
+
+    identity: of the judge; its key has the question and the completion, which are in the prompt.
+    """
+    pairs = []
+    for request, row in answered:
+        reading = extract_final_answer(row.text, request.problem.question)
+        if reading is not None and not rests_on_guess(reading):
+            continue
+        problem = request.problem
+        asked = replace(problem, meta={**problem.meta, "completion": row.text})
+        [prompt] = JUDGE.render([asked], ())
+        key = request_key(identity, prompt, JUDGE.decoding, row.sample)
+        pairs.append((Request(problem, prompt, JUDGE.decoding, (key,), (row.sample,)), row))
+    return pairs
+
+
+def verdict_of(reply: str, problem: Problem) -> Outcome:
+    """Return the outcome of a judge's reply; ERROR for one without the line that is asked for."""
+    lines = VERDICT.findall(reply)
+    if not lines:
+        return Outcome.ERROR
+    if lines[-1] == "NONE":
+        return Outcome.NO_ANSWER
+    right = same_answer(lines[-1].replace(",", ""), canonical_gold(problem.gold))
+    return Outcome.CORRECT if right else Outcome.WRONG
+
+
+async def judge(
+    model: Model, folder: Path, answered: Sequence[tuple[Request, Completion]], most: int | None
+) -> dict[str, Any]:
+    """Ask the judge about the completions that no rule reads; return the counts for results.json.
+
+    Stored replies are not requested again. A request that failed is an error, and is requested by
+    the next command.
+    """
+    async with model:
+        name = re.sub(r"[^\w.-]+", "-", model.name)
+        with RunStore(folder / f"judge-{name}") as store:
+            pairs = judge_requests(model.identity, answered)
+            rows = store.completions
+
+            def record(request: Request, completion: Completion) -> None:
+                store.append(completion, request.problem.question)
+
+            todo = [each for each, _ in pairs
+                    if each.keys[0] not in rows or rows[each.keys[0]].error]  # fmt: skip
+            stopped = ""
+            try:
+                await Dispatcher(model, record, most or model.connections).send_all(todo)
+            except FatalModelError as error:
+                stopped = str(error)
+            outcomes = Counter(_outcome(request, rows) for request, _ in pairs)
+            return {
+                "scorer": f"judge/{model.name}",
+                "model": model.identity,
+                "of": len(answered),
+                "asked": len(pairs),
+                **{outcome.value: outcomes[outcome] for outcome in Outcome},
+                **({"stopped": stopped} if stopped else {}),
+            }
+
+
+def _outcome(request: Request, rows: Mapping[str, Completion]) -> Outcome:
+    row = rows.get(request.keys[0])
+    return Outcome.ERROR if row is None or row.error else verdict_of(row.text, request.problem)
+
+
+def judge_line(counts: Mapping[str, Any]) -> str:
+    """Return the counts of `judge` in words."""
+    verdicts = ", ".join(
+        f"{counts[outcome.value]} {outcome.value.replace('_', ' ')}" for outcome in Outcome
+    )
+    text = (
+        f"{counts['scorer']} was asked about {counts['asked']} of {counts['of']} completions, in "
+        f"which the extractor reads no answer or guesses: {verdicts}; no other figure has these"
+    )
+    return f"{text}; it stopped: {counts['stopped']}" if "stopped" in counts else text
