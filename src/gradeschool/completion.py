@@ -87,10 +87,14 @@ def finish_of(reason: object) -> Finish:
 
 
 class Usage(NamedTuple):
-    """Token counts reported by the server; None if it did not report them."""
+    """Token counts reported by the server; None if it did not report them.
+
+    reasoning_tokens: those of the completion tokens that are thinking.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 NO_USAGE = Usage()

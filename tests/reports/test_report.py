@@ -342,11 +342,12 @@ def test_tokens_and_finish_reasons_are_shown(
     for index, row in enumerate(rows):
         finish = "length" if index < 3 else "stop"
         row |= {"prompt_tokens": 1000, "completion_tokens": index, "finish": finish}
-        row |= {"latency": 0.5 * (index + 1)}
+        row |= {"latency": 0.5 * (index + 1), "reasoning_tokens": 2}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = report(gradeschool, tmp_path / "page.html", run_folder)
     listed = facts(page)
     assert (listed["completion tokens"], listed["prompt tokens"]) == ("1,128", "48,000")
+    assert listed["thinking tokens, of these"] == "96"
     assert listed["truncated"].startswith("3 ")
     assert "Tokens in a completion:" in page
     assert "seconds an answer 48 12 21.5 24 tokens a second 47 " in " ".join(

@@ -160,6 +160,7 @@ def to_line(completion: Completion, question: str) -> bytes:
     Secrets are masked.
     """
     text, error = masked(completion.text), masked(completion.error)
+    thought = completion.usage.reasoning_tokens
     fields = {
         "schema": ROW_SCHEMA,
         "key": completion.key,
@@ -173,6 +174,7 @@ def to_line(completion: Completion, question: str) -> bytes:
         "reasoning": completion.reasoning,
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
+        **({} if thought is None else {"reasoning_tokens": thought}),
         **({} if completion.requests == 1 else {"requests": completion.requests}),
         **({} if completion.latency is None else {"latency": completion.latency}),
         **({} if completion.logprob is None else {"logprob": round(completion.logprob, 6)}),
@@ -210,7 +212,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         sample=sample,
         text=text,
         finish=FINISHES.get(str(fields.get("finish")), Finish.UNKNOWN),
-        usage=Usage(_count(fields.get("prompt_tokens")), _count(fields.get("completion_tokens"))),
+        usage=Usage(*(_count(fields.get(name)) for name in Usage._fields)),
         model=str(fields.get("model") or ""),
         reasoning=str(fields.get("reasoning") or ""),
         error=str(fields.get("error") or ""),

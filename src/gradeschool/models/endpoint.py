@@ -474,11 +474,8 @@ def close_annotation(text: str, closed: int, finish: Finish) -> tuple[str, bool]
 
 def _sum(usage: Usage, addition: Usage) -> Usage:
     """Add the usage of two requests; counts that a server does not send remain unknown."""
-    (prompt, text), (more_prompt, more_text) = usage, addition
-    return Usage(
-        None if prompt is None or more_prompt is None else prompt + more_prompt,
-        None if text is None or more_text is None else text + more_text,
-    )
+    pairs = zip(usage, addition, strict=True)
+    return Usage(*(None if a is None or b is None else a + b for a, b in pairs))
 
 
 def address_parts(address: str, name: str = "the address") -> SplitResult:

@@ -173,7 +173,9 @@ class NativeModel(Model):
         inside = {"content": content, "reasoning": thoughts}
         usage = completion.usage
         counts = {} if usage is None else {
-            "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens
+            "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
+            "completion_tokens_details": {"reasoning_tokens": getattr(
+                getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)},
         }  # fmt: skip
         choice = {"finish_reason": reason, "message": inside}
         body = masked_values({"model": model, "choices": [choice], "usage": counts})

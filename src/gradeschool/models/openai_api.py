@@ -187,9 +187,12 @@ def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
         if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
             choices.sort(key=lambda choice: int(choice["index"]))
     counts = body.get("usage")
+    details = counts.get("completion_tokens_details") if isinstance(counts, Mapping) else None
     tokens: list[int | None] = []
-    for name in ("prompt_tokens", "completion_tokens"):
-        count = counts.get(name) if isinstance(counts, Mapping) else None
+    for name, fields in (
+        ("prompt_tokens", counts), ("completion_tokens", counts), ("reasoning_tokens", details),
+    ):  # fmt: skip
+        count = fields.get(name) if isinstance(fields, Mapping) else None
         tokens.append(count if type(count) is int and 0 <= count <= MOST_TOKENS else None)
     usage = Usage(*tokens)
     model = body.get("model")

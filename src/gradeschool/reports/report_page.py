@@ -161,15 +161,16 @@ def _times(judged: Judged) -> list[tuple[str, list[float]]]:
 
 
 def _spent(judged: Judged) -> list[tuple[str, str | None]]:
-    usages = [each.sample.usage for each in judged.completions]
-    tokens = [each.completion_tokens for each in usages if each.completion_tokens is not None]
-    prompt_tokens = [each.prompt_tokens for each in usages if each.prompt_tokens is not None]
+    columns = zip(*(each.sample.usage for each in judged.completions), strict=True)
+    known = [[count for count in column if count is not None] for column in columns]
+    prompt_tokens, tokens, thinking = known or ([], [], [])
 
     def figure(value: object) -> str | None:
         return f"{value:,.6g}" if isinstance(value, int | float) and value else None
 
     return [
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),
+        *([("thinking tokens, of these", f"{sum(thinking):,}")] if thinking else []),
         ("tokens per completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
         ("prompt tokens", f"{sum(prompt_tokens):,}" if prompt_tokens else None),
         ("seconds of the last session", figure(judged.results.get("seconds"))),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore, ScorerResult
 
 COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_tokens",
-           "completion_tokens", "seconds")  # fmt: skip
+           "completion_tokens", "reasoning_tokens", "seconds")  # fmt: skip
 NAMES = ("run", "model", "protocol", "dataset")
 FIGURES = ("samples", "failed", "accuracy", "updated")
 SCORE_FIGURES = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")

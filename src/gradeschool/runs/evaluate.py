@@ -375,7 +375,7 @@ def summarise(
     samples, curve = [], []
     failed = prompt_tokens = completion_tokens = 0
     errors, answered_by, deviations = Counter[str](), Counter[str](), Counter[str]()
-    seconds, speeds = [], []
+    seconds, speeds, thinking = [], [], []
     for number, request in enumerate(requests, start=1):
         if (row := completions.get(request.keys[0])) is None:
             continue
@@ -393,6 +393,8 @@ def summarise(
         answered_by[row.model] += 1
         prompt_tokens += row.usage.prompt_tokens or 0
         completion_tokens += row.usage.completion_tokens or 0
+        if row.usage.reasoning_tokens is not None:
+            thinking.append(row.usage.reasoning_tokens)
         if row.latency is not None:
             seconds.append(row.latency)
             if row.latency and row.usage.completion_tokens:
@@ -418,6 +420,7 @@ def summarise(
         "deviations": dict(deviations),
         "prompt_tokens": prompt_tokens,
         "completion_tokens": completion_tokens,
+        **({"reasoning_tokens": sum(thinking)} if thinking else {}),
         "latency": quantiles(seconds),
         "tokens_per_second": quantiles(speeds),
     }
