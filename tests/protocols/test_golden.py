@@ -65,19 +65,22 @@ def test_quirks_of_the_sources(package: str) -> None:
     assert not differences
 
 
-def test_every_golden_file_is_read() -> None:
+def test_every_golden_file_is_sound() -> None:
+    """It is read, names each case once, and holds the scorers of its own package alone."""
     files = {
         path for top in ("src", "tests") for path in (REPOSITORY / top).rglob("*golden*.json*")
     }
-    read = {PACKAGES / package / NAME for package in {case.package for case in CASES}}
-    assert files == read
-
-
-def test_ids_are_unique_in_a_package() -> None:
-    twice = [
-        id for id, count in Counter((case.package, case.id) for case in CASES).items() if count > 1
-    ]
-    assert not twice
+    assert files == {PACKAGES / package / NAME for package in {case.package for case in CASES}}
+    ids = Counter((case.package, case.id) for case in CASES)
+    assert [id for id, count in ids.items() if count > 1] == []
+    own = {
+        scorer.name: module.__name__.rpartition(".")[2]
+        for module in packages()
+        for scorer in module.SCORERS
+    }
+    assert {(own[name], case.package) for case in CASES for name in case.verdicts} == {
+        (package, package) for package in {case.package for case in CASES}
+    }
 
 
 def test_every_scorer_has_golden_cases() -> None:
@@ -89,28 +92,8 @@ def test_every_scorer_has_golden_cases() -> None:
     assert [name for name, said in verdicts.items() if not {True, False} <= set(said)] == []
 
 
-def test_every_case_is_of_its_own_package() -> None:
-    find_package = {
-        scorer.name: module.__name__.rpartition(".")[2]
-        for module in packages()
-        for scorer in module.SCORERS
-    }
-    stray = [
-        (case.package, name)
-        for case in CASES
-        for name in case.verdicts
-        if find_package[name] != case.package
-    ]
-    assert not stray
-
-
-@pytest.mark.parametrize("package", package_folders())
-def test_every_package_says_where_it_comes_from(package: str) -> None:
-    source = PACKAGES / package / "SOURCE.md"
-    assert source.is_file(), f"the package {package} has no SOURCE.md"
-    assert len(source.read_text("utf-8").splitlines()) <= LINES, "longer than a screen"
-
-
-@pytest.mark.parametrize("package", package_folders())
-def test_every_package_of_the_sources_is_installed(package: str) -> None:
-    assert package in {module.__name__.rpartition(".")[2] for module in packages()}
+def test_every_package_says_where_it_comes_from() -> None:
+    sources = {package: PACKAGES / package / "SOURCE.md" for package in package_folders()}
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in sources.items()}
+    assert {name for name, count in lines.items() if count > LINES} == set(), "longer than a screen"
+    assert set(lines) == {module.__name__.rpartition(".")[2] for module in packages()}

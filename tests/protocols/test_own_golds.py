@@ -41,6 +41,7 @@ ASKED = {
     "lm-eval/gsm8k-platinum-cot-zeroshot": SENTENCE,
     "lm-eval/hrm8k-gsm8k-en": "{reasoning}\n$\\boxed{{answer}}$.",
     "nanochat/gsm8k": HASHES,
+    "nemo-evaluator/gsm8k": SENTENCE,
     "olmes/gsm8k-zs-cot": SENTENCE,
     "olmes/gsm8k-zs-cot-r1": SENTENCE,
     "openai/2021": HASHES,
@@ -80,7 +81,13 @@ FORMS = sorted(
         for scorer in protocol.scorers
     }
 )
-CLOSED = [(scorer, form) for scorer, form in FORMS if not all_scorers()[scorer].extra]
+# It misses golds for the words of their reasoning, which only GSM8K itself has.
+BY_WORDS = "nemo-evaluator/gsm8k"
+CLOSED = [
+    pytest.param(scorer, form, marks=[pytest.mark.official] * (scorer == BY_WORDS))
+    for scorer, form in FORMS
+    if not all_scorers()[scorer].extra
+]
 # The form that a protocol asks for on a set beside GSM8K, by the beginning of its name.
 BOXED = "{reasoning}\n\\boxed{{answer}}"
 OTHER_FORMS = {

@@ -88,4 +88,4 @@ RULES: Rules = {
 @pytest.mark.slow
 def test_the_gold_changed_as_the_question_says_is_the_end() -> None:
     reckoning = reckon("backward", RULES)
-    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (600, [], [])
+    assert (reckoning.understood, reckoning.wrong, reckoning.unread) == (300, [], [])
