@@ -30,8 +30,6 @@ def test_the_engine_in_this_process_and_a_server(shipped_gguf: Path, llama_url: 
 
 def test_the_words_of_an_engine() -> None:
     assert engine_words({"engine": HERE}) == "llama.cpp, KV cache F32, flash attention off"
-    old = {"engine": "llama.cpp", "settings": "KV cache F32, flash attention off"}
-    assert engine_words({"engine": old}) == engine_words({"engine": HERE})
 
 
 def test_diff_names_cache_and_attention(gradeschool: Command, tmp_path: Path) -> None:

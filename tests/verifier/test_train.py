@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,6 +157,47 @@ def test_settings_that_contradict_are_refused(
 ) -> None:
     ended = gradeschool(*train_words(folder, tmp_path / "v", *options))
     assert (ended.status, message in ended.err) == (2, True)
+
+
+def other_generator(folder: Path, target: Path, *, keeps_lines: bool) -> Path:
+    """The generator with other files; keeps_lines: its tokenizer reads line breaks."""
+    shutil.copytree(folder / "generator", target)
+    (target / "config.json").write_text((target / "config.json").read_text() + "\n")
+    if not keeps_lines:
+        fields = json.loads((target / "tokenizer.json").read_text())
+        fields["normalizer"] = {"type": "Replace", "pattern": {"String": "\n"}, "content": " "}
+        (target / "tokenizer.json").write_text(json.dumps(fields))
+    return target
+
+
+def test_what_cannot_be_trained_on_is_said_in_a_sentence(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    def refused(*words: object) -> str:
+        ended = gradeschool(*words)
+        assert (ended.status, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+        return ended.err
+
+    lines = (folder / "samples.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "right.jsonl").write_text("".join(lines[0::2]))
+    words = train_words(folder, tmp_path / "v")
+    words[words.index(folder / "samples.jsonl")] = tmp_path / "right.jsonl"
+    assert "are all right; a verifier learns from right and wrong ones" in refused(*words)
+    bare = other_generator(folder, tmp_path / "bare", keeps_lines=False)
+    words = train_words(folder, tmp_path / "v")
+    words[words.index(folder / "generator")] = bare
+    assert "loses line breaks" in refused(*words)
+    assert "loses line breaks" in refused("verifier", "finetune", "-m", bare, "-d",
+                                          folder / "sums.jsonl", "-o", tmp_path / "g")  # fmt: skip
+    run = tmp_path / "run"
+    sampled = gradeschool("verifier", "sample", "-m", f"transformers/{folder / 'generator'}", "-d",
+                          folder / "sums.jsonl", "-o", run, "-n", 2, "-k", 2, "--max-tokens", 8,
+                          "--quiet")  # fmt: skip
+    assert sampled.status == 0, sampled.err
+    other = other_generator(folder, tmp_path / "other", keeps_lines=True)
+    found = refused("verifier", "train", "--generator", other, "--samples", run, "-o",
+                    tmp_path / "v", "--quiet")  # fmt: skip
+    assert "were written by 'generator'" in found and "not by the model in" in found
 
 
 def test_two_processes_by_accelerate_learn_as_one(folder: Path, tmp_path: Path) -> None:

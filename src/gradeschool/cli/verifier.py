@@ -245,9 +245,8 @@ def sample_command(
 ) -> None:  # fmt: skip
     """Sample many completions for each problem, and label them.
 
-    Writes a run folder, which every command that takes a run reads, with the labels in
-    labels.jsonl. Running the same command again samples only what is missing; a larger -k adds
-    samples.
+    Writes a run folder, which every command that takes a run reads, and prints how many are
+    correct. Running the same command again samples only what is missing; a larger -k adds samples.
 
     Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
     """
@@ -256,20 +255,19 @@ def sample_command(
     from gradeschool.reports.loggers import check_loggers
     from gradeschool.runs.job import Job, prepare
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.data import LABELS_FILE, count_labels, write_labels
+    from gradeschool.verifier.data import count_labels
 
     check_loggers(loggers)
     job = Job(dataset=dataset or "", output=output, **settings)
     evaluation = run_plan(prepare(job), quiet, loggers)
     if evaluation.fatal is None:
         [candidates] = candidates_of(str(output), ReadOptions(), warn)
-        write_labels(candidates)
         labels = count_labels(candidates.answered)
         if as_json:
             fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
             print_json({"folder": str(output), **fields})
         else:
-            say(f"{labels}\nlabelled by {candidates.scorer} in {output / LABELS_FILE}")
+            say(f"{labels}, by {candidates.scorer}")
     warn_of_end(evaluation)
     sys.exit(exit_status(evaluation))
 

@@ -94,8 +94,7 @@ def changes_of(manifest: Mapping[str, Any]) -> list[str]:
 def engine_words(manifest: Mapping[str, Any]) -> str:
     """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2"."""
     engine = mapping(manifest.get("engine"))
-    # "settings": the name of the next two in runs of version 0.1.0.
-    parts = {"engine": "", "version": "", "settings": "", "kv_cache": "KV cache ",
+    parts = {"engine": "", "version": "", "kv_cache": "KV cache ",
              "flash_attention": "flash attention "}  # fmt: skip
     return ", ".join(f"{name}{engine[key]}" for key, name in parts.items() if engine.get(key))
 

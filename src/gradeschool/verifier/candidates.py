@@ -120,8 +120,6 @@ def text_key(question: str, text: str) -> str:
 
 # The identity in run.json of a model that ran locally: engine, name and fingerprint.
 SAMPLER = re.compile(r"(?:transformers|vllm)/(.+) ([0-9a-f]{16})(?: |\Z)")
-# The protocol whose prompt is the text before a solution, for verifiers and language models.
-PLAIN_PROTOCOL = "openai/2021"
 
 
 class LocalSampler(NamedTuple):

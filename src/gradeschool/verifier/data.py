@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,6 @@ from itertools import product
 from random import Random
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from gradeschool.atomic import write_file
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent
@@ -18,7 +16,6 @@ from gradeschool.problem import Problem
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
-LABELS_FILE = "labels.jsonl"
 MOST_PAIRS = 8  # of a problem's right and wrong solutions, for the pairwise loss
 # The text of the language loss in joint training: reference solutions, or right samples.
 Language = Literal["reference", "right"]
@@ -201,23 +198,6 @@ def count_labels(answered: Sequence[ProblemCandidates]) -> Labels:
         mixed=sum(0 < candidate < size for candidate, size in zip(right, sizes, strict=True)),
         different=sum(len({candidate.text for candidate in each.candidates}) for each in answered),
     )
-
-
-def write_labels(sampled: CandidateRun) -> None:
-    """Write labels.jsonl into a run folder: one row per completion, with its answer."""
-    rows = [
-        {
-            "key": candidate.key,
-            "problem_id": answered.problem.id,
-            "sample": candidate.sample,
-            "label": "correct" if candidate.right else "wrong",
-            "answer": candidate.answer,
-        }
-        for answered in sampled.answered
-        for candidate in answered.candidates
-    ]
-    body = "".join(f"{json.dumps(row)}\n" for row in rows)
-    write_file(sampled.path / LABELS_FILE, body.encode())
 
 
 # Rows of a batch
