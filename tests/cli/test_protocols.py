@@ -125,7 +125,7 @@ def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
 
 
 def test_the_list_names_the_votes(gradeschool: Command) -> None:
-    results = gradeschool("protocols", "list", "--json").json()
+    results = gradeschool("protocols", "list", "self-consistency", "--json").json()
     assert [vote["name"] for vote in results["votes"]] == list(all_votes())
     by_name = {item["name"]: item for item in results["protocols"]}
     sampled = by_name["lm-eval/gsm8k-cot-self-consistency"]

@@ -83,7 +83,10 @@ def test_a_model_is_loaded_in_one_place_only() -> None:
     loads = [
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
-        if re.search(r"\.from_(pretrained|config)\b", path.read_text("utf-8"))
+        if re.search(
+            r"(?m)^\s*(?:return|[\w.: ]+=) .*\.from_(?:pretrained|config)\(",
+            path.read_text("utf-8"),
+        )
     ]
     assert loads == ["models/local.py"]
 
