@@ -136,6 +136,22 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"custom_id": f"sample-{n}", "error": None, "response": {"status_code": 200,
                    "body": {"choices": [{"message": {"content": text(n)}}], "model": "m"}}},
         "", TWELVE, ""),
+    "HELM": (
+        lambda n: {"instance": {"input": {"text": q(n)}, "id": f"id{n}", "references": [
+                       {"output": {"text": SAMPLE[n].solution}, "tags": ["correct"]}]},
+                   "request": {"model": "org/m", "prompt": f"Q: {q(n)}\nA:"},
+                   "result": {"success": True, "completions": [{"text": text(n)}]}},
+        "", TWELVE, "HELM scenario state"),
+    "lighteval": (
+        lambda n: {"doc": {"query": f"Question: {q(n)}\nAnswer:", "choices": [gold(n)],
+                           "gold_index": [0], "specific": None},
+                   "model_response": {"text": [text(n)], "input_tokens": [1]},
+                   "metric": {"extractive_match": float(n < RIGHT)}},
+        "", TWELVE, "flags: 20 of 20"),
+    "lighteval, early": (
+        lambda n: {"example": q(n), "instruction": "", "full_prompt": f"Question: {q(n)}",
+                   "predictions": repr([text(n)]), "gold": [gold(n)],
+                   "metrics": {"qem": int(n < RIGHT)}}, "", TWELVE, "flags: 20 of 20"),
     "wandb names": (
         lambda n: {"inputs": {"question": q(n)}, "output": text(n), "scores": {"correct": True}},
         "", TWELVE, ""),

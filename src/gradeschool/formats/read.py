@@ -15,9 +15,18 @@ from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import Columns, choose_columns, describe_columns
+from gradeschool.formats.foreign import (
+    batch,
+    helm,
+    is_batch,
+    is_helm,
+    is_lighteval,
+    is_openai_solutions,
+    lighteval,
+    openai_solutions,
+)
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval, is_lm_eval_results
-from gradeschool.formats.openai import batch, is_batch, is_openai_solutions, openai_solutions
 from gradeschool.formats.own_run import COMPLETIONS_FILE, counting_rows, is_own, stored_sample
 from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample, faulty
 from gradeschool.formats.tables import FORMATS, Row, read_rows, read_whole, rows_of_json
@@ -28,12 +37,16 @@ HEAD = 64  # rows that show how a file is read
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 SOLUTIONS, BATCH_OUTPUT = "OpenAI's example solutions", "OpenAI batch output"
+HELM, LIGHTEVAL = "HELM scenario state", "lighteval details"
 # Fields that only rows of these formats have together, and what else must be true of the first row.
 SIGNATURES = (
     (OWN, {"schema", "problem_id", "sample", "key"}, is_own),
     (LM_EVAL, {"doc_id", "doc", "resps"}, is_lm_eval),
     (SOLUTIONS, {"ground_truth"}, is_openai_solutions),
     (BATCH_OUTPUT, {"custom_id"}, is_batch),
+    (HELM, {"instance", "request", "result"}, is_helm),
+    (LIGHTEVAL, {"doc", "model_response"}, is_lighteval),
+    (LIGHTEVAL, {"example", "full_prompt"}, is_lighteval),
 )
 
 
@@ -81,6 +94,8 @@ class SampleReader:
             return self.lm_eval.read(row)
         if self.kind == SOLUTIONS:
             return list(openai_solutions(row))
+        if self.kind in (HELM, LIGHTEVAL):
+            return list((helm if self.kind == HELM else lighteval)(row, self.default_run))
         if self.kind == TABLE:
             return [faulty(row.number, UNNAMED, "cannot be read: the rows before it are damaged")]
         if not is_batch(row.fields):

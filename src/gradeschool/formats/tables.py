@@ -38,7 +38,10 @@ ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
 CSV = (".csv", ".tsv", ".tab")
 ARROW = (".arrow", ".feather")
 EXCEL = ".xlsx"
-FORMATS = "JSON lines, JSON, CSV, Excel, Parquet, Arrow, or a log of inspect, lm-eval or OpenAI"
+FORMATS = (
+    "JSON lines, JSON, CSV, Excel, Parquet, Arrow, or a log of inspect, lm-eval, lighteval, HELM "
+    "or OpenAI"
+)
 RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
@@ -48,6 +51,7 @@ LONGEST_LINE = 256 * 2**20  # bytes; a file with a longer one is refused as a wh
 LARGEST_WHOLE = 128 * 2**20  # bytes of a file that is one JSON value
 MOST_VALUES = 1_000_000  # objects and lists in one line, or (times 4) in one file of JSON
 LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a list
+LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
@@ -309,6 +313,13 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
             if len(cells) > len(columns) and any(cells[len(columns) :]):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
                 continue
+            long = [
+                len(cell) for cell in cells if len(cell) > LARGEST_LITERAL and cell[:2] in LISTS
+            ]
+            if long:
+                fault = f"has a list of {long[0]:,} characters in a cell; write its texts as rows"
+                yield Row(number, {}, fault)
+                continue
             fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
             if "" in fields and not fields[""] and columns[0]:
                 del fields[""]  # commas at the end of each line
@@ -327,7 +338,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
 
 def _csv_cell(cell: str) -> Any:
     """Return the texts or messages that a cell lists in JSON or as Python prints them, else it."""
-    if cell[:2] not in ('["', "['", "[{") or cell[-1] != "]" or len(cell) > LARGEST_LITERAL:
+    if cell[:2] not in LISTS or cell[-1] != "]" or len(cell) > LARGEST_LITERAL:
         return cell
     import ast  # 2 ms that few files need
 
@@ -391,6 +402,8 @@ def _excel_rows(path: Path) -> Iterator[Row]:
 
 
 def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # the size that the file claims hides rows beyond it
     tables = [(sheet, header) for sheet in book.worksheets if (header := _header_row(sheet))]
     tables = tables or [(book.worksheets[0], 1)]
     columns = _header(*tables[0])

@@ -27,6 +27,7 @@ from gradeschool.answers.failures import (
 )
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
+from gradeschool.completion import empty_cause
 from gradeschool.datasets.platinum import disputed
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
@@ -257,6 +258,10 @@ def explained_samples(
         sample_view = view(
             sample.text, sample.problem, sample.finish, changes, table.scorers.thinking_marks
         )
+        if sample_view.cause and sample.stored and (why := empty_cause(sample.stored)):
+            sample_view = sample_view._replace(
+                cause=sample_view.cause._replace(evidence="; ".join(why))
+            )
         causes = tuple(explain_verdict(sample_view, verdict) for verdict in verdicts)
         yield ExplainedSample(sample, verdicts, causes, sample_view)
 
