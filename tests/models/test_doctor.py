@@ -12,7 +12,9 @@ import pytest
 from aiohttp import web
 
 from gradeschool.models.doctor import (
-    FindingState,
+    DEVIATES,
+    FINE,
+    UNKNOWN,
     Probe,
     ServerFinding,
     examine,
@@ -143,21 +145,21 @@ def test_a_server_that_obeys_nothing() -> None:
     by_name = asyncio.run(findings_of(BadCitizen().answer))
     states = {name: finding.state for name, finding in by_name.items()}
     assert states == {
-        "forms": FindingState.FINE,
-        "usage": FindingState.DEVIATES,
-        "chat template": FindingState.UNKNOWN,
-        "double BOS": FindingState.UNKNOWN,
-        "greedy": FindingState.FINE,
-        "hidden penalty": FindingState.DEVIATES,
-        "temperature": FindingState.DEVIATES,
-        "seed": FindingState.FINE,
-        "n": FindingState.DEVIATES,
-        "stop": FindingState.DEVIATES,
-        "max_tokens": FindingState.DEVIATES,
-        "prefix": FindingState.DEVIATES,
-        "logprobs": FindingState.DEVIATES,
-        "model name": FindingState.DEVIATES,
-        "context limit": FindingState.UNKNOWN,  # it does not count what it read
+        "forms": FINE,
+        "usage": DEVIATES,
+        "chat template": UNKNOWN,
+        "double BOS": UNKNOWN,
+        "greedy": FINE,
+        "hidden penalty": DEVIATES,
+        "temperature": DEVIATES,
+        "seed": FINE,
+        "n": DEVIATES,
+        "stop": DEVIATES,
+        "max_tokens": DEVIATES,
+        "prefix": DEVIATES,
+        "logprobs": DEVIATES,
+        "model name": DEVIATES,
+        "context limit": UNKNOWN,  # it does not count what it read
     }
     assert "left in the text" in by_name["stop"].says
     assert "ignored" in by_name["prefix"].says
@@ -179,12 +181,12 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
         return await server.answer(request)
 
     by_name = asyncio.run(findings_of(answer))
-    deviates = {name for name, finding in by_name.items() if finding.state is FindingState.DEVIATES}
+    deviates = {name for name, finding in by_name.items() if finding.state is DEVIATES}
     assert deviates == (set() if has_chat else {"forms"})
     needs_words = {"temperature", "seed", "stop", "max_tokens", "hidden penalty"}
-    expected = FindingState.FINE if has_chat and words == WORDS else FindingState.UNKNOWN
+    expected = FINE if has_chat and words == WORDS else UNKNOWN
     assert {by_name[name].state for name in needs_words} == {expected}
-    if expected is FindingState.UNKNOWN:
+    if expected is UNKNOWN:
         assert all("ends its answer" in by_name[name].says for name in needs_words)
 
 
@@ -197,7 +199,7 @@ def test_an_endpoint_that_refuses_a_field_says_so() -> None:
 
     by_name = asyncio.run(findings_of(answer))
     for name in ("stop", "max_tokens"):
-        assert by_name[name].state is FindingState.DEVIATES
+        assert by_name[name].state is DEVIATES
         assert "refused (HTTP 400)" in by_name[name].says
 
 
@@ -205,12 +207,12 @@ def test_an_endpoint_that_refuses_a_field_says_so() -> None:
 @pytest.mark.parametrize(
     ("chat", "plain", "template", "begins"),
     [
-        ([1, 5, 6, 7], 2, FindingState.FINE, FindingState.FINE),
-        ([1, 1, 5, 6], 4, FindingState.DEVIATES, FindingState.DEVIATES),
+        ([1, 5, 6, 7], 2, FINE, FINE),
+        ([1, 1, 5, 6], 4, DEVIATES, DEVIATES),
     ],
 )
 def test_the_template_and_the_first_token(
-    chat: list[int], plain: int, template: FindingState, begins: FindingState, llama_cpp: bool
+    chat: list[int], plain: int, template: str, begins: str, llama_cpp: bool
 ) -> None:
     by_name = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
     assert (by_name["chat template"].state, by_name["double BOS"].state) == (template, begins)
@@ -225,15 +227,15 @@ def obedient(body: dict[str, Any]) -> web.Response:
 @pytest.mark.parametrize(
     ("written", "finish", "state", "says"),
     [
-        (4, "length", FindingState.FINE, "and given as the finish reason"),
-        (4, "stop", FindingState.DEVIATES, "is obeyed, but the finish reason is 'stop'"),
-        (4, None, FindingState.DEVIATES, "is obeyed, but the finish reason is ''"),
-        (5, "length", FindingState.DEVIATES, "max_tokens 4 gave 5 tokens"),
-        (None, "length", FindingState.FINE, "and given as the finish reason"),
+        (4, "length", FINE, "and given as the finish reason"),
+        (4, "stop", DEVIATES, "is obeyed, but the finish reason is 'stop'"),
+        (4, None, DEVIATES, "is obeyed, but the finish reason is ''"),
+        (5, "length", DEVIATES, "max_tokens 4 gave 5 tokens"),
+        (None, "length", FINE, "and given as the finish reason"),
     ],
 )
 def test_the_finish_reason_of_a_limit(
-    written: int | None, finish: str | None, state: FindingState, says: str
+    written: int | None, finish: str | None, state: str, says: str
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
         body = json.loads(await request.read())

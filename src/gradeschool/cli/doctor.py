@@ -72,6 +72,6 @@ def _print(probe: Probe, findings: Sequence[ServerFinding]) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
     for finding in findings:
-        state = Text(finding.state.value, styles[finding.state])
+        state = Text(finding.state, styles[finding.state])
         table.add_row(finding.name, state, Text(printable(finding.says)))
     console.print(table)
