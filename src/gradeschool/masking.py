@@ -59,10 +59,10 @@ def _encodings(secret: str) -> list[str]:
     from urllib.parse import quote
 
     octets = secret.encode("utf-8", "replace")
-    forms = [secret, octets.decode("latin-1"), html.escape(secret), quote(secret, safe="")]
-    forms += [quote(secret), html.escape(secret).replace("&#x27;", "&#39;")]
-    forms += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
-    forms += [form.replace("/", "\\/") for form in forms[-2:]]
+    forms = [secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")]
+    forms += [html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;")]
+    forms += [json.dumps(secret, ensure_ascii=False)[1:-1], octets.decode("latin-1")]
+    forms += [form.replace("/", "\\/") for form in forms[:2]]
     if len(secret) < SHORTEST:
         return [*forms, base64.b64encode(octets).decode().rstrip("=")]
     for offset in range(3):
@@ -182,8 +182,7 @@ class _MaskedStream:
 
     def writelines(self, lines: list[str]) -> None:
         """Write texts, masked."""
-        for line in lines:
-            self.write(line)
+        self.write("".join(lines))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -60,7 +60,7 @@ def test_the_built_in_model_has_its_own_protocol_and_calculator() -> None:
     ("settings", "message"),
     [
         ({"max_cost": 5.0}, "--max-cost 5.0 needs the price of tokens; give --price"),
-        ({"batch": True, "choices": 2}, "--batch cannot be combined with --choices or --max-cost"),
+        ({"batch": True, "choices": 2}, "--batch cannot be combined with --choices"),
         ({"batch": True}, "has no batches; leave --batch out"),
         ({"samples": 2, "temperature": 0.0}, "temperature"),
         ({"calculator": True}, "cannot be used with the chat zero-shot/chat"),

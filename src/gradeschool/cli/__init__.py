@@ -55,20 +55,14 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb."""
-        if cmd_name not in VERBS:
+        """Import a verb; raises UnknownNameError, which names the closest ones."""
+        if cmd_name.startswith("-"):  # click says that it is no option
             return None
+        if cmd_name not in VERBS:
+            raise UnknownNameError("command", cmd_name, VERBS)
         command = import_module(f"gradeschool.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the verb; raises UnknownNameError, which names the closest ones."""
-        if args[0] not in VERBS and not args[0].startswith("-"):
-            raise UnknownNameError("command", args[0], VERBS)
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; exit with 0 if the reader of our output closes it, as `head` does."""

@@ -125,7 +125,7 @@ class Endpoint(Model):
         options: Mapping[str, Any] = NO_OPTIONS,
         calculator: bool = False,
     ) -> None:
-        host = address_parts(base).hostname
+        parts = address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(
                 "the API key contains characters that no HTTP header allows; set it again"
@@ -133,13 +133,17 @@ class Endpoint(Model):
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.calculator = calculator
         self._key = key
+        # Whether the key goes to another machine unencrypted.
+        self.shows_its_key = bool(
+            key and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
+        )
         self._headers = dict(options.get("headers", ()))
-        for secret in (key, *self._headers.values()):
+        for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
         thinking = thinking_fields(base, options.get("thinking"), options.get("reasoning_effort"))
         self._extra = {**thinking, **options.get("extra_body", {})}
         self._session: aiohttp.ClientSession | None = None
-        self._neutral = {} if host in NEUTRAL_HOSTS else dict(NEUTRAL)
+        self._neutral = {} if parts.hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
         # Fields that the server has refused.
         self._refused: frozenset[str] = frozenset()
         # Ids of replies, the connections that have had a reply, and whether these are reused.
@@ -153,12 +157,6 @@ class Endpoint(Model):
         added = f" with {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
         self.name = f"{name}+calculator" if self.calculator and name else name
         self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
-
-    @property
-    def shows_its_key(self) -> bool:
-        """Whether the key goes to another machine unencrypted."""
-        parts = urlsplit(self.base)
-        return bool(self._key) and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
 
     async def __aenter__(self) -> Self:
         """Open the connections; look up the model's name if none is set."""
@@ -302,10 +300,10 @@ class Endpoint(Model):
         replies = replies_in(answer, sent)
         if len(answer["choices"]) < len(sent.keys):
             self._refused |= {"n"}
-        words = tuple([f"{name} refused" for name in sorted(refused.difference(NO_SETTING))])
-        if not words:
-            return replies
-        return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
+        if settings := sorted(refused.difference(NO_SETTING)):
+            words = [f"{name} refused" for name in settings]
+            replies = [replace(each, deviations=(*each.deviations, *words)) for each in replies]
+        return replies
 
     async def call(
         self, method: str, path: str, data: bytes | aiohttp.FormData | None
@@ -483,7 +481,6 @@ def address_parts(address: str, name: str = "the address") -> SplitResult:
 
     The message never shows a possible password or key.
     """
-    text = shown_address(address)
     try:
         parts = urlsplit(address)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -491,13 +488,14 @@ def address_parts(address: str, name: str = "the address") -> SplitResult:
         usable = False
     if not usable:
         raise InputError(
-            f"{name} {text!r} is not a usable http:// or https:// URL; give one such as "
-            "http://HOST:PORT/v1"
+            f"{name} {shown_address(address)!r} is not a usable http:// or https:// URL; give one "
+            "such as http://HOST:PORT/v1"
         )
     if "@" in address or parts.query or parts.fragment:
         raise InputError(
-            f"{name} {text!r} contains a user name, password, query or fragment; put the key into "
-            "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
+            f"{name} {shown_address(address)!r} contains a user name, password, query or fragment; "
+            "put the key into the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for "
+            "openai/NAME)"
         )
     return parts
 

@@ -122,12 +122,13 @@ class Job:
                     f"--extra-body {self.extra_body[:80]!r} is not a JSON object of fields beside "
                     f"{', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
                 )
-        arguments = _pairs("--engine-args", self.engine_args)
+        arguments = _pairs("--engine-args", self.engine_args) if self.engine_args else {}
+        headers = _pairs("--header", self.headers) if self.headers else None
         given = {
             "thinking": self.thinking,
             "reasoning_effort": self.reasoning_effort,
             "extra_body": body or None,
-            "headers": _pairs("--header", self.headers) or None,
+            "headers": headers,
             "engine_args": {name: _parsed(value) for name, value in arguments.items()} or None,
         }
         return {name: value for name, value in given.items() if value is not None}
@@ -193,7 +194,9 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         name = f"{name}#{job.columns}"
     settings = (job.timeout, job.calculates, job.options)
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        _price(job, model or choose_model(job.model, (), name, *settings))
+        early = model or choose_model(job.model, (), name, *settings)
+        if job.price:
+            _price(job.price, early)
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
@@ -213,8 +216,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     if isinstance(judge, LocalModel):
         judge.check_chat("gradeschool/judge")
     is_table = judge is not None and (job.price or "").endswith(".json")
-    judge_price = _price(job, judge) if judge is not None and is_table else None
-    price = _price(job, answering)
+    judge_price = _price(job.price, judge) if job.price and judge and is_table else None
+    price = _price(job.price, answering) if job.price else None
     return PreparedJob(job, plan, answering, folder, price, judge, judge_price)
 
 
@@ -264,12 +267,10 @@ def _chosen_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     return tuple(problems[place] for place in places)
 
 
-def _price(job: Job, model: Model) -> Price | None:
-    if not job.price:
-        return None
+def _price(text: str, model: Model) -> Price:
     from gradeschool.runs.cost import parse_price
 
-    return parse_price(job.price, model.name.removesuffix("+calculator"))
+    return parse_price(text, model.name.removesuffix("+calculator"))
 
 
 def _check(job: Job, protocol: Protocol) -> None:
