@@ -9,6 +9,7 @@ the order of the page. What stands before a block says what is special about it:
     <!-- exit status: 2 -->     the last command ends so, and what it says on stderr is shown too
     <!-- needs: gsm8k -->       it reads GSM8K; without the data the page is skipped
     <!-- needs: xllamacpp -->   it needs this package; without it the page is skipped
+    <!-- tested with: -n 3 -->  run with this in place of its other -n, to save time
 
 `python -m tests.test_docs` writes the present output of commands into the pages.
 """
@@ -46,7 +47,7 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 RUN = ("console", "pycon", "sh", "python")
-MARKS = ("not run", "runs in", "exit status", "needs", "None")
+MARKS = ("not run", "runs in", "exit status", "needs", "tested with", "None")
 SIZE = re.compile(r"\b\d+(?= kB)")  # of a page, which grows with the styles that it holds
 SECONDS = 600
 HERE = "here"
@@ -141,7 +142,10 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(page: str, tmp_path:
         elif block.language == "pycon":
             check_python(block.code, page)
         elif block.language == "sh":
-            run(block.code, tmp_path, block.status)
+            code = block.code
+            if block.mark == "tested with":
+                code = re.sub(r"-n \d+", block.value, code)
+            run(code, tmp_path, block.status)
         else:
             (tmp_path / "example.py").write_text(block.code, "utf-8")
             run("python example.py", tmp_path, block.status)
