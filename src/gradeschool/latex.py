@@ -3,6 +3,7 @@ r"""Cleaning the LaTeX of answers as several harnesses do, in linear time where 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from gradeschool.answers.search import TextMatch, math_box
 
@@ -10,6 +11,13 @@ from gradeschool.answers.search import TextMatch, math_box
 # once, from its start.
 ZERO_DECIMALS = re.compile(r"(?<!\d)(\d++)\.0++(\D)")
 ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
+
+
+def replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a text with each pair's first string replaced by its second, one after the other."""
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
 
 
 def without_zero_decimals(text: str) -> str:
@@ -103,8 +111,7 @@ def hendrycks_form(text: str, *, strict: bool = False, percents: tuple[str, ...]
     strict: as for `slash_as_fraction`. percents: what is removed as a percent sign. Raises what the
     published code raises: AssertionError on two units, IndexError on a command without argument.
     """
-    for old, new in HENDRYCKS:
-        text = text.replace(old, new)
+    text = replaced(text, HENDRYCKS)
     if UNIT in text:
         if text.count(UNIT) > 1:
             raise AssertionError(f"several {UNIT!r}")

@@ -22,8 +22,8 @@ NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 SHOWN = 12  # differences that a failing test prints
 # One completion in so many is compared: 1 at night. Of scorers that call a library, one in ten of
 # these, for some harnesses fork a process for each.
-EVERY = int(os.environ.get("GRADESCHOOL_EVERY") or 12)
-LIBRARY_EVERY = 10 * EVERY
+EVERY = int(os.environ.get("GRADESCHOOL_EVERY") or 40)
+LIBRARY_EVERY = 10 * min(EVERY, 16)
 LONGEST = 1000  # characters of a reading that a library's scorer hands back
 
 
@@ -69,7 +69,7 @@ LOCAL_EVERY = 40  # recorded completions for each that is made local
 
 def localised(cases: Sequence[Case], phrase: str) -> list[Case]:
     """Put a phrase of another language where completions write "####" or "answer"."""
-    every = LOCAL_EVERY * (4 if EVERY > 1 else 1)
+    every = LOCAL_EVERY * (16 if EVERY > 1 else 1)
     return [
         case._replace(completion=ENGLISH.sub(phrase, case.completion)) for case in cases[::every]
     ]

@@ -80,8 +80,8 @@ def test_adversarial_completions(peer: Asked, data: Path) -> None:
 
 def test_invented_completions(peer: Asked, invented: list[Case]) -> None:
     own, library = split(SCORERS[peer.name])
-    every = 4 if EVERY > 1 else 1
-    slow = 4 * every if peer.name == "evalscope" or EVERY > 1 else 1  # two processes for each
+    every = 12 if EVERY > 1 else 1
+    slow = 4 * every if peer.name == "evalscope" else every  # two processes for each
     lines = []
     for names, cases in ((own, invented[::every]), (library, invented[::slow])):
         any_gold = [name for name in names if name.startswith(OTHER_GOLDS)]
@@ -173,11 +173,14 @@ def test_the_filters_of_platinum_are_those_of_gsm8k(
     }
     voted = "-cot-self-consistency/score-first"
     filters[f"gsm8k-platinum{voted}"] = f"lm-eval/gsm8k{voted}"
-    cases = [*all_recorded(data)[:: 20 * (3 if EVERY > 1 else 1)], *invented[::8]]
+    cases = [
+        *all_recorded(data)[:: 20 * (10 if EVERY > 1 else 1)],
+        *invented[:: 80 if EVERY > 1 else 8],
+    ]
     assert_none(differences(peers("lm_eval"), cases, filters, "completions as of platinum"))
 
 
-ELECTIONS = 600 if EVERY == 1 else 100
+ELECTIONS = 600 if EVERY == 1 else 60
 
 
 def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], Problem]]:

@@ -1,18 +1,13 @@
-r"""DeepSeek-Math's normal form of an answer, and the number that its LaTeX states.
-
-The normal form of an answer in DeepSeek-Math's evaluation (`strip_string`).
+r"""DeepSeek-Math's normal form of an answer (`strip_string`), and the number that its LaTeX states.
 
 https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
 The lists of strings are upstream's. Its patterns `\\text{.*?}$`, `(\d+)\.0+$` and `(\\|,|\.)+$` are
 quadratic where they do not match; the code here finds the same in linear time.
 
-The number that a LaTeX text states: sums, products, powers, fractions and roots.
-
-Upstream calls sympy: `parse_latex`, if that fails `parse_expr`, then `simplify` or a comparison
-within 1e-3. Functions, unknowns that cancel and other Python arithmetic are not numbers here
-(SOURCE.md, "Where sympy is needed").
-
-The LaTeX parser follows sympy's grammar as far as a number can result.
+A number is what sums, products, powers, fractions and roots state. Upstream calls sympy:
+`parse_latex`, if that fails `parse_expr`, then `simplify` or a comparison within 1e-3. Functions,
+unknowns that cancel and other Python arithmetic are not numbers here (SOURCE.md, "Where sympy is
+needed"). The parser follows sympy's grammar as far as a number can result.
 
 https://github.com/sympy/sympy/blob/sympy-1.12/sympy/parsing/latex/LaTeX.g4
 Letters are unknowns: "18dollars" is 18 times seven of them. ":" divides, "6x3" is 18, and the text
@@ -28,6 +23,7 @@ from collections.abc import Callable
 
 from gradeschool.latex import (
     braced_fractions,
+    replaced,
     slash_as_fraction,
     unwrapped,
     without_unit,
@@ -94,15 +90,10 @@ def stripped(answer: str) -> str:
     answer = answer.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     if answer.startswith(TEXT) and answer.endswith("}"):
         answer = answer[len(TEXT) : -1]
-    for old, new in BEFORE_UNITS:
-        answer = answer.replace(old, new)
-    answer = _without_units(answer)
-    for old, new in AFTER_UNITS:
-        answer = answer.replace(old, new)
+    answer = replaced(_without_units(replaced(answer, BEFORE_UNITS)), AFTER_UNITS)
     if "\\infty" not in answer:
         answer = answer.replace("inf", "\\infty")
-    for old, new in (("+\\inity", "\\infty"), ("\\mathbf", ""), ("\\mathrm", "")):
-        answer = answer.replace(old, new)
+    answer = replaced(answer, (("+\\inity", "\\infty"), ("\\mathbf", ""), ("\\mathrm", "")))
     answer = unwrapped(answer, "\\mbox{", instead="")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")

@@ -1,19 +1,12 @@
-"""Finds the answer in a text and cleans its LaTeX as lighteval does. Runs in a child process.
+"""Finds the answer in a text and cleans its LaTeX as lighteval does; runs in a child process.
 
-Cleaning: the normalisation of latex2sympy2_extended 1.0.6, built on that of 1.11.
-
-latex2sympy2_extended 1.0.6, math_normalization.py, lines 262-330 (boxes), 456-509. Steps in which
-1.11 differs are implemented here, in the order of 1.0.6; the others are 1.11's.
-
-The patterns by which lighteval finds an answer, for English, with their priorities.
+Patterns are tried by priority, smaller ones first, the rightmost match first; some are quadratic.
 
 https://github.com/huggingface/lighteval, PyPI 0.13.0,
-src/lighteval/metrics/utils/extractive_match_utils.py, lines 93-158 (numbers and expressions) and
-161-277 (LaTeX). Smaller priorities are tried first. Runs in a child process: some are quadratic.
-
-Finding the answer of a text as lighteval does: patterns by priority, the rightmost match first.
-
-src/lighteval/metrics/utils/extractive_match_utils.py, lines 379-640. Runs in a child process.
+src/lighteval/metrics/utils/extractive_match_utils.py, lines 93-158 (numbers and expressions),
+161-277 (LaTeX), 379-640 (the search); for English. Cleaning: latex2sympy2_extended 1.0.6,
+math_normalization.py, lines 262-330 (boxes), 456-509. Steps in which 1.11 differs are implemented
+here, in the order of 1.0.6; the others are 1.11's.
 """
 
 from __future__ import annotations

@@ -13,7 +13,13 @@ from typing import Any
 from sympy import simplify
 from sympy.parsing.latex import _parse_latex_antlr as latex_parser
 
-from gradeschool.latex import MINERVA_REMOVED, MINERVA_REWRITTEN, MINERVA_SUBSTITUTIONS, spaced_box
+from gradeschool.latex import (
+    MINERVA_REMOVED,
+    MINERVA_REWRITTEN,
+    MINERVA_SUBSTITUTIONS,
+    replaced,
+    spaced_box,
+)
 from gradeschool.worker import Raised, attempt
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
@@ -53,8 +59,7 @@ def normal_form(answer: str) -> str:
     answer = answer.split("=")[-1]
     for word in WHOLE_WORDS:
         answer = word.sub("", answer)
-    for before, after in MINERVA_SUBSTITUTIONS:
-        answer = answer.replace(before, after)
+    answer = replaced(answer, MINERVA_SUBSTITUTIONS)
     for expression in MINERVA_REMOVED:
         if expression.isalpha():  # not within a command: the "ft" of "\left" stays
             parts = COMMAND.split(answer)

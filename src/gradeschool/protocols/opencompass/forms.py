@@ -1,52 +1,25 @@
 r"""The forms in which OpenCompass's MATH evaluator compares answers: Hendrycks', Minerva's.
 
-The Hendrycks form of an answer, second version, as OpenCompass's MATH evaluator makes it.
-
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
-(_strip_string_v2). The lists of strings are upstream's. Its patterns `\\text{.*?}$`,
-`(\d+)\.0+([^\d])` and `(\d+)\.0+$` are quadratic where they do not match; the code here finds the
-same in linear time.
-
-The Minerva form of an answer, as OpenCompass's MATH evaluator makes it.
-
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
-(normalize_final_answer). The lists of strings are upstream's.
+(_strip_string_v2, normalize_final_answer). The lists of strings are upstream's. Its patterns
+`\\text{.*?}$`, `(\d+)\.0+([^\d])` and `(\d+)\.0+$` are quadratic where they do not match; the code
+here finds the same in linear time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from gradeschool.latex import (
     MINERVA_REMOVED,
     MINERVA_SUBSTITUTIONS,
     braced_fractions,
+    replaced,
     slash_as_fraction,
     unwrapped,
     without_unit,
     without_zero_decimals,
 )
-
-
-class Replacements:
-    """String replacements in sequence; a pair whose characters are absent costs nothing.
-
-    A backslash may be written only for one, or after all pairs that look for one.
-    """
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self.steps = [(old, new, frozenset(old)) for old, new in pairs]
-        self.steps_of_words = [step for step in self.steps if "\\" not in step[0]]
-
-    def __call__(self, text: str) -> str:
-        """Return the text with every pair's first string replaced by its second."""
-        present = set(text)
-        for old, new, needed in self.steps if "\\" in present else self.steps_of_words:
-            if needed <= present and old in text:
-                text = text.replace(old, new)
-                present.update(new)
-        return text
 
 
 def last_between(text: str, opening: str, closing: str) -> str:
@@ -61,35 +34,31 @@ def last_between(text: str, opening: str, closing: str) -> str:
     return between
 
 
-BEFORE_UNIT = Replacements(
-    (
-        ("\\!", ""),
-        ("\\ ", ""),
-        ("\\\\", "\\"),
-        ("\\\\", "\\"),
-        ("tfrac", "frac"),
-        ("dfrac", "frac"),
-        ("\\left", ""),
-        ("\\right", ""),
-    )
+BEFORE_UNIT = (
+    ("\\!", ""),
+    ("\\ ", ""),
+    ("\\\\", "\\"),
+    ("\\\\", "\\"),
+    ("tfrac", "frac"),
+    ("dfrac", "frac"),
+    ("\\left", ""),
+    ("\\right", ""),
 )
-AFTER_UNIT = Replacements(
-    (
-        ("^{\\circ}", ""),
-        ("^\\circ", ""),
-        ("\\$", ""),
-        ("$", ""),
-        ("\\text", ""),
-        ("x\\in", ""),
-        ("\\%", ""),
-        ("%", ""),
-        (" .", " 0."),
-        ("{.", "{0."),
-        ("\\cdot", ""),
-        ("infinity", "\\infty"),
-    )
+AFTER_UNIT = (
+    ("^{\\circ}", ""),
+    ("^\\circ", ""),
+    ("\\$", ""),
+    ("$", ""),
+    ("\\text", ""),
+    ("x\\in", ""),
+    ("\\%", ""),
+    ("%", ""),
+    (" .", " 0."),
+    ("{.", "{0."),
+    ("\\cdot", ""),
+    ("infinity", "\\infty"),
 )
-LAST = Replacements((("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
+LAST = (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", ""))
 BARE_ROOT_WORD = re.compile(r"\\sqrt(\w+)")
 
 
@@ -99,10 +68,10 @@ def hendrycks(answer: str) -> str:
     Raises ValueError on an `a/b` that is not a fraction of integers, as upstream does.
     """
     answer = answer.strip().replace("\n", "").rstrip(".")
-    answer = AFTER_UNIT(without_unit(BEFORE_UNIT(answer)))
+    answer = replaced(without_unit(replaced(answer, BEFORE_UNIT)), AFTER_UNIT)
     if "\\infty" not in answer:
         answer = answer.replace("inf", "\\infty")
-    answer = unwrapped(LAST(answer), "\\mbox{", instead="")
+    answer = unwrapped(replaced(answer, LAST), "\\mbox{", instead="")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")
     answer = without_zero_decimals(answer)
@@ -122,14 +91,16 @@ FINAL_ANSWER = "finalansweris"
 ANSWER_IS = re.compile(r"answer?is:?")
 BARE_FRACTION = re.compile(r"(frac)([^{])(.)")
 BARE_ROOT = re.compile(r"(sqrt)([^{])")
-WITHOUT_PHRASES = Replacements(
-    (*MINERVA_SUBSTITUTIONS, ("\\le", "<"), *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")))
+PHRASES = (
+    *MINERVA_SUBSTITUTIONS,
+    ("\\le", "<"),
+    *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")),
 )
 
 
 def minerva(answer: str) -> str:
     """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
-    answer = WITHOUT_PHRASES(answer)
+    answer = replaced(answer, PHRASES)
     if "{" in answer:
         for opening, closing in WRAPPERS:
             answer = unwrapped(answer, opening, closing)

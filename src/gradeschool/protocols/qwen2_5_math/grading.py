@@ -17,7 +17,13 @@ from functools import cache
 from math import isclose
 
 from gradeschool.answers.search import closing_brace, last_match
-from gradeschool.latex import braced_fractions, slash_as_fraction, unwrapped, without_unit
+from gradeschool.latex import (
+    braced_fractions,
+    replaced,
+    slash_as_fraction,
+    unwrapped,
+    without_unit,
+)
 from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import Scorer, ScorerFailure
@@ -145,14 +151,14 @@ def strip_string(string: str) -> str:
     text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     text = unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
     text = text.replace("\\end{array}", "\\end{pmatrix}")
-    text = _without_units(without_unit(_replaced(text, BEFORE_UNITS)))
-    text = word_number(_replaced(text, SIGNS))
+    text = _without_units(without_unit(replaced(text, BEFORE_UNITS)))
+    text = word_number(replaced(text, SIGNS))
     text = unwrapped(text, "\\text{")
-    text = _replaced(text, AFTER_UNITS)
+    text = replaced(text, AFTER_UNITS)
     text = text.replace("infinity", "\\infty")
     if "\\infty" not in text:
         text = text.replace("inf", "\\infty")
-    text = _replaced(text, (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
+    text = replaced(text, (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
     text = unwrapped(text, "\\mbox{", instead="")
     if "j" in text and "i" not in text:
         text = text.replace("j", "i")
@@ -166,12 +172,6 @@ def strip_string(string: str) -> str:
         text = sides[1]
     text = SQUARE_ROOT.sub(r"\\sqrt{\1}", text).replace(" ", "")
     return slash_as_fraction(braced_fractions(text), roots=True)
-
-
-def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
-    for old, new in pairs:
-        text = text.replace(old, new)
-    return text
 
 
 def _without_units(text: str) -> str:

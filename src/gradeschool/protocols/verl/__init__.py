@@ -22,6 +22,7 @@ from gradeschool.latex import (
     MINERVA_REWRITTEN,
     MINERVA_SUBSTITUTIONS,
     hendrycks_form,
+    replaced,
     spaced_box,
 )
 from gradeschool.prompts import Template
@@ -134,8 +135,7 @@ class BoxContent(str):
 def minerva_form(text: str) -> str:
     """Return an answer in DAPO's version of Minerva's normal form; "ft" stays."""
     text = text.split("=")[-1]
-    for before, after in MINERVA_SUBSTITUTIONS:
-        text = text.replace(before, after)
+    text = replaced(text, MINERVA_SUBSTITUTIONS)
     for expression in MINERVA_REMOVED:
         text = text if expression == "ft" else text.replace(expression, "")
     for pattern, replacement in MINERVA_REWRITTEN:
