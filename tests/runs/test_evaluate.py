@@ -234,13 +234,14 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
         (["-m", "recorded/sample#handwritten/cot", "-k", "4"], "would all be the same"),
     ],
 )
-def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_clear_line(
+    arguments: list[str], message: str, gradeschool: Command
+) -> None:
     dataset = ["-d", "sample"] if "-d" not in arguments else []
-    result = run(*arguments, *dataset, "-o", str(tmp_path / "run"), cwd=tmp_path)
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
-    assert "0/0" not in result.stderr
+    result = gradeschool("eval", *arguments, *dataset, "-o", "run")
+    assert result.status == 2
+    assert message in result.err
+    assert "Traceback" not in result.err
 
 
 def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
