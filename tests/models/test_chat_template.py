@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models import chat_template
-from gradeschool.models.chat_template import check_template, template_in
+from gradeschool.models.chat_template import check_template, check_thinking, template_in
+from gradeschool.models.local import tokens_of
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fixtures import SERVER_NEEDS, skip_without
 
 gguf = pytest.importorskip("gguf")
 
@@ -64,3 +72,67 @@ def test_a_hostile_template_is_refused(
 def test_a_damaged_header_is_left_to_llama_cpp(body: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(body)
     assert template_in(tmp_path / "x.gguf") is None
+
+
+SWITCHED = CHATML + "{% if not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
+
+
+@pytest.mark.parametrize("template", [SWITCHED, "{% if thinking %}x{% endif %}"])
+def test_a_template_with_a_switch_takes_the_option(template: str) -> None:
+    check_thinking(template, "m")
+
+
+@pytest.mark.parametrize("template", [None, "", CHATML, CHATML + "<thinking>", "a rethinking"])
+def test_a_template_without_a_switch_for_thinking_is_refused(template: str | None) -> None:
+    with pytest.raises(InputError, match=r"'m' has no switch for thinking .*; leave"):
+        check_thinking(template, "m")
+
+
+class Tokenizer:
+    """A tokenizer that notes what its template is told."""
+
+    chat_template = SWITCHED
+    told: dict[str, object]
+
+    def apply_chat_template(self, turns: object, **told: object) -> str:
+        """Note the arguments."""
+        self.told = told
+        return "text"
+
+    def __call__(self, text: str, **_: object) -> dict[str, list[int]]:
+        """Return one token."""
+        return {"input_ids": [7]}
+
+
+@pytest.mark.parametrize("thinking", [True, False, None])
+def test_the_template_of_a_local_model_is_told(thinking: bool | None) -> None:
+    tokenizer = Tokenizer()
+    prompt = Prompt(messages=(Message("user", "?"),))
+    assert tokens_of(tokenizer, prompt, thinking) == [7]
+    given = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
+    assert tokenizer.told == {"tokenize": False, "add_generation_prompt": True, **given}
+
+
+def test_llama_cpp_renders_with_the_switch(
+    shipped_gguf: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    """For real: the tokens of the prompt differ, and so does the key of the answer."""
+    skip_without(SERVER_NEEDS, "a model run by llama.cpp")
+    file, text = tmp_path / "switch.gguf", tmp_path / "template.jinja"
+    text.write_text(SWITCHED)
+    command = [sys.executable, "-m", "gguf.scripts.gguf_new_metadata", "--force",
+               "--chat-template-file", text, shipped_gguf, file]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    rows = {}
+    for thinking in ("on", "off"):
+        run = tmp_path / thinking
+        words = ("-m", f"llama.cpp/{file}", "-p", "zero-shot/chat", "-d", "sample", "-n", 1)
+        limits = ("--max-tokens", 1, "--thinking", thinking, "--quiet", "-o", run)
+        ended = gradeschool("eval", *words, *limits)
+        assert ended.status == 0, ended.err
+        rows[thinking] = json.loads((run / "completions.jsonl").read_text())
+    assert rows["off"]["prompt_tokens"] > rows["on"]["prompt_tokens"]
+    assert rows["off"]["key"] != rows["on"]["key"]
+    words = ("-p", "zero-shot/chat", "-d", "sample", "-o", tmp_path / "no", "--thinking", "on")
+    refused = gradeschool("eval", "-m", f"llama.cpp/{shipped_gguf}", *words)
+    assert (refused.status, "has no switch for thinking" in refused.err) == (2, True)

@@ -126,3 +126,22 @@ def test_endings_are_the_providers_own_words() -> None:
     assert ending(response)[0] == "no candidates"
     response.prompt_feedback = SimpleNamespace(block_reason="SAFETY")
     assert ending(response)[0] == "content_filter"
+
+
+@pytest.mark.parametrize(
+    ("given", "effort"),
+    [
+        ({"thinking": True}, "medium"),
+        ({"thinking": False}, "none"),
+        ({"reasoning_effort": "high", "thinking": True}, "high"),
+        ({}, None),
+    ],
+)
+@pytest.mark.parametrize("spec", ["anthropic/claude-x", "gemini/gemini-x"])
+def test_thinking_is_an_effort_of_these_providers(
+    spec: str, given: dict[str, Any], effort: str | None
+) -> None:
+    model = choose_model(spec, (), "sample", options=given)
+    assert isinstance(model, NativeModel)
+    assert options(model, request())[0].get("reasoning_effort") == effort
+    assert ("reasoning effort" in model.identity) == (effort is not None)

@@ -7,6 +7,7 @@ refused. Then it is rendered in a child process with limits on time and memory.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from gradeschool.errors import InputError
 LONGEST = 2**17  # characters
 DEEPEST = 5  # loops in loops
 SECONDS, MEGABYTES = 10, 512
+SWITCH = re.compile(r"\b(?:enable_)?thinking\b(?!\s*[>|\]])")  # no tag <thinking>
 # Renders the template from stdin; the messages are those of llama.cpp's checks and of a run.
 RENDER = """
 import resource, sys
@@ -92,6 +94,18 @@ def check_template(file: Path) -> None:
         last = (ended.stderr.strip().splitlines() or [limits])[-1]
         over = "MemoryError" in last or ended.returncode < 0
         raise _refused(file, limits if over else last[:200])
+
+
+def check_thinking(template: str | None, model: str) -> None:
+    """Raise InputError if a chat template does not ask whether the model may think.
+
+    Templates ignore arguments that they do not know, so that the option would change nothing.
+    """
+    if SWITCH.search(template or "") is None:
+        raise InputError(
+            f"the chat template of {model!r} has no switch for thinking (enable_thinking); leave "
+            "--thinking out"
+        )
 
 
 def _refused(file: Path, reason: str) -> InputError:

@@ -54,9 +54,10 @@ THINKING = ("thinking", "reasoning_effort")
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "": (*THINKING, "extra_body", "headers"),
     **dict.fromkeys(("llama.cpp", "tiny"), (*THINKING, "extra_body", "engine_args")),
-    "vllm": ("engine_args",),
+    "vllm": ("engine_args", "thinking"),
+    "transformers": ("thinking",),
     **dict.fromkeys(NATIVE, THINKING),
-    **dict.fromkeys(("transformers", "recorded"), ()),
+    "recorded": (),
 }
 # Paths under /v1 that are not names of models.
 REQUEST_PATHS = ("chat/completions", "completions", "models")
@@ -101,11 +102,11 @@ def choose_model(
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 
-        return TransformersModel(name, calculator)
+        return TransformersModel(name, calculator, options.get("thinking"))
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 
-        return VllmModel(name, calculator, options.get("engine_args"))
+        return VllmModel(name, calculator, options.get("engine_args"), options.get("thinking"))
     if provider in NATIVE and name:
         from gradeschool.models.native import NativeModel
 

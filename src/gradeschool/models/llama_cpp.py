@@ -10,7 +10,7 @@ from typing import Any, Self
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.machine import cores
 from gradeschool.models.base import versions_of
-from gradeschool.models.chat_template import check_template
+from gradeschool.models.chat_template import check_template, check_thinking, template_in
 from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
 from gradeschool.models.gguf_file import TINY_FILE, gguf_digest
 
@@ -57,6 +57,8 @@ class LlamaCppModel(Endpoint):
         self._describe(
             name, f"llama.cpp/{name} {gguf_digest(file)}"
         )  # the address is another each time
+        if options.get("thinking") is not None:
+            check_thinking(template_in(file), name)
         self._server: Any = None
 
     async def facts(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.machine import best_device
 from gradeschool.models.base import Collector, Engine, versions_of
+from gradeschool.models.chat_template import check_thinking
 
 # The length of a long chain of thought, for protocols without a limit.
 DEFAULT_TOKENS = 2048
@@ -32,8 +33,9 @@ class LocalModel(Collector):
 
     library, needs, extra: the library that runs it, the modules that it imports, and the extra that
     installs them. load: returns the engine of a folder; called at the first request. calculator:
-    the engine writes the results of annotations. Raises InputError if there is no such model,
-    MissingExtraError if the library is not installed.
+    the engine writes the results of annotations. thinking: the switch of the chat template, None to
+    leave it. Raises InputError if there is no such model or no such switch, MissingExtraError if
+    the library is not installed.
     """
 
     def __init__(
@@ -44,12 +46,16 @@ class LocalModel(Collector):
         extra: str,
         load: Callable[[Path], Engine],
         calculator: bool = False,
+        thinking: bool | None = None,
     ) -> None:
         require_packages(f"a model run here ({', '.join(needs)})", extra, *needs)
         self.library, self.folder = library, model_folder(spec)
         _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{library}/{self.name} {files_digest(self.folder)}"
+        if thinking is not None:
+            check_thinking(str(load_tokenizer(self.folder).chat_template or ""), self.name)
+            self.identity += f" with thinking {'on' if thinking else 'off'}"
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"
@@ -190,8 +196,10 @@ def untrained(kind: Any, config: Any) -> Any:
     return kind.from_config(config, trust_remote_code=False)
 
 
-def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
+def tokens_of(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> list[int]:
     """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
+
+    thinking: what the template is told, under both names in use.
 
     Raises ModelError for a chat if the model has no template.
     """
@@ -202,7 +210,10 @@ def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
             "no chat template", "the model has no chat template; use a completion protocol"
         )
     turns = [message._asdict() for message in prompt.messages]  # the template adds no prefix
-    text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    switch = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
+    text = tokenizer.apply_chat_template(
+        turns, tokenize=False, add_generation_prompt=True, **switch
+    )
     # The template already has the first token.
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
 

@@ -48,18 +48,24 @@ class TransformersModel(LocalModel):
     may differ with the other rows of a batch.
     """
 
-    def __init__(self, spec: str, calculator: bool = False) -> None:
-        load = partial(TransformersEngine.load, calculator)
-        super().__init__(spec, "transformers", ("torch", "transformers"), "local", load, calculator)
+    def __init__(self, spec: str, calculator: bool = False, thinking: bool | None = None) -> None:
+        load = partial(TransformersEngine.load, calculator, thinking=thinking)
+        needs = ("torch", "transformers")
+        super().__init__(spec, "transformers", needs, "local", load, calculator, thinking)
 
 
 class TransformersEngine:
     """A loaded model that writes batches of rows. rows: maximum number in a batch."""
 
     def __init__(
-        self, model: Any, tokenizer: Any, calculator: bool, rows: int | None = None
+        self,
+        model: Any,
+        tokenizer: Any,
+        calculator: bool,
+        rows: int | None = None,
+        thinking: bool | None = None,
     ) -> None:
-        self.model, self.tokenizer = model, tokenizer
+        self.model, self.tokenizer, self.thinking = model, tokenizer, thinking
         self.ends = frozenset(ends_of(model, tokenizer))
         self.context: int | None = getattr(model.config, "max_position_embeddings", None)
         self.calculator = None
@@ -73,9 +79,12 @@ class TransformersEngine:
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
 
     @classmethod
-    def load(cls, calculator: bool, folder: Path) -> TransformersEngine:
+    def load(
+        cls, calculator: bool, folder: Path, thinking: bool | None = None
+    ) -> TransformersEngine:
         """Load a folder's model, on a GPU if there is one."""
-        return cls(load_model(folder, best_device()), load_tokenizer(folder), calculator)
+        model = load_model(folder, best_device())
+        return cls(model, load_tokenizer(folder), calculator, thinking=thinking)
 
     def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results as they end; see `Engine`."""
@@ -116,7 +125,7 @@ class TransformersEngine:
     def _row(self, request: Request) -> SampleRow | ModelError:
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
-            prompt = tuple(tokens_of(self.tokenizer, request.prompt))
+            prompt = tuple(tokens_of(self.tokenizer, request.prompt, self.thinking))
         except ModelError as error:
             return error
         if not fits(len(prompt), limit, self.context):

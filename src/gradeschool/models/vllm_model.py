@@ -26,20 +26,29 @@ class VllmModel(LocalModel):
     """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
 
     def __init__(
-        self, spec: str, calculator: bool = False, arguments: Mapping[str, Any] | None = None
+        self,
+        spec: str,
+        calculator: bool = False,
+        arguments: Mapping[str, Any] | None = None,
+        thinking: bool | None = None,
     ) -> None:
         given = dict(arguments or {})
         if taken := given.keys() & SET_HERE:
             raise InputError(
                 f"--engine-args {', '.join(sorted(taken))} is set by eval; leave it out"
             )
-        starts = partial(load, calculator, arguments=given)
-        super().__init__(spec, "vllm", ("vllm",), "vllm", starts, calculator)
+        starts = partial(load, calculator, arguments=given, thinking=thinking)
+        super().__init__(spec, "vllm", ("vllm",), "vllm", starts, calculator, thinking)
         if given:
             self.identity += f" with {json.dumps(given, sort_keys=True)}"
 
 
-def load(calculator: bool, folder: Path, arguments: Mapping[str, Any] | None = None) -> VllmEngine:
+def load(
+    calculator: bool,
+    folder: Path,
+    arguments: Mapping[str, Any] | None = None,
+    thinking: bool | None = None,
+) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
     `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
@@ -58,15 +67,16 @@ def load(calculator: bool, folder: Path, arguments: Mapping[str, Any] | None = N
             trust_remote_code=False,
             logits_processors=processors,
             **usual,
-        )
+        ),
+        thinking,
     )
 
 
 class VllmEngine:
     """A loaded model. Each request has its own parameters, so all can be sent together."""
 
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
+    def __init__(self, engine: Any, thinking: bool | None = None) -> None:
+        self.engine, self.thinking = engine, thinking
         self.tokenizer = engine.get_tokenizer()
         self.positions = int(engine.llm_engine.model_config.max_model_len)
 
@@ -99,7 +109,7 @@ class VllmEngine:
         """Send a request to the engine; return its number of prompt tokens, or the error."""
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
-            ids = tokens_of(self.tokenizer, request.prompt)
+            ids = tokens_of(self.tokenizer, request.prompt, self.thinking)
         except ModelError as error:
             return error
         if not fits(len(ids), limit, self.positions):
