@@ -235,8 +235,7 @@ class Endpoint(Model):
             try:
                 (reply,) = await self._complete_once(part)
             except ModelError as error:
-                prompts, texts = (count or 0 for count in error.usage)
-                error.usage = _sum(spent, Usage(prompts, texts))
+                error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
                 raise
             spent = _sum(spent, reply.usage)
             text, ended = close_annotation(text + reply.text, len(text), reply.finish)

@@ -29,8 +29,8 @@ class Price(NamedTuple):
 
     def of(self, usage: Usage) -> float:
         """Return the dollars for these tokens; tokens without a count are free."""
-        prompt, completion = (count or 0 for count in usage)
-        return (prompt * self.prompt + completion * self.completion) / MILLION
+        prompt = (usage.prompt_tokens or 0) * self.prompt
+        return (prompt + (usage.completion_tokens or 0) * self.completion) / MILLION
 
 
 def parse_price(text: str, model: str) -> Price:
