@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.command import SCRIPT, run_script
+from gradeschool import evaluate
+from tests.support.command import SCRIPT
 
 SECONDS = 30
 
@@ -40,9 +41,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[View]:
     """A server over two runs of the shipped sample; it says nothing but "stopped" on stderr."""
     folder = tmp_path_factory.mktemp("view") / "runs"
     for style in ("chat", "cot"):
-        model = f"recorded/sample#handwritten/{style}"
-        ended = run_script("eval", "-m", model, "-d", "sample", "-o", folder / style, "--quiet")
-        assert ended.status == 0, ended.err
+        evaluate(f"recorded/sample#handwritten/{style}", dataset="sample", output=folder / style)
     server = subprocess.Popen(
         [SCRIPT, "view", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -95,9 +95,10 @@ class RunViewer:
                                  "the file")  # fmt: skip
 
     def index(self) -> str:
-        """Return the page with the leaderboard, which its script fills."""
+        """Return the page with the leaderboard, the most accurate run first."""
+        runs = sorted(self.state(), key=lambda row: (-row.get("accuracy", -1.0), row["name"]))
         title = f"All runs in {self.folder.resolve().name}/"
-        return render("board.html", title, "gradeschool view", live=True)
+        return render("board.html", title, "gradeschool view", live=True, runs=runs)
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for unknown or too many."""

@@ -510,64 +510,45 @@ if (byId("problems")) openStore().then(async (store) => {
   throw error;
 });
 
-// `gradeschool view`: the leaderboard, and the line on a report with the progress of its runs.
+// `gradeschool view`: the leaderboard follows its runs; the server has written its table.
 const BASE = `/${location.pathname.split("/")[1]}`;
 const percent = (share) => (100 * share).toFixed(2);
 const isGoing = (run) => run.answered + run.failed < run.planned;
+const runLink = (names) => `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
 
 class Board {
-  constructor() {
-    this.selected = new Set();
-    this.search = make("input", { type: "search", id: "runs-q", placeholder: "model, protocol, dataset", spellcheck: "false", on: ["input", () => this.show(this.runs)] });
-    const filters = make("form", { class: "filters", role: "search", autocomplete: "off", on: ["submit", (event) => event.preventDefault()] },
-      make("label", { class: "search" }, "Filter ", this.search));
-    this.table = make("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: "0" });
-    this.compare = make("p", { class: "note" });
-    byId("board").append(filters, this.table, this.compare);
+  constructor(table) {
+    this.rows = new Map([...table.querySelectorAll("tr[data-run]")].map((row) => [row.dataset.run, row]));
+    byId("runs-q").addEventListener("input", () => this.filter());
+    table.addEventListener("change", () => this.compare());
+    this.filter();
+    this.compare();
   }
 
+  filter() {
+    const words = byId("runs-q").value.trim().toLowerCase();
+    for (const row of this.rows.values()) row.hidden = !row.textContent.toLowerCase().includes(words);
+  }
+
+  compare() {
+    const names = [...this.rows].filter(([, row]) => row.querySelector("input:checked")).map(([name]) => name);
+    byId("compare").hidden = names.length < 2;
+    byId("compare").href = runLink(names);
+    byId("compare").textContent = `See the ${names.length} selected runs side by side`;
+  }
+
+  // Write new counts into the rows; for another run, or a first answer, the table is made again.
   show(runs) {
-    this.runs = runs;
-    const words = this.search.value.trim().toLowerCase();
-    const matches = runs.filter((run) => [run.name, run.model, run.protocol, run.dataset].join(" ").toLowerCase().includes(words));
-    matches.sort((a, b) => (b.accuracy ?? -1) - (a.accuracy ?? -1) || a.name.localeCompare(b.name));
-    const head = make("tr", {}, ...["", "Run", "%", "95 % interval", "Answered", "Protocol", "Dataset"].map((name, place) =>
-      make("th", { scope: "col", class: place > 1 && place < 5 ? "number" : undefined }, name || make("span", { class: "visually-hidden" }, "Select"))));
-    const focused = document.activeElement?.dataset.run;
-    this.table.replaceChildren(make("table", { class: "rows board" }, make("thead", {}, head), make("tbody", {}, ...matches.map((run) => this.row(run)))));
-    for (const box of this.table.querySelectorAll("input")) if (focused !== undefined && box.dataset.run === focused) box.focus();
-    this.showComparison();
+    const known = runs.every((run) => this.rows.has(run.name) && Boolean(run.answered) === Boolean(this.rows.get(run.name).querySelector("a")));
+    if (!known || runs.length !== this.rows.size) return location.reload();
+    for (const run of runs.filter((each) => each.answered)) {
+      const row = this.rows.get(run.name), [, accuracy, interval, answered] = row.querySelectorAll("td");
+      row.classList.toggle("going", isGoing(run));
+      accuracy.textContent = percent(run.accuracy);
+      interval.textContent = run.interval.map(percent).join(" – ");
+      answered.firstChild.textContent = `${figure(run.answered)} of ${figure(run.planned)}`;
+    }
   }
-
-  row(run) {
-    if (run.error) return make("tr", {}, make("td", {}), textBlock("th", { scope: "row" }, run.name), textBlock("td", { colspan: "5", class: "missing" }, run.error));
-    const box = make("input", { type: "checkbox", "data-run": run.name, "aria-label": `Select ${run.name}`, on: ["change", () => {
-      if (box.checked) this.selected.add(run.name);
-      else this.selected.delete(run.name);
-      this.showComparison();
-    }] });
-    box.checked = this.selected.has(run.name);
-    const name = run.answered ? textBlock("a", { href: runLink([run.name]) }, run.name) : textBlock("span", {}, run.name);
-    const number = (text) => make("td", { class: "number" }, text);
-    const failed = run.failed ? make("small", { class: "changed" }, `${figure(run.failed)} failed`) : "";
-    return make("tr", { class: isGoing(run) ? "going" : undefined }, make("td", {}, box),
-      make("th", { scope: "row" }, name, textBlock("small", { class: "model" }, run.model)),
-      number(run.accuracy === undefined ? "–" : percent(run.accuracy)),
-      number(run.interval ? run.interval.map(percent).join(" – ") : ""),
-      make("td", { class: "number" }, `${figure(run.answered)} of ${figure(run.planned)}`, failed),
-      make("td", {}, textBlock("span", {}, run.protocol), run.changes.length ? textBlock("small", { class: "changed" }, run.changes.join(", ")) : ""),
-      textBlock("td", {}, run.dataset));
-  }
-
-  showComparison() {
-    const names = [...this.selected].filter((name) => this.runs.some((run) => run.name === name));
-    this.compare.replaceChildren(names.length > 1
-      ? make("a", { href: runLink(names), id: "compare" }, `See the ${names.length} selected runs side by side`) : "");
-  }
-}
-
-function runLink(names) {
-  return `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
 }
 
 // A line at the top of a report: a link to all runs, and the progress of the shown runs.
@@ -591,13 +572,13 @@ class Line {
 }
 
 if ("live" in document.documentElement.dataset) (async () => {
-  const board = byId("board"), view = board ? new Board() : new Line(), status = byId("status");
+  const board = byId("board"), view = board ? new Board(board) : new Line(), status = byId("status");
   for (let last = ""; ; await new Promise((resolve) => setTimeout(resolve, EVERY))) {
     try {
       const text = await (await fetch(`${BASE}/state`)).text();
       if (text !== last) view.show(JSON.parse(text));
       last = text;
-      if (status) status.textContent = text === "[]" ? "There are no runs in this folder yet." : "";
+      if (status) status.textContent = "";
       if (board) document.documentElement.dataset.ready = "yes";
     } catch {
       if (status) status.textContent = "The server has stopped; start gradeschool view again.";
