@@ -107,6 +107,7 @@ def test_flags_of_the_file_are_compared(gradeschool: Command, tmp_path: Path) ->
         ("return completion.split()[-1]", (4, 1, 0), ""),
         ("return None", (0, 0, 0), ""),
         ("print('x' * 999); return 0.75", (5, 0, 0), ""),
+        ("import os; os.fork() or os._exit(0); return True", (5, 0, 0), ""),
         ("return float('nan')", (0, 0, 5), "own.py:f fails on 5 of 5 completions of 'answers'"),
         ("raise ValueError('boom')", (0, 0, 5), "own.py:f fails on 5 of 5 completions"),
         ("import os; os._exit(3)", (0, 0, 5), "own.py:f fails on 5 of 5 completions"),

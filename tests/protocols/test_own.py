@@ -43,6 +43,25 @@ def test_toml_python_and_changes_are_one_protocol(folder: Path) -> None:
     assert (step.name, step.digest()) == (changed.name, changed.digest())
 
 
+def test_options_of_eval_are_the_same_protocol(gradeschool: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('base = "gradeschool/few-shot-cot"\nshots = 3\n')
+    model = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-n", 2, "--quiet")
+    ways = {
+        "option": ("-p", "gradeschool/few-shot-cot", "--shots", 3),
+        "toml": ("-p", tmp_path / "mine.toml"),
+    }
+    stored = {}
+    for way, words in ways.items():
+        assert gradeschool("eval", *model, *words, "-o", tmp_path / way).status == 0
+        manifest = json.loads((tmp_path / way / "run.json").read_text())
+        rows = (tmp_path / way / "completions.jsonl").read_text().splitlines()
+        keys = sorted(json.loads(row)["key"] for row in rows)
+        stored[way] = (manifest["protocol"]["digest"], manifest["protocol"]["name"], keys)
+    changed = get_protocol("gradeschool/few-shot-cot").with_changes(shots=3)
+    assert stored["option"] == stored["toml"]
+    assert stored["toml"][:2] == (changed.digest(), changed.name)
+
+
 def test_what_equals_the_base_is_no_change() -> None:
     base = get_protocol("lm-eval/gsm8k")
     assert base.with_changes(shots=5, temperature=0, max_tokens=256) is base
