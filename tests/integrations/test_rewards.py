@@ -17,7 +17,7 @@ from gradeschool.integrations.rewards import (
     LONGEST,
     Grader,
     Reward,
-    _first_unreadable,
+    _unreadable,
     has_format,
     text_of,
 )
@@ -216,7 +216,7 @@ def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
 def test_the_first_gold_that_cannot_be_read_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    _first_unreadable.cache_clear()
+    _unreadable.clear()
     assert reward(["#### 1"] * 3, answer=[r"7\pi", r"8\pi", "1"]) == [None, None, 1.0]
     [record] = caplog.records
     assert "cannot be read, so its reward is None" in record.getMessage()

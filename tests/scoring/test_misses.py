@@ -7,7 +7,7 @@ from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.compare import outcomes_of
-from gradeschool.scoring.misses import MissKind, unneeded_numbers, with_misses
+from gradeschool.scoring.profile import MissKind, unneeded_numbers, with_misses
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 

@@ -157,8 +157,7 @@ def _profile(
     from gradeschool.reports.pages import save_page
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
-    from gradeschool.scoring.misses import with_misses
-    from gradeschool.scoring.profile import profile, profile_json
+    from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table, scorer_for
 

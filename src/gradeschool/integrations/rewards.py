@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Near, relation_to_gold, scale_of
@@ -196,15 +196,13 @@ def _field(message: object, name: str) -> object:
     return getattr(message, name, None)
 
 
-@cache
-def _first_unreadable() -> list[object]:
-    return []
+_unreadable: list[object] = []  # the first gold of this process that could not be read
 
 
 def _say_once(gold: object) -> None:
-    """Log the first gold of this process that cannot be read: trainers skip its reward silently."""
-    if not (found := _first_unreadable()):
-        found.append(gold)
+    """Log the first gold that cannot be read: trainers skip its reward silently."""
+    if not _unreadable:
+        _unreadable.append(gold)
         LOGGER.warning(
             "gradeschool: the gold %r cannot be read, so its reward is None; give the number or a "
             "solution that ends in '#### N'. Further golds of this kind are not reported; the "

@@ -82,20 +82,16 @@ def push(repo: str, files: Mapping[str, Path], run: ExportedRun, replace_card: b
 def _refusal(repo: str, host: str, error: Any) -> InputError | TransientError:
     """Return the error for an HTTP status of the hub."""
     status = error.response.status_code
-    where = f"dataset repository {repo!r}"
-    if status == 401:
-        return InputError(f"{host} refuses the token (HTTP 401); {LOGIN}")
-    if status == 403:
-        return InputError(
-            f"the token may not write to the {where} (HTTP 403); give one that may, or another "
-            "repository"
-        )
-    if status == 404:
-        return InputError(f"there is no {where} (HTTP 404); create it, or correct the name")
     words = f"{host} answers HTTP {status}: {_first_line(error)}"
     if status == 429 or status >= 500:
         return TransientError(f"http {status}", f"{words}; try again later")
-    return InputError(f"{words}; correct what it names")
+    where = f"the dataset repository {repo!r} (HTTP {status})"
+    refusals = {
+        401: f"{host} refuses the token (HTTP 401); {LOGIN}",
+        403: f"the token may not write to {where}; give one that may, or another repository",
+        404: f"there is nothing at {where}; create it, or correct the name",
+    }
+    return InputError(refusals.get(status, f"{words}; correct what it names"))
 
 
 def _first_line(error: BaseException) -> str:

@@ -2,21 +2,29 @@
 
 Compares a model on an original set with the same model on variations of its problems. Each
 variation is paired with the problem that it varies (`Problem.meta["seed"]`), and problems are the
-unit of every interval. A set of other problems is compared without pairs. `scoring.misses` counts
-the kinds of misses behind a loss.
+unit of every interval. A set of other problems is compared without pairs. Every miss has one kind
+(format, arithmetic, distraction or reasoning), so the changes of the kinds sum to a loss.
 """
 
 from __future__ import annotations
 
-import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from statistics import mean, stdev
 from typing import Any, NamedTuple
 
+from gradeschool.answers.arithmetic import equations
+from gradeschool.answers.failures import Failure
+from gradeschool.answers.quantities import exact, exact_form, quantities, word_quantities
+from gradeschool.answers.regions import Region
 from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
-from gradeschool.problem import Problem
+from gradeschool.problem import MARKER, Problem
+from gradeschool.scoring.causes import Side, VerdictCause, explain_verdict, view
 from gradeschool.scoring.compare import (
     Comparison,
     Outcomes,
@@ -24,8 +32,9 @@ from gradeschool.scoring.compare import (
     compare_unpaired,
     holm_corrected,
 )
-from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import Tally
+from gradeschool.scoring.statistics import Interval, mean_share
+from gradeschool.scoring.table import ScoredTable, Tally
+from gradeschool.verdict import Outcome
 
 # Facts about a variation by which the problems of a set are grouped.
 GROUPED_BY = ("perturbation",)
@@ -276,15 +285,9 @@ def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None
     [comparison] = compare([base, varied], common=True)
     return replace(
         comparison,
-        accuracy_a=_mean_share(base.tallies[seed] for seed in tallies),
-        accuracy_b=_mean_share(tallies.values()),
+        accuracy_a=mean_share(base.tallies[seed] for seed in tallies),
+        accuracy_b=mean_share(tallies.values()),
     )
-
-
-def _mean_share(tallies: Iterable[Tally]) -> float:
-    """Return the mean over problems of the share of right samples."""
-    shares = [correct / judged for correct, judged in tallies]
-    return math.fsum(shares) / len(shares)
 
 
 def _summed(tallies: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:
@@ -313,6 +316,94 @@ def _spread(outcomes: Outcomes) -> InstanceSpread | None:
     if len(tallies) < 2:
         return None
     shares = [correct / judged for correct, judged in tallies.values()]
-    mean = math.fsum(shares) / len(shares)
-    variance = math.fsum((share - mean) ** 2 for share in shares) / (len(shares) - 1)
-    return InstanceSpread(len(shares), mean, math.sqrt(variance), min(shares), max(shares))
+    return InstanceSpread(len(shares), mean(shares), stdev(shares), min(shares), max(shares))
+
+
+PERCENT = re.compile(r"\s?(?:%|percent\b)")
+
+
+class MissKind(StrEnum):
+    """Kinds of misses.
+
+    FORMAT: the right answer is there and the scorer misses it, or there is no answer (cut off,
+    empty, a refusal). ARITHMETIC: a step is false ("12 * 34 = 418"), or the answer is rounded.
+    DISTRACTION: a step uses a number of the question that the reference solution does not need.
+    REASONING: all others.
+    """
+
+    ARITHMETIC = "arithmetic"
+    DISTRACTION = "distraction"
+    FORMAT = "format"
+    REASONING = "reasoning"
+
+
+OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
+WITHOUT_ANSWER = frozenset({
+    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
+    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
+})  # fmt: skip
+
+
+def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
+    """Return the outcomes of a table's run with its misses by kind and problem.
+
+    They are the misses of the table's first scorer.
+    """
+    misses: dict[str, Counter[str]] = {kind.value: Counter() for kind in MissKind}
+    unneeded: dict[str, frozenset[str]] = {}
+    for sample, verdicts in zip(table.samples, table.verdicts, strict=True):
+        problem, verdict = sample.problem, verdicts[0]
+        if problem is None or verdict.outcome in (Outcome.CORRECT, Outcome.ERROR):
+            continue
+        sample_view = view(sample.text, problem, sample.finish, {}, table.scorers.thinking_marks)
+        cause = explain_verdict(sample_view, verdict)
+        if problem.id not in unneeded:
+            unneeded[problem.id] = unneeded_numbers(problem)
+        kind = _kind(cause, sample_view.region, unneeded[problem.id])
+        misses[kind.value][problem.id] += 1
+    return replace(outcomes, misses=misses)
+
+
+def _kind(cause: VerdictCause | None, region: Region, unneeded: frozenset[str]) -> MissKind:
+    if cause is None:
+        return MissKind.REASONING
+    failure = cause.cause.failure
+    if cause.side is Side.MISSED or failure in WITHOUT_ANSWER:
+        return MissKind.FORMAT
+    if failure in OF_ARITHMETIC:
+        return MissKind.ARITHMETIC
+    text = region.text[region.start : region.end]
+    return MissKind.DISTRACTION if _uses(text, unneeded) else MissKind.REASONING
+
+
+def unneeded_numbers(problem: Problem) -> frozenset[str]:
+    """Return the numbers of a question, in digits, that its reference solution does not contain.
+
+    Empty if the solution has no steps, since the needed numbers are then unknown.
+    """
+    solution = problem.solution.rpartition(MARKER)[0]
+    if not any(True for _ in quantities(solution)):
+        return frozenset()
+    needed = {exact_form(number.value) for number in quantities(problem.solution)}
+    needed |= {exact_form(number.value) for number in word_quantities(solution, 0, len(solution))}
+    question = problem.question
+    unneeded = set()
+    for number in quantities(question):
+        forms = {exact_form(number.value)}
+        share = exact(number.value)
+        if share is not None and PERCENT.match(question, number.end):
+            forms |= {
+                exact_form(str(form / 100)) for form in (share, abs(100 - share), 100 + share)
+            }
+        if not forms & needed:
+            unneeded.add(exact_form(number.value))
+    return frozenset(unneeded)
+
+
+def _uses(text: str, numbers: frozenset[str]) -> bool:
+    """Return whether a step of a text computes with one of these numbers."""
+    return bool(numbers) and any(
+        token.kind == "num" and exact_form(token.text.replace(",", "")) in numbers
+        for equation in equations(text)
+        for token in equation.left
+    )
