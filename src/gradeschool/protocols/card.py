@@ -23,7 +23,7 @@ from gradeschool.vote import Vote
 
 SCORER_NAME = re.compile(r"[a-z][^ `]*")
 LINK = re.compile(r"https?://[^\s)>\]`|]+")
-VERIFIED = re.compile(r"^- Verified: (.+(?:\n  .+)*)", re.MULTILINE)
+VERIFIED = re.compile(r"^- (?:Verified|Versions): (.+(?:\n  .+)*)", re.MULTILINE)
 SHOT_NAME = re.compile(r"\{(question|reasoning|answer) of shot (\d+)\}")
 COLUMNS = 5  # scorer, completion, gold, the scorer's verdict, what the example shows
 LINE_BREAK = "⏎"
@@ -59,9 +59,8 @@ def source_text(package: ModuleType | None) -> str:
 
 
 def verified(package: ModuleType | None) -> str:
-    """Return what SOURCE.md says of the versions that the package was compared with."""
-    match = VERIFIED.search(source_text(package))
-    return " ".join(match[1].split()) if match else ""
+    """Return what SOURCE.md says of the versions compared with, and of what others do otherwise."""
+    return " ".join(" ".join(VERIFIED.findall(source_text(package))).split())
 
 
 def quirks(package: ModuleType | None) -> tuple[Quirk, ...]:
