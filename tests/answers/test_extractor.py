@@ -243,6 +243,7 @@ def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
     assert not passed
 
 
+@pytest.mark.slow
 def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
     scorer = get_scorer(SCORER)
     missed = [

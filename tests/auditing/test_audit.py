@@ -33,6 +33,7 @@ def finding_named(report: AuditReport, name: str) -> AuditFinding:
     return findings[name]
 
 
+@pytest.mark.slow
 def test_a_suffix_comparison_that_needs_the_main_thread() -> None:
     report = audited(scorers.by_alarm)
     suffix = finding_named(report, "false-accept/suffix")

@@ -13,6 +13,7 @@ SHORT = ("--longest", "200")
 ENDS_WITH = "tests.support.scorers:ends_with"
 
 
+@pytest.mark.slow
 def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
     gradeschool: Command,
 ) -> None:

@@ -97,6 +97,7 @@ def test_what_is_not_there(gradeschool: Command, words: list[str], message: str)
     assert result.err.startswith(f"gradeschool: {message}")
 
 
+@pytest.mark.slow
 def test_without_the_data_everything_but_the_prompt_is_shown(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from tests.support.spoiled_runs import (
 )
 
 
+@pytest.mark.slow
 def test_a_gap_to_another_run_is_tested_in_pairs(gradeschool: Command, tmp_path: Path) -> None:
     """The interval of one run contains the other's score, although no answer got better."""
 

@@ -252,6 +252,7 @@ def test_the_finish_reason_of_a_limit(
     assert says in finding.says
 
 
+@pytest.mark.slow
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
     citizen, folder = BadCitizen(), tmp_path / "run"
 

@@ -144,6 +144,7 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
     assert len(read_log(log, "request")) == 200
 
 
+@pytest.mark.slow
 def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
     llama_url: str, problems: Path, tmp_path: Path
 ) -> None:
@@ -179,6 +180,7 @@ def test_another_model_is_never_served_the_answers_of_the_first(
     assert (folder / "completions.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_run_can_grow_by_problems_and_samples(
     llama_url: str, problems: Path, tmp_path: Path
 ) -> None:
@@ -196,6 +198,7 @@ def test_a_run_can_grow_by_problems_and_samples(
     assert len(rows(folder)) == 12
 
 
+@pytest.mark.slow
 def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
     arguments = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-n", "5")
     assert run(*arguments, cwd=tmp_path).returncode == 0

@@ -430,6 +430,7 @@ def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert key_for("http://c.example/v1") == "sk-one=for-all"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2> >(exit)"])
 def test_a_run_without_stderr_goes_on_and_ends_right(redirection: str, tmp_path: Path) -> None:
     problems = written(tmp_path / "problems.jsonl", 200)

@@ -180,6 +180,7 @@ def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Pat
     assert len(server.requests) == 20 + CONNECTIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     number: signal.Signals, problems: Path, tmp_path: Path

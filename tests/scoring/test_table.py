@@ -45,6 +45,7 @@ def alone(scorers: Sequence[Scorer], text: str, problem: Problem) -> list[str]:
     return [scorer.judge(text, problem).outcome.value for scorer in scorers]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, gold=st.sampled_from(GOLDS))
 @example(text="anſwer: 5\n18", gold="18")

@@ -79,6 +79,7 @@ def test_the_recipe_of_the_shipped_files_is_that_of_their_source() -> None:
     assert "verifier reproduce --preset tiny" in source
 
 
+@pytest.mark.slow
 def test_a_failed_stage_names_its_log_and_is_run_again(tmp_path: Path) -> None:
     bad = {"bad": ("score", "nothing.jsonl", ">", "bad")}
     with pytest.raises(StageError, match=r"(?s)'bad' ended with status 2.*full output"):

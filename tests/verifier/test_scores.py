@@ -62,6 +62,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
         assert values == pytest.approx(again, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
     scorer = load_scorer(ScorerOptions("tiny", "tiny"))
@@ -95,6 +96,7 @@ def _spoiled(solution: str) -> str:
     return f"{start.replace(answer, other)}#### {other}"
 
 
+@pytest.mark.slow
 def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(NEEDS, "the built-in verifier")
     run = tmp_path / "run"

@@ -118,6 +118,7 @@ def test_every_annotation_holds_and_the_last_is_the_gold(problems: Sequence[Prob
             assert problem.meta["steps"] == str(len(lines))
 
 
+@pytest.mark.slow
 def test_every_step_has_one_annotation_whose_expression_and_result_are_written_out(
     problems: Sequence[Problem],
 ) -> None:
