@@ -1,7 +1,7 @@
 """Exported verifiers and step labels where they are used: vLLM, and trainers' own code.
 
 vLLM is started by the lines of docs/verifier.md, as they stand but for the port; the trainers of
-TRL make one step, and the dataset of OpenRLHF reads the labels.
+TRL make one step.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.peers.pages import run_python, why_not
 from tests.peers.test_servers import ENVIRONMENT, wait_until_ready
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.trainees import save_verifier
 
 pytestmark = pytest.mark.peers
 
@@ -44,7 +45,7 @@ def verifier(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Any:
     with torch.no_grad():
         exported.gain.fill_(0.7)
         exported.bias.fill_(0.3)
-    exported.eval().save(tmp_path / "verifier", tokenizer)
+    save_verifier(exported.eval(), tmp_path / "verifier", tokenizer)
     ended = gradeschool("verifier", "export", tmp_path / "verifier", "-o", tmp_path / "FOLDER")
     assert ended.status == 0, ended.err
     return exported

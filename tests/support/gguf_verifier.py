@@ -8,6 +8,7 @@ import pytest
 
 from gradeschool.verifier.data import QuestionSolution
 from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.trainees import save_verifier
 
 NEEDS = (*SERVER_NEEDS, "gguf")
 PAIRS = [
@@ -35,6 +36,6 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for layer in model.model.layers:  # zero in a new model, which would leave attention out
         layer.self_attn.o_proj.weight.data.normal_(std=0.1)
         layer.mlp.down_proj.weight.data.normal_(std=0.1)
-    Verifier(model, 2, -1.5, 0.7, request.param).save(folder, tokenizer)
+    save_verifier(Verifier(model, 2, -1.5, 0.7, request.param), folder, tokenizer)
     write_gguf(folder, folder.with_suffix(".gguf"))
     return folder

@@ -96,3 +96,13 @@ def architecture(kind: str) -> Any:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return AutoModelForCausalLM.from_config(config).eval()
+
+
+def save_verifier(verifier: Any, folder: Path, tokenizer: Any, **facts: str) -> Path:
+    """Write a verifier as a training does, with these facts about it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fields = verifier.save_fields()
+    verifier.model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "verifier.json").write_text(json.dumps({**fields, **facts}))
+    return folder

@@ -22,7 +22,13 @@ from gradeschool.verifier.head import (  # noqa: E402
     values_of,
 )
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
-from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
+from tests.support.trainees import (  # noqa: E402
+    architecture,
+    save_verifier,
+    sums,
+    tokenizer_of,
+    trainee,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +67,7 @@ def test_log_probabilities_are_those_of_the_model() -> None:
 @pytest.mark.parametrize("kind", [LOGIT, LIKELIHOOD])
 def test_a_saved_verifier_gives_the_same_values(kind: str, tmp_path: Path) -> None:
     verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, 1, kind == LIKELIHOOD)
-    verifier.save(tmp_path, TOKENIZER, {"level": "pooled"})
+    save_verifier(verifier, tmp_path, TOKENIZER, level="pooled")
     loaded = Verifier.load(tmp_path)
     assert loaded.kind == kind
     for values, again in zip(values_of(verifier.eval(), TEXTS), values_of(loaded, TEXTS),
@@ -74,7 +80,7 @@ def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not a verifier: verifier\.json is missing"):
         Verifier.load(tmp_path)
     verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)
-    verifier.save(tmp_path, TOKENIZER)
+    save_verifier(verifier, tmp_path, TOKENIZER)
     path = tmp_path / "verifier.json"
     path.write_text(path.read_text().replace('"token_id": 2', '"token_id": 3000'))
     with pytest.raises(InputError, match="names the token 3000, but the model knows"):
@@ -85,7 +91,7 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     from transformers import AutoModelForTokenClassification
 
     verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)
-    verifier.save(tmp_path / "verifier", TOKENIZER)
+    save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
     export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     model = AutoModelForTokenClassification.from_pretrained(tmp_path / "classifier")
     for text, values in zip(TEXTS, values_of(verifier.eval(), TEXTS), strict=True):
@@ -104,7 +110,7 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
 
 def test_a_likelihood_head_is_no_classifier(tmp_path: Path) -> None:
     verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, likelihood=True)
-    verifier.save(tmp_path / "verifier", TOKENIZER)
+    save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
     with pytest.raises(InputError, match="scores by likelihood"):
         export_classifier(tmp_path / "verifier", tmp_path / "classifier")
 

@@ -84,7 +84,6 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
             base,
             TrainedModel(base.model),
             found.items,
-            adapters,
             save,
             found.too_long,
             (lambda: _measure(base.model, base.tokenizer, dev, settings)) if dev else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,20 +18,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
-from gradeschool.atomic import require_new, write_json
+from gradeschool.atomic import require_new
 from gradeschool.errors import InputError
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
 from gradeschool.models.local import (
     UNFINISHED,
     check_model,
-    ends_of,
     from_folder,
     load_model,
     load_tokenizer,
     untrained,
 )
 from gradeschool.verifier.data import SolutionTokens
-from gradeschool.verifier.select import auc
+from gradeschool.verifier.select import within
 
 SCHEMA = 1
 # With these, an untrained head gives about 0.5, with little weight on the token's logit.
@@ -126,15 +125,13 @@ class Verifier(nn.Module):
         measured = None
         if bool(out.any()) and bool((~out).any()):
             weights, bias = _ridge(means[~out], labels[~out])
-            scores = (means[out] @ weights + bias).tolist()
             by_problem: dict[int, tuple[list[float], list[bool]]] = {}
-            left_out = [place for place, is_out in enumerate(out.tolist()) if is_out]
-            for score, place in zip(scores, left_out, strict=True):
-                of_problem = by_problem.setdefault(owners[place], ([], []))
-                of_problem[0].append(score)
-                of_problem[1].append(right[place])
-            aucs = [value for each in by_problem.values() if (value := auc(*each)) is not None]
-            measured = sum(aucs) / len(aucs) if aucs else None
+            for owner, state, is_right in zip(owners, means, right, strict=True):
+                if owner in tested:
+                    scores, marks = by_problem.setdefault(owner, ([], []))
+                    scores.append(float(state @ weights + bias))
+                    marks.append(is_right)
+            measured = within(list(by_problem.values())).auc
         weights, bias = _ridge(means, labels)
         size = float(weights.norm().clamp(min=1e-6))
         with torch.no_grad():
@@ -156,17 +153,6 @@ class Verifier(nn.Module):
             "gain": self.gain.item(),
             "bias": self.bias.item(),
         }
-
-    def save(self, folder: Path, tokenizer: Any, facts: Mapping[str, Any] | None = None) -> None:
-        """Write a plain model folder (safetensors) and verifier.json, which includes the head."""
-        from transformers.utils import logging
-
-        logging.disable_progress_bar()
-        folder.mkdir(parents=True, exist_ok=True)
-        fields = self.save_fields()
-        self.model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        write_json(folder / VERIFIER_FILE, {**fields, **(facts or {})})
 
     @classmethod
     def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
@@ -273,8 +259,8 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
     """Return the reserved token for a verifier's head.
 
     It is `<ver>` if the tokenizer has it; else a token that the family reserves, the last row of an
-    embedding that is longer than the vocabulary, an unused special token, or a token added to
-    tokenizer and embedding. needed: whether the head uses a token; otherwise none is added.
+    embedding that is longer than the vocabulary, or a token added to tokenizer and embedding.
+    needed: whether the head uses a token; otherwise none is added.
     """
     vocabulary = tokenizer.get_vocab()
     if VERIFIER_TOKEN in vocabulary:
@@ -287,17 +273,6 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
         return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
     if not needed:
         return NO_TOKEN
-    roles = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-    used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
-    used |= set(ends_of(model, tokenizer))
-    template = str(tokenizer.chat_template or "")
-    unused = sorted(
-        (id, token.content)
-        for id, token in tokenizer.added_tokens_decoder.items()
-        if token.special and id not in used and token.content not in template
-    )
-    if unused:
-        return ReservedToken(*unused[-1], "a special token that neither texts nor chats use")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)

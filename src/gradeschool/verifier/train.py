@@ -86,8 +86,8 @@ class TrainingSettings:
     is that of the reserved token's row. precision: of the passes, None for bfloat16 on a GPU and on
     CPUs that multiply it. save_dtype: of the saved weights, None for that of the base model. lora:
     the rank of adapters, None to train all weights. chat: the question is a user's turn, by the
-    model's chat template. patience: evaluations by --dev without a better
-    one after which the training ends.
+    model's chat template. patience: evaluations by --dev without a better one after which the
+    training ends.
     """
 
     limit: int | None = None
@@ -133,7 +133,6 @@ class Prepared(NamedTuple):
     base: BaseModel
     model: TrainedModel
     items: Sequence[Item]
-    adapters: Any
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
     evaluate: Callable[[], dict[str, float]] | None = None
@@ -615,7 +614,6 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             base,
             TrainedModel(verifier, level, settings.objective, settings.beta),
             items,
-            adapters,
             save,
             found.too_long,
             None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level),
