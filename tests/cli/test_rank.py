@@ -16,12 +16,12 @@ def test_rank_reads_the_published_solutions(
     data: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
-    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.candidates import read_candidates
 
     source = data / "completions" / "openai_example.jsonl"
     by_run = {
         candidate.run: candidate
-        for candidate in candidates_of(str(source), ReadOptions(), lambda _: None)
+        for candidate in read_candidates(str(source), ReadOptions(), lambda _: None)
     }
     picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
     scores = tmp_path / "scores.jsonl"

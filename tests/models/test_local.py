@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 
-from gradeschool.models.local import LARGE_WEIGHTS, precision_on, weights_of  # noqa: E402
+from gradeschool.models.local import LARGE_WEIGHTS, count_weights, precision_on  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -42,4 +42,4 @@ def test_an_older_torch_without_the_question_computes_in_float32(
 def test_weights_are_counted_by_the_size_of_their_files(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(bytes(2_000))
     (tmp_path / "config.json").write_bytes(bytes(500))
-    assert weights_of(tmp_path) == 1_000
+    assert count_weights(tmp_path) == 1_000

@@ -54,9 +54,9 @@ def verifier(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Any:
 def values_at(verifier: Any, ids: list[int]) -> list[float]:
     """The verifier's value at each token but the first, which is read as the question."""
     from gradeschool.verifier.data import SolutionTokens
-    from gradeschool.verifier.head import values_of
+    from gradeschool.verifier.head import read_values
 
-    [values] = values_of(verifier, [SolutionTokens(tuple(ids[:1]), tuple(ids[1:]))])
+    [values] = read_values(verifier, [SolutionTokens(tuple(ids[:1]), tuple(ids[1:]))])
     return [float(value) for value in values]
 
 

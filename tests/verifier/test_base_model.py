@@ -19,7 +19,7 @@ from gradeschool.verifier.base_model import (  # noqa: E402
     BaseModel,
     build_tokenizer,
     drop_residuals,
-    identity_of,
+    identify_model,
     load_base,
     load_folder,
     new_model,
@@ -105,16 +105,16 @@ def test_a_vocabulary_without_room_for_every_byte_is_refused() -> None:
 
 def test_the_identity_of_a_folder_is_that_of_its_weights(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "model")
-    identity = identity_of(str(folder))
+    identity = identify_model(str(folder))
     assert set(identity) == {"config.json", "model.safetensors", "tokenizer.json"}
     (folder / "notes.json").write_text("{}")
-    assert identity_of(str(folder)) == identity
+    assert identify_model(str(folder)) == identity
     trainee(tokenizer_of(sums(8)), seed=1).save_pretrained(folder)
-    changed = identity_of(str(folder))
+    changed = identify_model(str(folder))
     assert {name for name in identity if identity[name] != changed[name]} == {"model.safetensors"}
-    assert identity_of("new:1M") != identity_of("new:5M")
+    assert identify_model("new:1M") != identify_model("new:5M")
     with pytest.raises(InputError, match="there is no such folder"):
-        identity_of(str(tmp_path / "absent"))
+        identify_model(str(tmp_path / "absent"))
 
 
 def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.sources import load_runs
-from gradeschool.verifier.candidates import candidates_of
+from gradeschool.verifier.candidates import read_candidates
 
 
 def dataset_file(folder: Path, questions: Sequence[str]) -> Path:
@@ -46,7 +46,7 @@ def completion(problem: int, text: str, error: str = "", sample: int = 0) -> Com
 def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: Path) -> None:
     problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
     run = run_folder(tmp_path, problems, [completion(index, "#### 1") for index in (2, 0, 3, 1)])
-    [sampled] = candidates_of(str(run), ReadOptions(), print)
+    [sampled] = read_candidates(str(run), ReadOptions(), print)
     of_file, first = (
         [each.problem.question for each in candidates.answered]
         for candidates in (sampled.first(None), sampled.first(2))
@@ -71,7 +71,7 @@ def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> N
     warnings: list[str] = []
     [scored] = load_runs(file.parent, ReadOptions(), lambda _: None)
     for path in (file.parent, file):
-        [sampled] = candidates_of(str(path), ReadOptions(), warnings.append)
+        [sampled] = read_candidates(str(path), ReadOptions(), warnings.append)
         candidates = [each for problem in sampled.answered for each in problem.candidates]
         assert [each.text for each in candidates] == ["#### 2", "#### 1"]
         assert [each.key for each in candidates] == ["key-1-0", "key-0-0"]
@@ -85,5 +85,5 @@ def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> N
 def test_two_problems_with_the_same_question_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     problems = dataset_file(tmp_path, ["What is the sum?", "What is the sum?"])
     run = run_folder(tmp_path, problems, [completion(0, "#### 1"), completion(1, "#### 1")])
-    [sampled] = candidates_of(str(run), ReadOptions(), print)
+    [sampled] = read_candidates(str(run), ReadOptions(), print)
     assert [each.outcome for each in sampled.answered] == [(1, 1), (0, 1)]

@@ -16,10 +16,10 @@ from gradeschool.verifier.data import (
     QuestionSolution,
     count_labels,
     encode,
+    encode_pairs,
     encode_steps,
     language_items,
     step_ends,
-    texts_of,
     use_chat,
     verifier_items,
 )
@@ -49,7 +49,9 @@ def test_a_text_is_question_line_break_solution_end() -> None:
     assert TOKENIZER.decode(text.question) == "Why?\n"
     assert TOKENIZER.decode(text.solution[:-1]) == "So.\n#### 1"
     assert text.solution[-1] == TOKENIZER.eos_token_id
-    unfinished = texts_of(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", finished=False)])[0]
+    unfinished = encode_pairs(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", finished=False)])[
+        0
+    ]
     assert unfinished.solution == text.solution[:-1]
 
 

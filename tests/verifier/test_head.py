@@ -16,10 +16,10 @@ from gradeschool.verifier.data import SolutionTokens  # noqa: E402
 from gradeschool.verifier.head import (  # noqa: E402
     Verifier,
     export_classifier,
-    logprobs_of,
     new_verifier,
+    read_logprobs,
+    read_values,
     reserve_token,
-    values_of,
 )
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
@@ -43,7 +43,7 @@ TEXTS = [
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gemma"])
 def test_a_shared_question_gives_the_values_of_whole_rows(kind: str) -> None:
     verifier, _ = new_verifier(architecture(kind), TOKENIZER)
-    together, alone = values_of(verifier, TEXTS), []
+    together, alone = read_values(verifier, TEXTS), []
     for text in TEXTS:
         ids = torch.tensor([text.question + text.solution])
         with torch.no_grad():
@@ -55,7 +55,7 @@ def test_a_shared_question_gives_the_values_of_whole_rows(kind: str) -> None:
 
 def test_log_probabilities_are_those_of_the_model() -> None:
     model = trainee(TOKENIZER).eval()
-    for text, values in zip(TEXTS, logprobs_of(model, TEXTS), strict=True):
+    for text, values in zip(TEXTS, read_logprobs(model, TEXTS), strict=True):
         ids = torch.tensor([text.question + text.solution])
         with torch.inference_mode():
             logprobs = torch.log_softmax(model(input_ids=ids).logits[0], 1)
@@ -70,7 +70,7 @@ def test_a_saved_verifier_gives_the_same_values(kind: str, tmp_path: Path) -> No
     save_verifier(verifier, tmp_path, TOKENIZER, level="pooled")
     loaded = Verifier.load(tmp_path)
     assert loaded.kind == kind
-    for values, again in zip(values_of(verifier.eval(), TEXTS), values_of(loaded, TEXTS),
+    for values, again in zip(read_values(verifier.eval(), TEXTS), read_values(loaded, TEXTS),
                              strict=True):  # fmt: skip
         assert values == pytest.approx(again, abs=1e-6)
         assert kind == LOGIT or all(0 <= value <= 1 for value in values)
@@ -94,7 +94,7 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
     export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     model = AutoModelForTokenClassification.from_pretrained(tmp_path / "classifier")
-    for text, values in zip(TEXTS, values_of(verifier.eval(), TEXTS), strict=True):
+    for text, values in zip(TEXTS, read_values(verifier.eval(), TEXTS), strict=True):
         ids = torch.tensor([text.question + text.solution])
         with torch.inference_mode():
             logits = model(input_ids=ids).logits[0, len(text.question) :, 0]
@@ -104,7 +104,7 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     from gradeschool.verifier.data import encode_steps
 
     text, ends = encode_steps(TOKENIZER, question, steps)
-    [values] = values_of(verifier, [text])
+    [values] = read_values(verifier, [text])
     assert scores == pytest.approx([values[end - 1] for end in ends], abs=1e-5)
 
 
@@ -129,7 +129,7 @@ def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:
         owners.append(number // 4)
     measured = verifier.eval().fit_row(texts, right, owners)
     assert measured is not None and measured > 0.6
-    scores = [sum(values) / len(values) for values in values_of(verifier, texts)]
+    scores = [sum(values) / len(values) for values in read_values(verifier, texts)]
     means = [sum(score for score, label in zip(scores, right, strict=True) if label is wanted) / 30
              for wanted in (True, False)]  # fmt: skip
     assert means[0] > means[1] + 0.15

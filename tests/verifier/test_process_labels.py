@@ -21,7 +21,7 @@ from gradeschool.verifier.process_labels import (
     label_steps,
     prm800k_row,
     roll_out_run,
-    steps_of,
+    split_steps,
     trl_row,
 )
 from gradeschool.verifier.process_labels import LabelledStepsRow as Row
@@ -181,7 +181,7 @@ def test_rows_end_with_the_first_wrong_step() -> None:
 
 def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
     problems = load_dataset("fresh:5:train:3").problems
-    wrong = "\n".join([*steps_of(problems[0].solution)[:-1], "#### 1"])
+    wrong = "\n".join([*split_steps(problems[0].solution)[:-1], "#### 1"])
     rows = [
         {"index": index, "sample": sample, "completion": text}
         for index, each in enumerate(problems)

@@ -21,7 +21,7 @@ from gradeschool.verifier.reproduce import (
     StageError,
     Stages,
     figure_recipe,
-    needs_of,
+    find_needs,
     run_stages,
     whole_recipe,
 )
@@ -41,7 +41,7 @@ def assert_in_order(stages: Stages) -> None:
     for output, command in stages.items():
         read = {word.removeprefix("transformers/") for word in command[:-1]}
         paths = {word for word in read if word.startswith(("problems/", "seed-"))}
-        assert paths == set(needs_of(command, stages)) <= before, command
+        assert paths == set(find_needs(command, stages)) <= before, command
         assert command[-1] == output
         before.add(output)
 

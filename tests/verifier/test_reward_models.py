@@ -20,8 +20,8 @@ from gradeschool.verifier.reward_models import (  # noqa: E402
     STEP_TAG,
     RewardForm,
     RewardModel,
+    find_tags,
     lines_marked,
-    places_of_tag,
     reward_form,
 )
 from tests.support.command import Command  # noqa: E402
@@ -124,7 +124,7 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
     assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-6)
     with pytest.raises(InputError, match="4 step tags in a solution of 3 steps"):
         reward.step_scores([(QUESTION, [f"A {STEP_TAG}", *STEPS[1:]])])
-    assert places_of_tag([1, 9, 2, 9], 9, 2, "") == [1, 3]
+    assert find_tags([1, 9, 2, 9], 9, 2, "") == [1, 3]
 
 
 def test_a_critic_weighs_yes_against_no(tokenizer: Any, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
-from gradeschool.verifier.data import QuestionSolution, texts_of
+from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
     LogprobReader,
     ScorerOptions,
@@ -55,7 +55,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
         assert texts[0] == texts[1]
     assert here.generator is not None and there.generator is not None
     by_both = [
-        reader.logprobs(texts_of(reader.tokenizer, PAIRS))
+        reader.logprobs(encode_pairs(reader.tokenizer, PAIRS))
         for reader in (here.generator, there.generator)
     ]
     for values, again in zip(*by_both, strict=True):
@@ -185,7 +185,7 @@ def test_a_language_model_scores_by_its_log_probability(
     scorer = load_scorer(ScorerOptions(None, "tiny"))
     assert isinstance(scorer.verifier, LogprobReader)
     [scored] = score_pairs(scorer.verifier, PAIRS[:1])
-    texts = texts_of(scorer.verifier.tokenizer, PAIRS[:1])
+    texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
     assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):

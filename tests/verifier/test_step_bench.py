@@ -19,16 +19,16 @@ from gradeschool.verifier.data import SolutionTokens, encode_steps
 from gradeschool.verifier.step_bench import (
     Predictions,
     _Counts,
+    assign_fold,
     bench,
     best_threshold,
-    f1_of_counts,
+    check_predictions,
+    f1_score,
     first_below,
-    fold_of,
     load_solutions,
     logprob_scores,
     predict,
     prediction_rows,
-    predictions_of,
     read_predictions,
     verifier_scores,
 )
@@ -75,8 +75,8 @@ def test_f1_of_a_case_worked_out_by_hand() -> None:
 
 def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> None:
     halves = [_Counts(4, 1, 4, 3)]
-    assert f1_of_counts(halves) == pytest.approx(2 * 0.25 * 0.75)
-    assert f1_of_counts([_Counts(4, 0, 4, 0)]) == f1_of_counts([_Counts(4, 0, 4, 4)]) == 0
+    assert f1_score(halves) == pytest.approx(2 * 0.25 * 0.75)
+    assert f1_score([_Counts(4, 0, 4, 0)]) == f1_score([_Counts(4, 0, 4, 4)]) == 0
     always_right = bench(ROWS, Predictions("never wrong", [NO_ERROR] * 6), resamples=10)
     assert (always_right.whole.correct_accuracy, always_right.whole.f1) == (1.0, 0.0)
     always_first = bench(ROWS, Predictions("first", [0] * 6), resamples=10)
@@ -120,7 +120,7 @@ def test_the_best_threshold_is_that_of_all_that_matter() -> None:
 
 def test_no_row_has_a_part_in_its_own_threshold() -> None:
     rows = [row(index % 3 - 1, 3, f"problem {index}") for index in range(40)]
-    folds = [fold_of(each.problem) for each in rows]
+    folds = [assign_fold(each.problem) for each in rows]
     assert {0, 1} == set(folds)
     scores = [[1.0 if each.label != number else 0.5 for number in range(3)] for each in rows]
     before = predict("", rows, scores)
@@ -217,7 +217,9 @@ def test_critiques_vote_as_upstream_counts_them() -> None:
 def read(path: Path, threshold: float | None = None) -> list[Predictions]:
     """The predictions of every scorer in a file."""
     by_scorer = read_predictions(path)
-    return [predictions_of(name, by_id, path, ROWS, threshold) for name, by_id in by_scorer.items()]
+    return [
+        check_predictions(name, by_id, path, ROWS, threshold) for name, by_id in by_scorer.items()
+    ]
 
 
 def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:

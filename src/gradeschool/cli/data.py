@@ -229,11 +229,11 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     """
     from gradeschool.datasets.load import load_datasets
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.candidates import read_candidates
 
     check_sources([run], reading(dataset))
     added = load_datasets(others)
-    runs = candidates_of(run, reading(dataset), warn)
+    runs = read_candidates(run, reading(dataset), warn)
     kept = [
         _row(answered.problem.question, _with_gold(text, answered.problem))
         for candidates in runs
@@ -287,12 +287,12 @@ def label_steps_command(
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.process_labels import (
         LabelledStepsRow,
+        format_lines,
         label_counts,
         label_run,
-        lines_of,
         roll_out_run,
     )
 
@@ -301,10 +301,10 @@ def label_steps_command(
         raise InputError("--rollouts and -m belong together; give both or none")
     check_sources([run], reading(dataset))
     labelled: list[LabelledStepsRow] = []
-    for each in candidates_of(run, reading(dataset), warn):
+    for each in read_candidates(run, reading(dataset), warn):
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
-    body = "".join(lines_of(labelled, form))
+    body = "".join(format_lines(labelled, form))
     if output is not None:
         _write(output, body)
     elif not as_json:

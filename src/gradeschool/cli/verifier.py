@@ -254,14 +254,14 @@ def sample_command(
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.reports.loggers import check_loggers
     from gradeschool.runs.job import Job, prepare
-    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.data import count_labels
 
     check_loggers(loggers)
     job = Job(dataset=dataset or "", output=output, **settings)
     evaluation = run_plan(prepare(job), quiet, loggers)
     if evaluation.fatal is None:
-        [candidates] = candidates_of(str(output), ReadOptions(), warn)
+        [candidates] = read_candidates(str(output), ReadOptions(), warn)
         labels = count_labels(candidates.answered)
         if as_json:
             fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
@@ -350,13 +350,15 @@ def score_command(
     """
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import candidates_of
+    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.scores import ScorerOptions, add_scores, load_scorer
 
     options = reading(dataset)
     check_sources(files, options)
     loaded = load_scorer(ScorerOptions(**scorer))
-    for run in [run for spec in dict.fromkeys(files) for run in candidates_of(spec, options, warn)]:
+    for run in [
+        run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, warn)
+    ]:
         with ScoringDisplay() as display:
             path = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
         say(f"{run.total} completions of {run.run} are scored in {path}")
@@ -603,7 +605,7 @@ def reproduce_command(
     from shlex import quote
 
     from gradeschool.machine import cores
-    from gradeschool.verifier.base_model import identity_of, needs_training_packages
+    from gradeschool.verifier.base_model import identify_model, needs_training_packages
     from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
 
     chosen = PRESETS[preset]
@@ -614,7 +616,7 @@ def reproduce_command(
             f"--preset {preset} needs --model: give a Hugging Face folder or a FILE.gguf"
         )  # fmt: skip
     if model is not None:
-        identity_of(model)
+        identify_model(model)
         chosen = replace(chosen, base=str(Path(model).resolve()))
     if seeds is not None:
         chosen = replace(chosen, seeds=chosen.seeds[:seeds])

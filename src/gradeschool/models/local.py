@@ -72,7 +72,7 @@ class LocalModel(Collector):
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
         device = best_device()  # imports torch, which the run loads anyway
-        precision = precision_on(device, weights_of(self.folder))
+        precision = precision_on(device, count_weights(self.folder))
         if self.library == "vllm":
             precision = "bfloat16" if device == "cuda" else "float32"
         return {
@@ -98,7 +98,7 @@ def precision_on(device: str, weights: int) -> str:
     return "bfloat16" if large and multiplies else "float32"
 
 
-def weights_of(folder: Path) -> int:
+def count_weights(folder: Path) -> int:
     """Return the approximate number of weights in a folder's files, at two bytes each."""
     return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
 
@@ -137,7 +137,7 @@ def load_model(folder: Path, device: str = "cpu", precision: str | None = None) 
 
     check_model(folder)
     logging.disable_progress_bar()
-    kind = getattr(torch, precision or precision_on(device, weights_of(folder)))
+    kind = getattr(torch, precision or precision_on(device, count_weights(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 
@@ -196,12 +196,10 @@ def untrained(kind: Any, config: Any) -> Any:
     return kind.from_config(config, trust_remote_code=False)
 
 
-def tokens_of(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> list[int]:
+def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> list[int]:
     """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
 
-    thinking: what the template is told, under both names in use.
-
-    Raises ModelError for a chat if the model has no template.
+    thinking: what the template is told, under both names in use. Raises ModelError for a chat if the model has no template.
     """
     if prompt.text is not None:
         return list(tokenizer(prompt.text)["input_ids"])
@@ -218,7 +216,7 @@ def tokens_of(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> l
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
 
 
-def ends_of(model: Any, tokenizer: Any) -> list[int]:
+def end_tokens(model: Any, tokenizer: Any) -> list[int]:
     """Return the tokens that end a text of a Hugging Face model."""
     ends = model.generation_config.eos_token_id
     ends = [ends] if isinstance(ends, int) else list(ends or [])

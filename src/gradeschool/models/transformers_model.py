@@ -24,11 +24,11 @@ from gradeschool.models.base import Reply, Request, Results, Take
 from gradeschool.models.local import (
     DEFAULT_TOKENS,
     LocalModel,
-    ends_of,
+    encode_prompt,
+    end_tokens,
     fits,
     load_model,
     load_tokenizer,
-    tokens_of,
     too_long,
 )
 
@@ -66,7 +66,7 @@ class TransformersEngine:
         thinking: bool | None = None,
     ) -> None:
         self.model, self.tokenizer, self.thinking = model, tokenizer, thinking
-        self.ends = frozenset(ends_of(model, tokenizer))
+        self.ends = frozenset(end_tokens(model, tokenizer))
         self.context: int | None = getattr(model.config, "max_position_embeddings", None)
         self.calculator = None
         if calculator:
@@ -125,7 +125,7 @@ class TransformersEngine:
     def _row(self, request: Request) -> SampleRow | ModelError:
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
-            prompt = tuple(tokens_of(self.tokenizer, request.prompt, self.thinking))
+            prompt = tuple(encode_prompt(self.tokenizer, request.prompt, self.thinking))
         except ModelError as error:
             return error
         if not fits(len(prompt), limit, self.context):

@@ -12,7 +12,7 @@ from gradeschool.completion import Decoding, Usage, finish_of
 from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device
 from gradeschool.models.base import Reply, Request, Results, Take
-from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
+from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, encode_prompt, fits, too_long
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
@@ -109,7 +109,7 @@ class VllmEngine:
         """Send a request to the engine; return its number of prompt tokens, or the error."""
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
-            ids = tokens_of(self.tokenizer, request.prompt, self.thinking)
+            ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
         except ModelError as error:
             return error
         if not fits(len(ids), limit, self.positions):

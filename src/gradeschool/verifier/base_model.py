@@ -40,7 +40,7 @@ def needs_training_packages() -> None:
     require_packages("training", "train", *PACKAGES)
 
 
-def identity_of(model: str) -> dict[str, str]:
+def identify_model(model: str) -> dict[str, str]:
     """Return the identity of a model: the digests of a folder's files, or a new shape.
 
     Raises InputError if there is no such folder, UnknownNameError for an unknown size.

@@ -83,7 +83,7 @@ class CandidateRun(NamedTuple):
         return sum(len(problem.candidates) for problem in self.answered)
 
 
-def candidates_of(
+def read_candidates(
     spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None
 ) -> list[CandidateRun]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
@@ -99,7 +99,7 @@ def candidates_of(
 
 def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
     """Return the run of an argument; raises InputError for several runs."""
-    runs = candidates_of(spec, options, warn, scorer)
+    runs = read_candidates(spec, options, warn, scorer)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
         raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
@@ -129,7 +129,7 @@ class LocalSampler(NamedTuple):
     fingerprint: str
 
 
-def sampler_of(manifest: Mapping[str, Any]) -> LocalSampler | None:
+def read_sampler(manifest: Mapping[str, Any]) -> LocalSampler | None:
     """Return the model of a run that was sampled locally, None for other runs."""
     match = SAMPLER.match(str(manifest.get("model") or ""))
     return LocalSampler(match[1], match[2]) if match else None

@@ -85,7 +85,7 @@ def uses_chat(tokenizer: Any) -> bool:
     return bool(getattr(tokenizer, "reads_chat", False))
 
 
-def texts_of(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
+def encode_pairs(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
     """Return the tokens of pairs; an unfinished solution has no end token."""
     by_question: dict[str, dict[QuestionSolution, SolutionTokens]] = {}
     for pair in pairs:
@@ -124,7 +124,7 @@ def step_ends(tokenizer: Any, question: str, solution: str, tokens: Sequence[int
     """Return the ends of the steps of a solution among its tokens (past their last tokens).
 
     A step is a non-empty line with its line break; a token that goes on past the line break belongs
-    to it. The last step ends with the solution. tokens: of the solution, as by `texts_of`.
+    to it. The last step ends with the solution. tokens: of the solution, as by `encode_pairs`.
     """
     lines = solution.split("\n")
     text, ends = encode_steps(tokenizer, question, lines)
@@ -341,7 +341,7 @@ def _solution_rows(
     right = {candidate.text: candidate.right for candidate in answered.candidates}
     pairs = [QuestionSolution(question, text, finished) for text, finished in drawn]
     rows = []
-    for pair, text in zip(pairs, texts_of(tokenizer, pairs), strict=True):
+    for pair, text in zip(pairs, encode_pairs(tokenizer, pairs), strict=True):
         ends = step_ends(tokenizer, question, pair.solution, text.solution)
         tokens = len(text.solution)
         right_tokens = tokens if right[pair.solution] else 0

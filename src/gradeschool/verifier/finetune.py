@@ -17,12 +17,12 @@ from gradeschool.verifier.base_model import (
     VOCABULARY,
     add_lora,
     drop_residuals,
-    identity_of,
+    identify_model,
     load_base,
     save_folder,
 )
 from gradeschool.verifier.data import SolutionTokens, encode, language_items, use_chat, uses_chat
-from gradeschool.verifier.head import logprobs_of
+from gradeschool.verifier.head import read_logprobs
 from gradeschool.verifier.losses import TrainedModel
 from gradeschool.verifier.train import Prepared, TrainingJob, TrainingSettings, run_training
 
@@ -53,7 +53,7 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
 
     Raises InputError for a model, dataset or setting that cannot be used.
     """
-    identity = identity_of(settings.model)  # raises its errors before a dataset is fetched
+    identity = identify_model(settings.model)  # raises its errors before a dataset is fetched
     datasets = load_datasets([settings.dataset, *([settings.dev] if settings.dev else [])])
     data = datasets[settings.dataset]
     problems = data.problems[: settings.limit]
@@ -99,7 +99,7 @@ def _measure(
     texts: list[SolutionTokens] = [
         encode(tokenizer, problem.question, problem.solution) for problem in problems
     ]
-    values = logprobs_of(model, texts)
+    values = read_logprobs(model, texts)
     found = {"dev_loss": -sum(map(sum, values)) / sum(map(len, values))}
     greedy = _correct(model, tokenizer, problems, 1, 0.0, settings.seed)
     found["test@1"] = sum(marks[0] for marks in greedy) / len(greedy)

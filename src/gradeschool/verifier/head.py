@@ -116,7 +116,7 @@ class Verifier(nn.Module):
         """
         means = torch.zeros(len(texts), len(self.row))
         with torch.inference_mode():
-            for place, states in states_of(self.model, texts):
+            for place, states in read_states(self.model, texts):
                 means[place] = states[1:].float().mean(0).cpu()
         labels = torch.tensor(right, dtype=torch.float64)
         problems = list(dict.fromkeys(owners))
@@ -186,7 +186,7 @@ def read_head(folder: Path) -> Head:
         ) from error
 
 
-def logits_of(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:
+def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:
     """Return the logits of states in float32, scaled and capped as in the model's own forward.
 
     banned: a token without probability, -1 for none. exact: multiply in float32 too, whatever the
@@ -282,7 +282,7 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
 # Reading solutions
 
 
-def values_of(verifier: Verifier, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+def read_values(verifier: Verifier, texts: Sequence[SolutionTokens]) -> list[list[float]]:
     """Return a verifier's value at each token of each solution."""
 
     def read(text: SolutionTokens, states: Tensor) -> list[float]:
@@ -295,7 +295,9 @@ def values_of(verifier: Verifier, texts: Sequence[SolutionTokens]) -> list[list[
     return _read_each(verifier.model, texts, read)
 
 
-def logprobs_of(model: Any, texts: Sequence[SolutionTokens], banned: int = -1) -> list[list[float]]:
+def read_logprobs(
+    model: Any, texts: Sequence[SolutionTokens], banned: int = -1
+) -> list[list[float]]:
     """Return the log-probability (nats) of each token of each solution."""
     return _read_each(
         model, texts, lambda text, states: list(_logprobs(model, text, states, banned).tolist())
@@ -303,7 +305,7 @@ def logprobs_of(model: Any, texts: Sequence[SolutionTokens], banned: int = -1) -
 
 
 def _logprobs(model: Any, text: SolutionTokens, states: Tensor, banned: int = -1) -> Tensor:
-    logits = logits_of(model, states[:-1], banned, exact=True)
+    logits = compute_logits(model, states[:-1], banned, exact=True)
     chosen = torch.tensor(text.solution, device=logits.device)[:, None]
     return torch.log_softmax(logits.double(), -1).gather(1, chosen)[:, 0].float()
 
@@ -316,12 +318,12 @@ def _read_each(
     different = list(dict.fromkeys(texts))
     results: dict[SolutionTokens, list[float]] = {}
     with torch.inference_mode():
-        for place, states in states_of(model, different):
+        for place, states in read_states(model, different):
             results[different[place]] = read(different[place], states)
     return [results[text] for text in texts]
 
 
-def states_of(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[int, Tensor]]:
+def read_states(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[int, Tensor]]:
     """Yield for each text its place, and the last states [tokens + 1, width] of its solution.
 
     The first state is that of the question's last token; state t has seen t tokens of the solution.

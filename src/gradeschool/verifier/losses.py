@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid
 
 from gradeschool.verifier.data import Item, Objective, TrainingRow
-from gradeschool.verifier.head import Verifier, logits_of
+from gradeschool.verifier.head import Verifier, compute_logits
 
 VERIFICATION, LANGUAGE = "verification", "language"
 BETA = 0.1  # scale of the pairwise loss of log-probabilities, as in direct preference optimization
@@ -126,7 +126,7 @@ class TrainedModel(nn.Module):
         banned = self.trained.token_id if isinstance(self.trained, Verifier) else -1
         language = verification = zero.float()
         if spoken.any():
-            logits = logits_of(self.model, states[:, :-1][spoken[:, 1:]], banned)
+            logits = compute_logits(self.model, states[:, :-1][spoken[:, 1:]], banned)
             language = cross_entropy(logits, ids[spoken], reduction="sum")
         if valued.any():
             with torch.autocast(states.device.type, enabled=False):
@@ -140,7 +140,7 @@ class TrainedModel(nn.Module):
 
     def _logprobs(self, states: Tensor, ids: Tensor, solution: Tensor, banned: int) -> Tensor:
         """Return the log-probability (nats) of each row's solution."""
-        logits = logits_of(self.model, states[:, :-1][solution[:, 1:]], banned, exact=True)
+        logits = compute_logits(self.model, states[:, :-1][solution[:, 1:]], banned, exact=True)
         chosen = -cross_entropy(logits, ids[solution], reduction="none")
         return chosen.new_zeros(solution.shape).masked_scatter(solution, chosen).sum(1)
 

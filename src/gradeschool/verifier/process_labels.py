@@ -154,7 +154,7 @@ class ReferenceSteps:
             )
         results = _Results()
         self.formulas: set[int] = set()
-        lines = steps_of(problem.solution)
+        lines = split_steps(problem.solution)
         for number, line in enumerate(lines[:-1]):
             computations = ANNOTATION.findall(line)
             for expression, written in computations:
@@ -170,7 +170,7 @@ class ReferenceSteps:
         self.answers |= {_given(gold)} & self.formulas  # a guessed answer
 
 
-def steps_of(solution: str) -> list[str]:
+def split_steps(solution: str) -> list[str]:
     """Return the non-empty lines of a solution."""
     return [line.strip() for line in solution.split("\n") if line.strip()]
 
@@ -183,7 +183,7 @@ def label_steps(
     reference: of the problem, if already computed. Raises InputError for other problems.
     """
     reference = reference or ReferenceSteps(problem)
-    steps = steps_of(solution)
+    steps = split_steps(solution)
     if not steps or not steps[-1].startswith(MARKER):
         return StepLabels(steps, None, "no final answer")
     results = _Results()
@@ -365,7 +365,7 @@ ROW_FORMS: Mapping[str, Callable[[LabelledStepsRow], dict[str, Any] | None]] = {
 }
 
 
-def lines_of(rows: Iterable[LabelledStepsRow], form: str) -> Iterator[str]:
+def format_lines(rows: Iterable[LabelledStepsRow], form: str) -> Iterator[str]:
     """Yield JSON lines in one of ROW_FORMS."""
     write = ROW_FORMS[form]
     for row in rows:
@@ -393,7 +393,7 @@ def roll_out_run(
     prefixes: dict[tuple[str, str], tuple[Problem, str]] = {}  # by problem and steps so far
     for answered in run.answered:
         for candidate in answered.candidates:
-            steps = steps_of(candidate.text)
+            steps = split_steps(candidate.text)
             for end in range(1, len(steps)):
                 written = "\n".join([*steps[:end], ""])
                 prefixes[answered.problem.id, written] = (answered.problem, written)
@@ -425,7 +425,7 @@ def roll_out_run(
     rows = []
     for answered in run.answered:
         for candidate in answered.candidates:
-            steps = steps_of(candidate.text)
+            steps = split_steps(candidate.text)
             marks = [reached[answered.problem.id, "\n".join([*steps[:end], ""])]
                      for end in range(1, len(steps))]  # fmt: skip
             marks.append(candidate.right)

@@ -53,10 +53,10 @@ from gradeschool.verifier.select import (
     SelectionSettings,
     auc,
     break_even_auc,
-    curves_of,
+    measure_curves,
+    measure_voter_curves,
     pick,
     strategy_title,
-    top_curves_of,
     within,
 )
 
@@ -167,8 +167,8 @@ def rank(
     return Ranking(
         whole,
         parts if len(parts) > 1 else (),
-        curves_of(picked, most),
-        top_curves_of(picked, most),
+        measure_curves(picked, most),
+        measure_voter_curves(picked, most),
         calibrate([option.score for option in options], [option.right for option in options]),
         need,
         _conclude(whole, need, most),
@@ -183,11 +183,11 @@ def _family(
     settings: SelectionSettings,
     baselines: Mapping[str, Outcomes],
 ) -> FamilyResults:
-    others = {MAJORITY: outcomes_of(picked, MAJORITY), **baselines}
+    others = {MAJORITY: count_outcomes(picked, MAJORITY), **baselines}
     cases = [each.case for each in picked]
     strategies = {}
     for name in picked[0].by_strategy:
-        mine = outcomes_of(picked, name)
+        mine = count_outcomes(picked, name)
         clusters = list(mine.values())
         share, interval = mean_share(clusters), clustered_wilson(clusters)
         if name == MEAN:
@@ -211,7 +211,7 @@ def _family(
     )  # fmt: skip
 
 
-def outcomes_of(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
+def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
     """Return (right, tries) of a strategy by problem: of all samples for the mean, else of one."""
     found = {}
     for each in picked:
@@ -323,7 +323,7 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
         options = [Option(each.answer, each.right, row.score, row.logprob or 0.0, row.length)
                    for each, row in scored]  # fmt: skip
         problem, texts = answered.problem, {each.text for each, _ in scored}
-        cases.append(RankedProblem(problem.id, family_of(problem), options, len(texts),
+        cases.append(RankedProblem(problem.id, name_family(problem), options, len(texts),
                                    problem.question))  # fmt: skip
     if not rows:
         raise InputError(
@@ -334,7 +334,7 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
     return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
 
 
-def family_of(problem: Problem) -> str:
+def name_family(problem: Problem) -> str:
     """Return the family of a problem: from its dataset, else by its number of steps."""
     for name in FAMILY_FIELDS:
         if name in problem.meta:

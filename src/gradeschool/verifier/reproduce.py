@@ -24,7 +24,7 @@ from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.candidates import one_run
-from gradeschool.verifier.rank import AccuracyGain, outcomes_of, paired_difference, rank_input
+from gradeschool.verifier.rank import AccuracyGain, count_outcomes, paired_difference, rank_input
 from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.select import (
     BEST,
@@ -33,10 +33,10 @@ from gradeschool.verifier.select import (
     STRATEGIES,
     ProblemResult,
     SelectionSettings,
-    curves_of,
+    measure_curves,
+    measure_voter_curves,
     pick,
     strategy_title,
-    top_curves_of,
 )
 from gradeschool.worker import python_command, python_environment
 
@@ -236,7 +236,7 @@ def whole_recipe(preset: Preset) -> Stages:
     return stages
 
 
-def needs_of(command: Sequence[str], stages: Stages) -> list[str]:
+def find_needs(command: Sequence[str], stages: Stages) -> list[str]:
     """Return the stages that write what a command reads."""
     words = {word.removeprefix("transformers/") for word in command[:-1]}
     return [output for output in stages if output in words]
@@ -407,7 +407,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
     done: set[str] = set()
     (folder / STAGES).mkdir(parents=True, exist_ok=True)
     for output, command in stages.items():
-        parts = [*command, *(codes[need] for need in needs_of(command, stages))]
+        parts = [*command, *(codes[need] for need in find_needs(command, stages))]
         codes[output] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         known = read_json(_stage_file(folder, output, "json"))
         if known is not None and known.get("digest") != codes[output]:
@@ -424,7 +424,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
                 if stop.requested:
                     raise KeyboardInterrupt
                 for output, command in stages.items():
-                    ready = done.issuperset(needs_of(command, stages))
+                    ready = done.issuperset(find_needs(command, stages))
                     if len(running) < jobs and ready and output not in done | running.keys():
                         tell(f"{output} ... ({len(done)} of {len(stages)} done)")
                         running[output] = (_begin(command, folder), time.monotonic())
@@ -531,15 +531,15 @@ def findings(preset: Preset, folder: Path, what: str, seeds: Sequence[int]) -> d
     """Return every strategy by a verifier's scores, over seeds, by its name."""
     selected = [read_selected(folder, f"seed-{seed}/test", f"seed-{seed}/scores-{what}.jsonl")
                 for seed in seeds]  # fmt: skip
-    others = {"majority": _add_seeds([outcomes_of(each, MAJORITY) for each in selected])}
+    others = {"majority": _add_seeds([count_outcomes(each, MAJORITY) for each in selected])}
     if tuple(seeds) == preset.seeds[:1]:
         at = f"seed-{seeds[0]}"
         others["control 1"] = read_greedy(folder, f"{at}/greedy-control")
         by_control = read_selected(folder, f"{at}/test", f"{at}/scores-control.jsonl")
-        others["control 2"] = outcomes_of(by_control, BEST)
+        others["control 2"] = count_outcomes(by_control, BEST)
     found = {}
     for name in selected[0][0].by_strategy:
-        by_seed = [outcomes_of(each, name) for each in selected]
+        by_seed = [count_outcomes(each, name) for each in selected]
         mine = _add_seeds(by_seed)
         over = {other: paired_difference(outcomes, mine) for other, outcomes in others.items()
                 if not (name == MAJORITY and other == "majority")}  # fmt: skip
@@ -581,9 +581,9 @@ def measure(folder: Path, points: Sequence[FigurePoint]) -> list[MeasuredPoint]:
             cache[key] = read_selected(folder, *key)
         results = cache[key]
         most = max(len(result.case.options) for result in results)
-        curves = {point.series: curves_of(results, most).get(point.strategy, [])}
+        curves = {point.series: measure_curves(results, most).get(point.strategy, [])}
         if point.strategy == VOTERS:
-            curves = {f"of {n}": curve for n, curve in top_curves_of(results, most).items()
+            curves = {f"of {n}": curve for n, curve in measure_voter_curves(results, most).items()
                       if n >= 8}  # fmt: skip
         found += [
             MeasuredPoint(point.panel, series, point.x or each.n, each.accuracy, each.ci95)

@@ -243,7 +243,7 @@ class RewardModel:
         def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
             lines = [f"Step {number}: {step} {STEP_TAG}" for number, step in enumerate(steps, 1)]
             ids = list(self.tokenizer(f"{question} " + "\n".join(lines))["input_ids"])
-            return MarkedSteps(ids, places_of_tag(ids, tag, len(steps), self.name))
+            return MarkedSteps(ids, find_tags(ids, tag, len(steps), self.name))
 
         return encode, lambda logits: logits[:, [good, bad]].softmax(-1)[:, 0]
 
@@ -262,7 +262,7 @@ class RewardModel:
                 {"role": "user", "content": question},
                 {"role": "assistant", "content": QWEN_SEPARATOR.join([*steps, ""])},
             ])  # fmt: skip
-            return MarkedSteps(ids, places_of_tag(ids, separator, len(steps), self.name))
+            return MarkedSteps(ids, find_tags(ids, separator, len(steps), self.name))
 
         def read(states: Tensor) -> Tensor:
             hidden = relu(linear(states, tensors["score.0.weight"], tensors["score.0.bias"]))
@@ -369,7 +369,7 @@ def probability(logits: Tensor) -> Tensor:
     return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
 
 
-def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[int]:
+def find_tags(ids: Sequence[int], tag: int, count: int, name: str) -> list[int]:
     """Return the positions of a tag; raises InputError unless it is once after each step."""
     places = [place for place, token in enumerate(ids) if token == tag]
     if len(places) != count:

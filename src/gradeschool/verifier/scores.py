@@ -41,8 +41,8 @@ from gradeschool.verifier.data import (
     QuestionSolution,
     SolutionTokens,
     StepReader,
+    encode_pairs,
     step_ends,
-    texts_of,
     use_chat,
 )
 
@@ -123,7 +123,7 @@ def score_pairs(
                       or [""]) for pair in pairs]  # fmt: skip
         found = reader.step_scores(solutions, last_only=reduction is StepReduction.LAST)
         return [SolutionScore(list(values), reduction.apply(values), []) for values in found]
-    texts = texts_of(reader.tokenizer, pairs)
+    texts = encode_pairs(reader.tokenizer, pairs)
     scores = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
@@ -267,15 +267,15 @@ class FolderReader:
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the verifier's value at each token of each solution."""
-        from gradeschool.verifier.head import values_of
+        from gradeschool.verifier.head import read_values
 
-        return values_of(self._model, texts)
+        return read_values(self._model, texts)
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the log-probability of each token of each solution."""
-        from gradeschool.verifier.head import logprobs_of
+        from gradeschool.verifier.head import read_logprobs
 
-        return logprobs_of(self._model, texts)
+        return read_logprobs(self._model, texts)
 
 
 # The file of scores
@@ -430,7 +430,7 @@ def _score_chunk(
     reader, generator = scorer.verifier, scorer.generator
     logprobs: list[list[float]] = []
     if generator is not None:
-        logprobs = generator.logprobs(texts_of(generator.tokenizer, pairs))
+        logprobs = generator.logprobs(encode_pairs(generator.tokenizer, pairs))
     rows = []
     for place, found in enumerate(score_pairs(reader, pairs, scorer.reduction)):
         if not isfinite(found.score):

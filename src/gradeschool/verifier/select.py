@@ -338,7 +338,7 @@ def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -
     )
 
 
-def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
+def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
     """Return the points of every strategy; a problem counts up to its number of completions."""
     points: dict[str, list[CurvePoint]] = {}
     for name in picked[0].by_strategy:
@@ -351,7 +351,7 @@ def curves_of(picked: Sequence[ProblemResult], most: int) -> dict[str, list[Curv
     return points
 
 
-def top_curves_of(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
+def measure_voter_curves(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
     """Return the points over the numbers of voters for each number of completions."""
     points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
@@ -410,10 +410,10 @@ def choose_strategy(
         """Return the points of every strategy by (strategy, completions, voters)."""
         changed = replace(settings, share_weight=share_weight, voters=voters or settings.voters)
         picked = [pick(case, has_logprob, changed, steps(most)) for case in cases if case.options]
-        found = {(name, each.n, 0): each for name, points in curves_of(picked, most).items()
+        found = {(name, each.n, 0): each for name, points in measure_curves(picked, most).items()
                  for each in points if name not in (MEAN, COVERAGE, "top")}  # fmt: skip
         return found | {("top", n, each.n): each
-                        for n, points in top_curves_of(picked, most).items()
+                        for n, points in measure_voter_curves(picked, most).items()
                         for each in points}  # fmt: skip
 
     all_cases = sum(bool(case.options) for case in development)

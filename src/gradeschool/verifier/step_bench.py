@@ -132,10 +132,10 @@ def _result(predicted: Predicted, resamples: int) -> StepResult:
         clusters.setdefault(row.problem, []).append((row, prediction))
     by_problem = [_count(cluster) for cluster in clusters.values()]
     total = _Counts(*map(sum, zip(*by_problem, strict=True)))
-    f1 = f1_of_counts(by_problem)
+    f1 = f1_score(by_problem)
     return StepResult(
         f1,
-        None if f1 is None else bootstrap(by_problem, f1_of_counts, resamples=resamples),
+        None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
         total.exact / total.erroneous if total.erroneous else 0.0,
         total.passed / total.correct if total.correct else 0.0,
         total.erroneous,
@@ -152,7 +152,7 @@ def _count(predicted: Predicted) -> _Counts:
     return _Counts(*counts)
 
 
-def f1_of_counts(counts: Iterable[_Counts]) -> float | None:
+def f1_score(counts: Iterable[_Counts]) -> float | None:
     """Return the harmonic mean of both accuracies, 0 if both are 0; None without both kinds."""
     total = _Counts(*map(sum, zip(*counts, strict=True)))
     if not total.erroneous or not total.correct:
@@ -192,12 +192,12 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
     results = []
     for edge in edges:
         predictions = [first_below(steps, edge) for steps in scores]
-        results.append(f1_of_counts([_count(zip(rows, predictions, strict=True))]) or 0.0)
+        results.append(f1_score([_count(zip(rows, predictions, strict=True))]) or 0.0)
     best = [edge for edge, f1 in zip(edges, results, strict=True) if f1 == max(results)]
     return best[len(best) // 2]
 
 
-def fold_of(problem: str) -> int:
+def assign_fold(problem: str) -> int:
     """Return the fold of a problem, which depends only on its text."""
     return hashlib.sha256(problem.encode()).digest()[0] % FOLDS
 
@@ -215,7 +215,7 @@ def predict(
     if threshold is not None:
         first = [first_below(steps, threshold) for steps in scores]
         return Predictions(name, first, scores, (threshold,))
-    folds = [fold_of(row.problem) for row in rows]
+    folds = [assign_fold(row.problem) for row in rows]
     thresholds = []
     for fold in range(FOLDS):
         others = [index for index, of_row in enumerate(folds) if of_row != fold]
@@ -322,7 +322,7 @@ def load_sources(
         model = RewardModel(Path(folder), RewardForm(form) if form else None)
         sources.append(_score(model.name, partial(_reward_scores, model)))
     sources += [partial(critic_predictions, Path(run)) for run in critics]
-    sources += [partial(predictions_of, name, by_id, Path(file)) for file in predictions
+    sources += [partial(check_predictions, name, by_id, Path(file)) for file in predictions
                 for name, by_id in read_predictions(Path(file)).items()]  # fmt: skip
     return sources
 
@@ -425,7 +425,7 @@ def read_predictions(path: Path) -> Mapping[str, RowsById]:
     return by_scorer
 
 
-def predictions_of(
+def check_predictions(
     name: str,
     by_id: RowsById,
     path: Path,

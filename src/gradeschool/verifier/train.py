@@ -39,11 +39,11 @@ from gradeschool.verifier.base_model import (
     BaseModel,
     add_lora,
     drop_residuals,
-    identity_of,
+    identify_model,
     load_folder,
     save_folder,
 )
-from gradeschool.verifier.candidates import CandidateRun, one_run, sampler_of
+from gradeschool.verifier.candidates import CandidateRun, one_run, read_sampler
 from gradeschool.verifier.data import (
     Item,
     Language,
@@ -51,15 +51,15 @@ from gradeschool.verifier.data import (
     QuestionSolution,
     Supervision,
     count_labels,
-    texts_of,
+    encode_pairs,
     use_chat,
     verifier_items,
 )
 from gradeschool.verifier.head import (
     Verifier,
-    logprobs_of,
     new_verifier,
-    values_of,
+    read_logprobs,
+    read_values,
 )
 from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, Level, TrainedModel
 from gradeschool.verifier.select import within
@@ -544,7 +544,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     language = _check(settings)
     options = ReadOptions(dataset=settings.dataset)
     sampled = one_run(settings.samples, options, job.note)
-    sampler = sampler_of(sampled.manifest)
+    sampler = read_sampler(sampled.manifest)
     if sampler is None:
         job.note(
             f"{settings.samples!r} does not say which model's files wrote it: it was not compared "
@@ -566,8 +566,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     labels = count_labels(sampled.answered)
     facts = {
         **asdict(settings),
-        "generator_files": identity_of(settings.generator),
-        "init_files": identity_of(settings.init) if settings.init else "generator",
+        "generator_files": identify_model(settings.generator),
+        "init_files": identify_model(settings.init) if settings.init else "generator",
         "samples_file": fingerprint(path),
         "labels": labels.as_json(),
         "scorer": sampled.scorer,
@@ -626,7 +626,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 def _check(settings: VerifierTraining) -> Language | None:
     """Return the text of the language loss; raise the errors of the settings themselves."""
     for model in filter(None, (settings.generator, settings.init)):
-        identity_of(model)
+        identify_model(model)
     if settings.init_row == "probe" and settings.level == Level.LIKELIHOOD:
         raise InputError(
             "--init-row probe fits the row of a token, which --level likelihood does not use; "
@@ -670,7 +670,7 @@ def _begin(
     if verifier.kind == LIKELIHOOD:
         first = rows[: max(64, settings.batch)]
         used = rows if settings.objective == "pairwise" else first
-        values = logprobs_of(verifier.model, [row.text for row in used], verifier.token_id)
+        values = read_logprobs(verifier.model, [row.text for row in used], verifier.token_id)
         sums = {row: sum(each) for row, each in zip(used, values, strict=True)}
         loss = verifier.fit_start(
             torch.tensor([sums[row] for row in first], device=device),
@@ -711,7 +711,7 @@ def _measure(
         for answered in run.answered
         for candidate in answered.candidates
     ]
-    values = iter(values_of(verifier, texts_of(tokenizer, pairs)))
+    values = iter(read_values(verifier, encode_pairs(tokenizer, pairs)))
     by_problem = []
     for answered in run.answered:
         scores = [_score(next(values), level) for _ in answered.candidates]
