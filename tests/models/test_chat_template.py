@@ -13,7 +13,7 @@ from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models import chat_template
 from gradeschool.models.chat_template import check_template, check_thinking, template_in
-from gradeschool.models.local import tokens_of
+from gradeschool.models.local import encode_prompt
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -108,7 +108,7 @@ class Tokenizer:
 def test_the_template_of_a_local_model_is_told(thinking: bool | None) -> None:
     tokenizer = Tokenizer()
     prompt = Prompt(messages=(Message("user", "?"),))
-    assert tokens_of(tokenizer, prompt, thinking) == [7]
+    assert encode_prompt(tokenizer, prompt, thinking) == [7]
     given = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
     assert tokenizer.told == {"tokenize": False, "add_generation_prompt": True, **given}
 

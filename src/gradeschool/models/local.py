@@ -199,7 +199,8 @@ def untrained(kind: Any, config: Any) -> Any:
 def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> list[int]:
     """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
 
-    thinking: what the template is told, under both names in use. Raises ModelError for a chat if the model has no template.
+    thinking: what the template is told, under both names in use. Raises ModelError for a chat if
+    the model has no template.
     """
     if prompt.text is not None:
         return list(tokenizer(prompt.text)["input_ids"])
