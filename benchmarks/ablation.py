@@ -3,8 +3,9 @@
     python benchmarks/ablation.py [--every 40] >table.tsv
 
 Each row: what was removed, the verdicts that change on the hand-read and invented texts and on
-every N-th recorded completion, and how many of them become right and wrong. What changes nothing
-may go. Needs the shared data (GRADESCHOOL_DATA).
+every N-th recorded completion, and how many of them become right and wrong. A pattern is tried on
+the texts on which it matches. What changes nothing may go. Needs the shared data
+(GRADESCHOOL_DATA).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -24,6 +25,7 @@ from benchmarks.extractor import LABELS, completions, labelled, rows
 from gradeschool import load_gsm8k
 from gradeschool.answers import (
     candidates,
+    doubts,
     extractor,
     quantities,
     question,
@@ -31,7 +33,7 @@ from gradeschool.answers import (
     statements,
 )
 
-MODULES = (quantities, question, regions, candidates, statements, extractor)
+MODULES = (quantities, question, regions, doubts, candidates, statements, extractor)
 SEVERAL = 5  # changed verdicts after which a removal is not tried further
 GROUP = re.compile(r"\((?:\?P<\w+>|\?[aimsux-]*:|\?<?[=!])?")
 
@@ -114,6 +116,55 @@ def removals() -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
                 )
 
 
+class Watched:
+    """A pattern that notes the text on which it matches; without a match, none of it matters."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+        self.matched: set[int] = set()
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self.pattern, name)
+        if not callable(method):
+            return method
+
+        def noted(*arguments: Any) -> Any:
+            found = method(*arguments)
+            if name == "finditer":
+                found = list(found)
+            if found and found != arguments[-1]:
+                self.matched.add(Watched.text)
+            return iter(found) if name == "finditer" else found
+
+        return noted
+
+    text = 0
+
+
+def matched_texts(chosen: list[Text]) -> dict[str, set[int]]:
+    """Return, by pattern, the texts on which it matches."""
+    watched = {}
+    for module in MODULES:
+        for name, pattern in list(vars(module).items()):
+            if isinstance(pattern, re.Pattern) and is_own(module, name):
+                watched[f"{module.__name__.rpartition('.')[2]}.{name}"] = Watched(pattern)
+    for watch in watched.values():
+        bind(watch.pattern, watch)
+    for index, text in enumerate(chosen):
+        Watched.text = index
+        verdict(text)
+    for watch in watched.values():
+        bind(watch, watch.pattern)
+    # A negative look-around decides where it does not match, too.
+    everywhere = set(range(len(chosen)))
+    return {
+        name: everywhere
+        if "(?!" in watch.pattern.pattern or "(?<!" in watch.pattern.pattern
+        else watch.matched
+        for name, watch in watched.items()
+    }
+
+
 def is_own(module: ModuleType, name: str) -> bool:
     """Return whether a module defines a name, rather than imports it."""
     source = Path(str(module.__file__)).read_text("utf-8")
@@ -135,10 +186,12 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=40)
     chosen = texts(parser.parse_args().every)
     base = [verdict(text) for text in chosen]
+    touched = matched_texts(chosen)
     for name, remove, restore in removals():
         remove()
         changed = right = wrong = 0
-        for text, before in zip(chosen, base, strict=True):
+        for index in sorted(touched.get(name.partition("\t")[0], range(len(chosen)))):
+            text, before = chosen[index], base[index]
             try:
                 now = verdict(text)
             except (AttributeError, IndexError, KeyError, TypeError):

@@ -35,8 +35,8 @@ CONSIDERED = re.compile(
     r"(?i)\b(?:(?:could|might|may)\s(?:\w+\s)?(?:be|equal)|(?:try(?:ing)?|testing)(?:\s\w\s?=)?"
     r"|(?:let(?:['’]s|\sme|\sus)|i(?:['’]ll|\swill|\scan)?|we|to)\s(?:try|test|check|guess|assume"
     r"|suppose|consider)(?:ing)?(?:\s(?:with|that|it['’]?s?|(?:\w+\s)?\w+\s(?:is|are|was|be)|is))?"
-    r"|consider(?:ing)?(?:\sthe\s\w+)?|if\s(?:you|they|someone|we)\s(?:got|get|have|answered|wrote)"
-    r"|(?:(?:suppose|assum(?:e|ing)|imagine|pretend|perhaps|maybe|possibly"
+    r"|consider(?:ing)?(?:\sthe\s\w+)?|as\sa\sguess,?|a\sguess\sof|if\s(?:you|they|someone|we)\s(?:got|get|have|answered|wrote)"
+    r"|(?:(?:suppos(?:e|ing)|assum(?:e|ing)|imagine|pretend|perhaps|maybe|possibly"
     r"|vielleicht|könnten?|angenommen|peut-être|pourrait|supposons|qui(?:zá|zas|zás)|podría|tal\svez"
     r"|talvez|poderia|suponha|supongamos|forse|potrebbe|misschien|может\sбыть|возможно|допустим)\b,?"
     r"|(?:let(?:['’]s|\sus|\sme)\s|(?:^|[.;:!?\n]\s{1,3}))say\b"
@@ -46,7 +46,7 @@ CONSIDERED = re.compile(
 )
 # Before a number, in its clause: what follows is denied, or somebody else's mistake.
 DENIED_BEFORE = re.compile(
-    r"(?i)(?:\b(?:false|untrue|wrong|incorrect|mistake|error|not\s(?:true|correct|right|the\scase)"
+    r"(?i)(?:\b(?:false|untrue|wrong|incorrect|mistake|error|\w*n(?:o|['’])t\s(?:true|correct|right|the\scase)"
     r"|doubt(?:ful|s)?|impossible|unlikely)\s(?:that|if|whether|to\s\w+)\b"
     r"|(?:\bnot|n['’]t|\bnever)\s(?:\w+\s)?(?:think|believe|say|claim|sure|certain|convinced|agree"
     r"|suppose|expect|mean)\b|\bunsure\b|\bwonder\b"
@@ -57,6 +57,7 @@ DENIED_BEFORE = re.compile(
     r"|\bno\sway\s(?:that\s)?\w+\s(?:is|are|was)\s$"
     r"|\b(?:wrong|incorrect|false)\s(?:answer|result|total|value|guess)\s(?:here\s)?"
     r"(?:is|was|of|would\sbe)\s$|\b(?:mistake|error)\s(?:gives|yields|leads\sto|results\sin)\s$"
+    r"|\b(?:wrong|incorrect)(?:\sanswer)?:\s$|\bdisagree\swith\s$"
     r"|\b(?:one|some|any|either|neither|none)\sof\s(?:these:?\s|the\s\w+:?\s)?"
     r"(?:[\s\d.,$]|and|or){0,60}$"
     r"|\b(?:(?:any|every)thing\sbut|different\sfrom|rul(?:e[sd]?|ing)\sout|discard(?:ed)?"
@@ -66,7 +67,7 @@ DENIED_BEFORE = re.compile(
 # What a predicate says of a wrong number.
 _WRONG = (
     r"(?:(?:the\s|an?\s)?(?:\w+\s)?(?:wrong|incorrect|false)(?!\s\w+s\b)|untrue|mistaken|invalid|impossible"
-    r"|unlikely|off\b|(?:ruled\sout|rejected|excluded|discarded)\b"
+    r"|unlikely|off\b|(?:ruled\sout|rejected|excluded|discarded|out\sof\sthe)\b"
     r"|(?:only\s)?what\s(?:a|you|one|many|some|people|most|careless)\s"
     r"|(?:close|nearly|almost)\s[^.;\n\d]{0,16}\bnot\b"
     r"|not\s(?:the|right|correct|it|our|valid|true|what|enough|possible|equal|a)\b"
@@ -82,8 +83,8 @@ DENIED_AFTER = re.compile(
     r"\sbe|seems|looks|sounds|appears\sto\sbe|turns\sout\sto\sbe)|['’]s)\s(?:\w+ly\s|still\s|also\s)?"
     rf"{_WRONG}"
     r"|[^.;\n\d]{0,20}\b(?:(?:is|was|are|would|does|do|did|ca|could|wo)n['’]t|cannot"
-    r"|(?:does|do|did|can|could|will|would)\snot)\s(?:be\s|seem\s)?(?:the\s|a\s|our\s|quite\s)?"
-    r"(?:\w+\s)?(?:answer|right|correct|result|total|true|it|work|fit|match|equal|add\sup"
+    r"|(?:does|do|did|can|could|will|would|must|should|may|might)\snot)\s(?:be\s|seem\s)?(?:the\s|a\s|our\s|quite\s)?"
+    r"(?:\w+\s)?(?:answer|right|correct|result|total|true|it|work|fit|match|equal|enough|satisfy|meet|hold|add\sup"
     r"|make\ssense)\b"
     r"|(?:\s\w+){0,2}\s(?:cannot|can['’]t)\sbe(?=[.!;])"
     r"|(?:\s\w+){0,2}\s(?:contradicts|fails|(?:gives|leads\sto)\sa\scontradiction)\b"
@@ -91,6 +92,7 @@ DENIED_AFTER = re.compile(
     r"(?:wrong|incorrect|false|not\s(?:right|correct|it|true|the))\b"
     r"|,?\s(?:no|nope),\s|\?\s{1,2}(?:No|Wrong|Incorrect)\b"
     r"|[^.;\n\d]{0,16}\s(?:(?:ist|sind|war|wäre)\s(?:falsch|nicht\srichtig|verkehrt)"
+    r"|(?:n['’]est\spas|no\ses|não\sé|non\sè)\scorr"
     r"|(?:est|sont)\s(?:faux|fausse|incorrect)|(?:es|son|está)\s(?:incorrect|fals|errón)"
     r"|(?:é|está)\s(?:errad|incorret|fals)|(?:è|sono)\s(?:sbagliat|fals|errat)|(?:это\s)?не(?:верно|правильно))"
     r"|\s?是?(?:错|不对|不正确|間違)"
@@ -106,7 +108,7 @@ _DOUBTFUL = """
     varies vary anywhere somewhere nope let let's fails contradicts contradiction falsch verkehrt
     richtig faux fausse vielleicht könnte könnten angenommen peut-être pourrait supposons quizá
     quizás quizas podría tal talvez poderia suponha supongamos forse potrebbe misschien может
-    возможно допустим неверно неправильно
+    возможно допустим неверно неправильно disagree out supposing must should n'est
     don't doesn't didn't isn't wasn't aren't can't couldn't won't wouldn't
     """.split()  # noqa: SIM905
 DOUBTFUL = frozenset(
@@ -117,29 +119,30 @@ STEMS = ("incorre", "fals", "errat", "sbagliat")
 RANGED = re.compile(
     r"(?i)\s?(?:\\?%|\\?\$|[A-Za-z]{1,12})?\s?"
     r"(?:(?:±|\\pm|\+\s?/\s?[-−]|\+[-−]|plus\sor\sminus)\s?\\?\$?\d"
-    r"|(?:[<>≤≥]|\\(?:[gl]eq?|[gl]t)(?![a-z]))\s?[a-z\d]|and\s(?:up|above|more|over)\b(?!\s\w)"
-    r"|\+(?!\s?[\\$(\w])|\+(?=\s[a-z]{2})|,?\s?\bor\s(?:(?:even|maybe|perhaps)\s)?"
+    r"|(?:[<>≤≥]|\\(?:[gl]eq?(?:slant)?|[gl]t)(?![a-z]))\s?[a-z\d]|and\s(?:up|above|more|over)\b(?!\s\w)"
+    r"|plus(?=\.?\s*\Z)|\+(?!\s?[\\$(\w])|\+(?=\s[a-z]{2})|,?\s?\bor\s(?:(?:even|maybe|perhaps)\s)?"
     r"(?:more|less|fewer|so|higher|lower|above|below|greater|under|over)\b)"
 )
-RANGED_SIGNS = ("±", "+", "or ", "and ", "<", ">", "≤", "≥", "\\")
+RANGED_SIGNS = ("±", "+", "plus", "or ", "and ", "<", ">", "≤", "≥", "\\")
 # ... and after a marker also "15 at most", "15 to 18", "up to 15".
 BOUND_AFTER = re.compile(
     r"(?i)(?:\s[A-Za-z]{1,12})?\s(?:at\s(?:the\s)?(?:most|least)|(?:min|max)imum)\b"
 )
-TO = re.compile(r"(?i)\s?(?:to|through|until|bis|hasta|[-–—~]|\.\.\.?|…)\s?")
+TO = re.compile(r"(?i)\s?(?:(?:up\s)?to|through|until|bis|hasta|[-–—~]|\.\.\.?|…)\s?")
 BOUND = re.compile(
     r"(?i)(?:\b(?:up\sto|at\s(?:the\s)?(?:least|most)|n(?:o|ot)\s(?:more|less|fewer)\sthan"
-    r"|(?:more|less|fewer)\sthan|over|under|below|above|a\s(?:minimum|maximum)\sof|anywhere\sfrom"
+    r"|(?:more|less|fewer)\sthan|over|under|below|above|(?:min|max)(?:imum(?:\sof)?|\.)|anywhere\sfrom"
     r"|from|between|mindestens|höchstens|bis\szu|zwischen|(?:mehr|weniger)\sals|entre"
     r"|au\s(?:moins|plus|maximum)|(?:plus|moins|más|menos)\sde|(?:al|pelo)\smenos|almeno|как\sминимум"
     r"|не\s(?:менее|более)|(?:from|between)\s\\?\$?[\d.,]+\s(?:to|and))\s"
-    r"|(?:[≥≤]|至少|最多|\\(?:[gl]eq?|[gl]t)(?![a-z])|(?:[:{(#]\s?|\w\s)[<>](?![a-z/]))\s?)\\?\$?$"
+    r"|(?:[≥≤]|至少|最多|\\(?:[gl]eq?(?:slant)?|[gl]t)(?![a-z])|(?:[:{(#]\s?|\w\s)[<>](?![a-z/]))\s?)\\?\$?$"
     r"|(?<!\\)\[\s?(?:[\d.]{1,12},\s?)?$"
 )
 # Every match of it, without "\\$ " at its end, ends in one of these.
 BOUND_ENDS = (
     "to", "least", "most", "than", "over", "under", "below", "above", "of", "from", "between",
-    "and", "≥", "≤", "ge", "le", "geq", "leq", "gt", "lt", "<", ">", "[", ",", "ens", "zu", "als",
+    "and", "≥", "≤", "ge", "le", "geq", "leq", "slant", "min.", "max.", "minimum",
+    "gt", "lt", "<", ">", "[", ",", "ens", "zu", "als",
     "de", "entre", "zwischen", "moins", "plus", "maximum", "menos", "almeno", "минимум", "менее",
     "более",
     "至少", "最多",

@@ -117,14 +117,6 @@ DOUBTS = (
     "not", "’t", "'t", "ossible", "nsufficient", "nknown", "nable", "ncorrect", "nconsistent",
     "flawed", "n the problem", "n the question",
 )  # fmt: skip
-# The number alone, on a line below the sentence that announces it.
-BELOW = re.compile(
-    r"(?:[:=≈]|\b(?:is|are|was|be|equals|to))[\s*]{0,4}\n\s{0,20}(?:\\[\[(]|\$\$|\*\*){0,2}\s{0,9}"
-    r"(?=\\?[\d$€£¥₹.−–-])"
-)
-BELOW_END = re.compile(
-    r"(?:[\s.*$!]|\\[\])!,; ]|\\text\{[^{}\n]{0,30}\}|%|\\%|(?<=[\s\d])[A-Za-z]{1,12}){0,12}\Z"
-)
 OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#(?!#)[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
@@ -196,7 +188,7 @@ def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
     begin = max(region.start, answer.start - MOST_BEFORE)
     before = text[begin : answer.start]
     begin += max(before.rfind("\n"), before.rfind(". "), before.rfind("? ")) + 1
-    if ruled_out(text, begin, region.end, number):
+    if ruled_out(text, begin, region.end, number) is not None:
         return True
     return is_ranged(text, begin, region.end, number, direct=True)
 
@@ -383,9 +375,6 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         return None
     if PROGRAM.match(text, start, end) or PROGRAM_END.search(text, max(start, end - 240), end):
         return None
-    below = _below(text, start, end)
-    if below is not None:
-        return below
     limit = end
     end = before_check(text, start, end)
     sentences = list(last_sentences(text, start, end))
@@ -411,7 +400,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             continue
         if _is_repetitive(region, sentence, number, question):
             return None
-        if is_ranged(text, *span, number, direct=text.find("####", *span) >= 0):
+        if is_ranged(text, *span, number, direct=_is_marked(text, sentence, number)):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question
@@ -433,6 +422,12 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     return None
 
 
+def _is_marked(text: str, sentence: Sentence, number: WrittenNumber) -> bool:
+    """Return whether a sentence announces its number: "#### at least 15", "Answer: up to 15"."""
+    before = text[sentence.start : number.start]
+    return "####" in before or (":" in before and len(before.rpartition(":")[2]) < 24)
+
+
 def _is_hypothetical(text: str, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
     """Return whether the number of a sentence is what would be, which the question does not ask."""
     if text.find("would", sentence.start, sentence.end) < 0:
@@ -452,20 +447,6 @@ def _is_repetitive(
         return False
     share = restated_share(region.text[sentence.start : sentence.end], question)
     return sentence.cut or share < ANSWERED or number.value in question_hints(question).values
-
-
-def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
-    """Return the number alone on the last line, below the words that announce it."""
-    begin = max(start, end - 120)
-    last = None
-    for last in BELOW.finditer(text, begin, end):  # noqa: B007
-        pass
-    if last is None:
-        return None
-    number = quantity_at(text, last.end(), end)
-    if number is None or BELOW_END.match(text, number.end, end) is None:
-        return None
-    return ExtractedAnswer(*number, "on the closing line", Confidence.CONCLUDED)
 
 
 def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:

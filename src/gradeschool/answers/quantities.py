@@ -304,14 +304,17 @@ _SYMBOL = (
     r"|[b-hj-zB-HJ-Z](?![\w'’:]))"
 )
 EXPRESSION_BEHIND = re.compile(
-    r"[abeijnqruvw](?![\w'’])|\(\s?[xyzn](?!\w)|\s(?:(?:times\s)?pi|mod)\b|!\s[a-z]|\s{0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d|[π√∞]|[xyz](?![\w'’])|\^|\}\{"
+    r"[abeijnqruvw](?![\w'’])|\(\s?[xyzn](?!\w)|\s(?:(?:times\s)?pi|mod)\b|!\s[a-z]"
+    r"|(?:\s|\\[,;! ]){0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d|[π√∞]"
+    r"|[xyz]{1,3}(?![^\W²³⁴]|['’])|\^|\}\{"
     rf"|(?:[+*×·^/]|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL})"
 )
 EXPRESSION_SIGNS = "!abeijmnpqrtuvw(\\_π√∞xyz^}+*×·/-−–"
 EXPRESSION_BEFORE = re.compile(
     r"(?:(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?|\\[dt]?frac\{"
-    r"|(?:(?<![A-Za-z])[b-hj-zB-HJ-Z]|\\pi\s?|[\dπ)}])\^?\{?\d{0,3}\}?\s?(?:[+^×*·]|(?<=[a-zA-Z])/|\\(?:times|cdot))\s?[{(]?"
-    r"|(?<![A-Za-z])[xyzn]\s?[-−–]\s?|\b(?:log|ln|sin|cos|tan|sqrt)\s?\(?)\Z"
+    r"|(?:(?<![A-Za-z])[b-hj-zB-HJ-Z]|\\pi\s?|[\dπ)}])\^?\{?\d{0,3}\}?\s?"
+    r"(?:[+^×*·]|(?<=[a-zA-Zπ])/|\\(?:times|cdot))\s?[{(]?"
+    r"|(?<![A-Za-z])[xyzn](?:\^\{?\d\}?)?\s?[-−–]\s?|\b(?:log|ln|sin|cos|tan|sqrt)\s?\(?)\Z"
 )
 
 

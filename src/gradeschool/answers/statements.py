@@ -94,6 +94,7 @@ LIST = re.compile(
     r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?"
     r"|\s?\\?[{(\[]\s?\d[\d., ]{0,40},\s?\d[\d.]{0,12}\s?\\?[})\]]\s?"
 )
+PAIR = re.compile(r"\s?\$?\d[\d.,]*\s(?:and|or|to)\s\$?\d[\d.,]*\s?")
 # "1, 800" alone is a slip for 1,800.
 COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
@@ -216,7 +217,7 @@ def _in_words(text: str, start: int, end: int, question: str) -> WrittenNumber |
     number = stated_number(words, 0, len(words), question)
     if number is None:
         return None
-    if is_ranged(words, 0, len(words), number, direct=True):
+    if PAIR.fullmatch(words) or is_ranged(words, 0, len(words), number, direct=True):
         number = number._replace(value=UNRESOLVED)
     first, last = start + places[number.start], start + places[number.end - 1] + 1
     return WrittenNumber(number.value, first, last + (text[last : last + 1] == "}"))
