@@ -76,7 +76,7 @@ def command(
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.machine import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.reports.terminal import quoted
+    from gradeschool.reports.terminal import disagrees, flag_line, quoted
     from gradeschool.scoring.score import ScoreRows, score_sources
     from gradeschool.scoring.sources import open_sources, split_run
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
@@ -137,6 +137,11 @@ def command(
         from gradeschool.scoring.at_k import votes_on
 
         voted = votes_on([Path(path) for path in paths], votes, reading(dataset), warn)
+    options = reading_words(dataset)
+    flagged = [run for run in scores if run.flags]
+    for run in flagged:
+        if disagrees(run.flags[headline]):
+            warn(f"{run.run}: {flag_line(run, headline, options)}")
     if as_json:
         fields = {"runs": [run.as_json() for run in scores]}
         for each in fields["runs"] if causes else ():
@@ -147,17 +152,12 @@ def command(
     else:
         from gradeschool.reports import terminal
 
-        options = reading_words(dataset)
-        flagged = [run for run in scores if run.flags]
-        for run in flagged:
-            if terminal.disagrees(run.flags[headline]):
-                warn(f"{run.run}: {terminal.flag_line(run, headline, options)}")
         terminal.score_table(scores, stdout_console(), None if names else headline)
         if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
             say(f"the file's own flags agree with {headline} on every completion")
         else:
             for run in flagged:
-                say(f"{run.run}: {terminal.flag_line(run, headline, options)}")
+                say(f"{run.run}: {flag_line(run, headline, options)}")
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
             for line in terminal.spread_lines(scores, comparable, headline, options):

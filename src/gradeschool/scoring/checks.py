@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
+from gradeschool.answers.regions import committed_region
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
@@ -43,6 +44,7 @@ KEPT = 64  # texts, questions and shifts that are remembered
 SHARE = 0.9  # of the rows that makes a column what it looks like
 ENOUGH = 8  # rows; fewer prove nothing
 ABOUT = 0.35  # share of a question's words in a text that is about it
+STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
 SHIFTS = (0, 1, -1, 2, -2)
 SEGMENT = 5  # neighbouring texts that show a shift; each other text between them counts 4 against
 
@@ -208,6 +210,8 @@ class Checks:
             written = str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold)
             counts["golds"] += 1
             counts["letters"] += len(written) < 9 and bool(LETTER.match(written.strip()))
+        if text.endswith("?"):
+            counts["questions as texts"] += squeeze(text) in self.matcher.questions
         if problem is None:
             counts["faults"] += 1
             if reference.question is not None and gold is None and len(self.questions) < KEPT:
@@ -242,6 +246,7 @@ class Checks:
         if is_right or (not problem.question and is_placed):
             counts["about"] += 1
             if not is_placed:
+                counts["wordy"] += 1
                 row = self.matcher.places[problem.id]
                 self.fits.append(Fit(sample.run, row, sample.row, 0))
             return
@@ -255,8 +260,14 @@ class Checks:
         counts["undecided"] += shift is None
         if shift is not None:
             self.fits.append(Fit(sample.run, row, sample.row, shift))
-        if shift != 0 and len(words) >= 14 and len(self.texts) < KEPT:
-            self.texts.append((sample.row, words, problem))
+        is_wordy = len(words) >= 14
+        counts["wordy"] += is_wordy
+        if is_wordy and share < ABOUT:
+            region = committed_region(text, problem.question)  # base models go on with questions
+            words = words_of(text[region.start : region.end])
+            counts["strangers"] += len(words) >= 14
+            if len(words) >= 14 and len(self.texts) < KEPT:
+                self.texts.append((sample.row, words, problem))
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
@@ -265,6 +276,10 @@ class Checks:
             raise InputError(
                 f"the golds of {self.file!r} are letters: multiple choice, which no scorer reads; "
                 "give golds that are numbers: --columns gold=COLUMN"
+            )
+        if counts["questions as texts"] >= SHARE * (n + counts["faults"]) > 1:
+            raise InputError(
+                f"the texts of {self.file!r} are questions of {name!r}; {self._text_command()}"
             )
         if not n:
             if self.questions:
@@ -277,8 +292,9 @@ class Checks:
             self._check_shift()
         if counts["programs"] >= 0.5 * n:
             warnings.append(self._programs(n))
-        if counts["about"] < 0.1 * n and n >= 20:
+        if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
+        if counts["about"] < 0.1 * n and n >= 20:
             warnings.append(
                 f"nearly no text of {self.file!r} is about its problem: {counts['about']} of {n} "
                 f"repeat words of the question or give the gold; is the column of the texts right, "
@@ -373,6 +389,8 @@ class Checks:
                     f"about the problem {steps} that of their id; give --id-base {base}, or "
                     f"--id-base {self.matcher.base} to take them as they are"
                 )
+            if shifts[0] < 0.3 * (len(fits) + self.counts["undecided"]):
+                self._check_other_problems()
             first, last = longest_segment(fits, shift)
             if last - first >= SEGMENT:
                 end = "on" if last == len(fits) else f"to {fits[last - 1].row}"
@@ -383,8 +401,6 @@ class Checks:
                     "there twice? Correct the ids, add a column with the question, or give "
                     f"--id-base {self.matcher.base} to take them as they are"
                 )
-        if shifts[0] < 0.3 * (len(fits) + self.counts["undecided"]):
-            self._check_other_problems()
 
     def _check_other_problems(self) -> None:
         """Raise InputError if texts are clearly about other problems than those of their ids."""
@@ -408,8 +424,9 @@ class Checks:
             if strangers > best:
                 best, found, example = strangers, dataset, shown
         if best >= 0.5 * len(texts):
-            advice = ("correct the ids, or add a column with the question"
-                      if found == self.matcher.name else f"give -d {found}")  # fmt: skip
+            advice = f"give -d {found}, or its rows in a file of their own"
+            if found == self.matcher.name:
+                advice = "correct the ids, or add a column with the question"
             raise InputError(
                 f"{best} of {len(texts)} texts of {self.file!r} are about other problems than "
                 f"their ids name in {self.matcher.name!r} ({example}); {advice}, or --id-base "
