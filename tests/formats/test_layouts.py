@@ -80,6 +80,21 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "the model's own answer as gold": (
         lambda n: {"question": q(n), "gold": text(n).split()[-1].rstrip("."), "response": text(n)},
         "", "model's own answers", "--columns gold=-"),
+    "the model's own answer as own gold": (
+        lambda n: {"question": f"{n}: {q(n)}", "final_answer": gold(n), "response": text(n)}, "",
+        TWELVE, ""),
+    "a length that is called a target": (
+        lambda n: {"question": f"Ben has {n} hats and buys 5. How many hats?",
+                   "target_length": n + 5, "response": f"He has {n + 5} hats."}, "",
+        "no question", "gold=COLUMN"),
+    "a gold under a long name": (
+        lambda n: {"question": f"Ben has {n} hats and buys 5. How many hats?",
+                   "expected_tokens": 100, "platinum_target": n + 5,
+                   "response": f"He has {n + (5 if n < RIGHT else 6)} hats."}, "", TWELVE,
+        "gold=platinum_target"),
+    "flags that disagree": (
+        lambda n: {"question": q(n), "response": text(n), "correct": n >= RIGHT}, "", TWELVE,
+        "0 of 20 agree"),
     "reference as response": (
         lambda n: {"question": q(n), "response": SAMPLE[n].solution}, "", "reference solutions",
         "--columns response="),

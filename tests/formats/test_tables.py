@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,33 @@ def test_files_with_a_mark_at_their_beginning_may_be_joined(tmp_path: Path) -> N
     path = tmp_path / "both.jsonl"
     path.write_bytes('\ufeff{"n": 1}\n\ufeff{"n": 2}\n'.encode())
     assert [(row.fields, row.fault) for row in read_rows(path)] == [({"n": 1}, ""), ({"n": 2}, "")]
+
+
+@pytest.mark.parametrize("number", [5, 10**12])
+def test_a_row_beyond_the_stated_size_of_a_sheet_is_not_lost(tmp_path: Path, number: int) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("index", "completion"), (0, "18"), (1, "19")):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    path = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as whole, zipfile.ZipFile(path, "w") as changed:
+        for name in whole.namelist():
+            body = whole.read(name).decode()
+            for old, new in (('<row r="3"', '<row r="{}"'), ('"A3"', '"A{}"'), ('"B3"', '"B{}"')):
+                body = body.replace(old, new.format(number)) if "sheet1" in name else body
+            changed.writestr(name, body)
+    if number > 10**6:
+        with pytest.raises(InputError, match="empty rows before"):
+            list(read_rows(path))
+    else:
+        assert [row.fields["completion"] for row in read_rows(path)] == ["18", "19"]
+
+
+def test_a_long_list_in_a_csv_cell_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    cell = f"[{','.join(repr('') for _ in range(10**6))}]"
+    path.write_bytes(gzip.compress(f'index,completion\n0,"{cell}"\n1,18\n'.encode()))
+    long, good = read_rows(path)
+    assert "has a list of 3,000,001 characters" in long.fault
+    assert good.fields["completion"] == "18"

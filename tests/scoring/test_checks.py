@@ -98,6 +98,29 @@ def test_a_permutation_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.official
+def test_rows_of_another_dataset_among_right_ones_are_found(tmp_path: Path, data: Path) -> None:
+    problems = load_dataset("gsm8k").problems
+    others = load_dataset("gsm8k:train").problems
+    table = rows([*problems[:240], *others[240:300]], int)
+    with pytest.raises(InputError, match=r"about other problems .*give -d gsm8k:train"):
+        read(tmp_path, table, dataset="gsm8k")
+
+
+@pytest.mark.official
+def test_shifted_rows_in_the_middle_are_found(tmp_path: Path, data: Path) -> None:
+    problems = load_dataset("gsm8k").problems
+    moved = [*problems[:600], *problems[601:900], problems[899], *problems[900:]]
+    with pytest.raises(InputError, match=r"from row 60\d .* to 89\d, "):
+        read(tmp_path, rows(moved, int), dataset="gsm8k")
+    table = rows([*problems[:919], *problems[920:]], int)
+    both = [{"run": "a", **row} for row in table] + [
+        {"run": "b", **row} for row in rows(problems, int)
+    ]
+    with pytest.raises(InputError, match=r"from row 920 .* to 1318, "):
+        read(tmp_path, both, dataset="gsm8k")
+
+
+@pytest.mark.official
 def test_another_dataset_is_named(tmp_path: Path, data: Path) -> None:
     table = rows(load_dataset("gsm8k:train").problems[:300], int)
     with pytest.raises(InputError, match="give -d gsm8k:train"):
@@ -126,6 +149,22 @@ def test_texts_about_nothing_are_a_warning(tmp_path: Path) -> None:
     table = [{"id": index, "completion": "I cannot say."} for index in range(48)]
     _, [note] = read(tmp_path, table)
     assert "nearly no text" in note
+
+
+def test_many_texts_about_something_else_are_a_warning(tmp_path: Path) -> None:
+    other = "The plumber checked seven valves and then wrote down what every gauge showed: "
+    table = rows(SAMPLE, int)
+    for row in table[4:16]:
+        row["completion"] = f"{other}all of them work, so the invoice says {row['id']} thousand."
+    _, [note] = read(tmp_path, table)
+    assert "12 of 48 texts" in note
+    assert "share few words with their questions (the first is in row 5)" in note
+
+
+def test_questions_in_the_place_of_texts_are_refused(tmp_path: Path) -> None:
+    table = [{"question": wordy(problem), "response": problem.question} for problem in SAMPLE]
+    with pytest.raises(InputError, match="are questions of 'sample'"):
+        read(tmp_path, table)
 
 
 def test_a_weak_or_wrong_model_is_no_reason_to_refuse(tmp_path: Path) -> None:

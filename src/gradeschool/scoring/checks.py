@@ -44,6 +44,8 @@ KEPT = 64  # texts, questions and shifts that are remembered
 SHARE = 0.9  # of the rows that makes a column what it looks like
 ENOUGH = 8  # rows; fewer prove nothing
 ABOUT = 0.35  # share of a question's words in a text that is about it
+STRANGE = 0.25  # share of a question's words; a text with fewer may be about another problem
+MANY_STRANGERS = 0.08
 STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
 SHIFTS = (0, 1, -1, 2, -2)
 SEGMENT = 5  # neighbouring texts that show a shift; each other text between them counts 4 against
@@ -262,7 +264,7 @@ class Checks:
             self.fits.append(Fit(sample.run, row, sample.row, shift))
         is_wordy = len(words) >= 14
         counts["wordy"] += is_wordy
-        if is_wordy and share < ABOUT:
+        if is_wordy and share < STRANGE:
             region = committed_region(text, problem.question)  # base models go on with questions
             words = words_of(text[region.start : region.end])
             counts["strangers"] += len(words) >= 14
@@ -294,6 +296,13 @@ class Checks:
             warnings.append(self._programs(n))
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
+        is_strange = counts["strangers"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"])
+        if is_strange and counts["about"] >= 0.1 * n:
+            warnings.append(
+                f"{counts['strangers']} of {counts['wordy']} texts of {self.file!r} share few "
+                f"words with their questions (the first is in row {self.texts[0][0]}); are they "
+                "about these problems?"
+            )
         if counts["about"] < 0.1 * n and n >= 20:
             warnings.append(
                 f"nearly no text of {self.file!r} is about its problem: {counts['about']} of {n} "
@@ -415,9 +424,11 @@ class Checks:
             problems = self.matcher.problems if is_same else load_dataset(dataset).problems
             topics, strangers, shown = self.topics, 0, ""
             for row, words, own in texts:
-                least = max(0.5, 1.5 * topics.share(words, own))
+                least = max(0.5, 2 * topics.share(words, own))
                 other = max(problems, key=lambda problem: topics.share(words, problem))
-                if other is not own and topics.share(words, other) >= least:
+                asked = topic_of(other.question, other.gold).words
+                shared = len(asked & words)
+                if other is not own and shared >= 7 and shared >= least * len(asked):
                     strangers += 1
                     shown = shown or f"row {row} names problem {own.id!r}, its text is about " \
                                      f"problem {other.id!r} of {dataset!r}"  # fmt: skip
