@@ -8,9 +8,10 @@ from functools import cache
 import pytest
 
 from gradeschool import AuditReport, audit, get_scorer
-from gradeschool.auditing.audit import AuditFinding, Fault, check_names
+from gradeschool.auditing.audit import AuditedScorer, AuditFinding, Fault, Question, check_names
 from gradeschool.auditing.cases import FORMATS
 from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.user_function import UserFunction
 from tests.support import scorers
 
 LONGEST = 2_000  # characters of hostile texts here: what a test needs, no more
@@ -103,7 +104,7 @@ def test_the_same_audit_has_the_same_findings() -> None:
     kinds = {finding.kind for finding in once.of(Fault.FALSE_ACCEPT)}
     assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
     assert without_times(once) == without_times(again)
-    assert json.loads(json.dumps(once.to_json()))["scorer"] == "tests.support.scorers:contained"
+    assert json.loads(json.dumps(once.to_json()))["scorer"] == "scorers.py:contained"
 
 
 @pytest.mark.parametrize(
@@ -215,3 +216,10 @@ def test_json_gives_a_long_completion_by_its_recipe_alone() -> None:
     assert fields["findings"] == [long.to_json()]
     assert (fields["reads"], fields["does_not_read"]) == (["N"], ["#### N"])
     assert (fields["clean"], fields["gave_up"], fields["seed"]) == (False, True, 3)
+
+
+def test_a_function_that_returns_the_answer_is_compared_with_the_gold() -> None:
+    asked = AuditedScorer(UserFunction(scorers.last_word), 0.5)
+    questions = [Question("it is 18", "18"), Question("it is 19", "18"), Question("", "18")]
+    assert [asked.accepts(reply) for reply in asked.replies(questions)] == [True, False, False]
+    asked.function.stop()

@@ -242,3 +242,30 @@ def test_eval_scores_with_own_marks(gradeschool: Command, thoughts: Path) -> Non
     assert result["scorers"][READER]["correct"] == 1
     assert gradeschool("runs", "verify", run).status == 0
     assert gradeschool("score", run, "--json").json()["runs"][0]["scorers"][READER]["correct"] == 1
+
+
+OWN_SCORER = """
+def last(completion, gold):
+    words = completion.split()
+    return words[-1].strip(".") if words else None
+"""
+
+
+def test_an_own_prompt_and_scorer_from_show_to_compare(
+    gradeschool: Command, thoughts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(thoughts.parent)
+    Path("mine.py").write_text(OWN_SCORER)
+    Path("mine.toml").write_text('base = "zero-shot/chat"\nscorers = ["mine.py:last"]\n')
+    shown = gradeschool("protocols", "show", "mine.toml", "-d", "sample")
+    assert (shown.status, "a function of your own" in shown.out) == (0, True)
+    words = ("-m", "recorded/thoughts.jsonl", "-p", "mine.toml", "-d", "own.jsonl", "--quiet")
+    assert gradeschool("eval", *words).status == 0
+    run = Path("runs/thoughts_mine_own")
+    assert list(json.loads((run / "results.json").read_text())["scorers"]) == ["mine.py:last"]
+    for command in ("score", "explain"):
+        said = gradeschool(command, run).err
+        assert "the run's own scorer is 'mine.py:last'; code that a run folder names" in said
+    compared = gradeschool("compare", run, "--at-least", 0.4, "--scorer", "mine.py:last", "--json")
+    assert (compared.status, compared.json()["scorer"]) == (0, "mine.py:last")
+    assert "not recomputed" in gradeschool("runs", "verify", run).out

@@ -22,6 +22,12 @@ _calls = count()
 _pools: dict[str, Any] = {}
 
 
+def last_word(completion: str, gold: str) -> str | None:
+    """The answer as a text, or None."""
+    words = completion.split()
+    return words[-1] if words else None
+
+
 def ends_with(completion: str, gold: str) -> bool:
     """The suffix bug."""
     numbers = NUMBER.findall(completion)

@@ -32,6 +32,7 @@ from gradeschool.auditing.cases import (
 )
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
+from gradeschool.scoring.own_scorer import is_gold
 from gradeschool.user_function import Call, Reply, UserFunction
 from gradeschool.worker import TIMED_OUT
 
@@ -286,6 +287,7 @@ class AuditedScorer:
         self.threshold = threshold
         self.call = Call("pair")
         self.questions = self.hangs = self.ends = 0
+        self.returns_text = False  # the extracted answer, which is compared with the gold
         self._replies: dict[tuple[Question, Call], Reply] = {}
 
     @property
@@ -309,6 +311,9 @@ class AuditedScorer:
                 continue
             rows = [(question.completion, question.gold, None) for question in batch]
             replies = list(map(_own_error, self.function.replies(rows, self.call)))
+            self.returns_text |= any(reply.text for reply in replies)
+            if self.returns_text:
+                replies = [_compared(*pair) for pair in zip(replies, batch, strict=True)]
             self.questions += len(replies)
             self.hangs += sum(reply.hung for reply in replies)
             self.ends += sum(reply.lost for reply in replies)
@@ -326,6 +331,13 @@ class AuditedScorer:
         (reply,) = self.replies([question])
         self.hangs, self.ends = hangs, ends
         return reply
+
+
+def _compared(reply: Reply, question: Question) -> Reply:
+    """Return the reply of a function that returns the answer's text as right or wrong."""
+    if reply.text is None and reply.shown != "None":
+        return reply
+    return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question.gold)))
 
 
 def _own_error(reply: Reply) -> Reply:

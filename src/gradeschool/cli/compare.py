@@ -24,6 +24,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
     warn_of_faults,
+    warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
@@ -166,6 +167,8 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     from gradeschool.scoring.table import protocols_of, scorer_for
 
     scorer = scorer_for(manifests, name)
+    if name is None:
+        warn_of_own_scorer(manifests)
     if len(protocols := protocols_of(manifests)) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip

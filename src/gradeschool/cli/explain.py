@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
     warn_of_faults,
+    warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
 
@@ -83,6 +84,7 @@ def command(
         chosen = choose_scorers(names)
     else:
         chosen = [scorer_for([manifest_of(path)])]
+        warn_of_own_scorer([manifest_of(path)])
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 

@@ -171,6 +171,16 @@ def with_pipes(message: str) -> str:
     return message
 
 
+def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Say that a run's own scorer is code, which a run folder cannot ask to run."""
+    from gradeschool.formats.own_run import scorer_of
+
+    for name in dict.fromkeys(scorer_of(manifest) or "" for manifest in manifests):
+        if ":" in name:
+            warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
+                 f"--scorer {name!r} to use it")  # fmt: skip
+
+
 def warn_of_faults(faults: int) -> None:
     """Warn about rows that could not be used, and exit with 3 if there are any."""
     if faults:

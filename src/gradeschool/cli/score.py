@@ -23,6 +23,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
     warn_of_faults,
+    warn_of_own_scorer,
 )
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
@@ -104,6 +105,8 @@ def command(
     here = scored_on.pop() if len(scored_on) == 1 else ""
     manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
     headline = chosen[0].name if chosen else headline_scorer(manifests)
+    if not chosen:
+        warn_of_own_scorer(manifests)
     if not chosen:
         chosen = choose_scorers((), here)
         if headline not in {scorer.name for scorer in chosen}:

@@ -89,7 +89,7 @@ def load_dataset(name: str) -> Dataset:
         from gradeschool.datasets.fresh.generate import load_fresh
 
         return Dataset(name, *load_fresh(name))
-    place, columns = _split_columns(name)
+    place, columns = split_columns(name)
     if place.startswith("hf:"):
         files, pinned = fetch_from_hub(place)
         return _load_files(pinned + name[len(place) :], files, columns)
@@ -101,7 +101,7 @@ def load_dataset(name: str) -> Dataset:
     raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
 
 
-def _split_columns(name: str) -> tuple[str, dict[str, str]]:
+def split_columns(name: str) -> tuple[str, dict[str, str]]:
     """Return the place of a dataset, and its columns by role; raises InputError for another."""
     place, mark, words = name.rpartition("#")
     if not mark or "=" not in words or Path(name).exists():

@@ -18,7 +18,7 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import QUESTION, SHOTS, Template, prompt_bytes, prompt_json
 from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol
 from gradeschool.protocols.registry import all_protocols, all_votes, available, get_scorer, packages
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.vote import Vote
 
 SCORER_NAME = re.compile(r"[a-z][^ `]*")
@@ -210,10 +210,16 @@ class ProtocolCard(NamedTuple):
 
 
 def scorer_card(name: str) -> ScorerCard:
-    """Return the card of a scorer; UnknownNameError lists similar names."""
-    scorer, package = get_scorer(name), find_package(name)
+    """Return the card of a scorer; UnknownNameError lists similar names.
+
+    A function of the user ("my.py:f") is described, not called.
+    """
+    is_own = ":" in name
+    scorer = replace(get_scorer(DEFAULT_SCORER), name=name, summary="a function of your own",
+                     source=name) if is_own else get_scorer(name)  # fmt: skip
+    package = find_package(name)
     users = [protocol.name for protocol in all_protocols().values() if name in protocol.scorers]
-    module = getattr(scorer.extract, "__module__", "")
+    module = "" if is_own else getattr(scorer.extract, "__module__", "")
     return ScorerCard(
         scorer=scorer,
         # The protocol that the scorer is named after comes first.

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from gradeschool.answers.regions import parse_marks
 from gradeschool.datasets.files import TABLES
-from gradeschool.datasets.load import Dataset, is_here, load_dataset
+from gradeschool.datasets.load import Dataset, is_here, load_dataset, split_columns
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import NATIVE, choose_model
@@ -322,10 +322,12 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
         if not isinstance(value, str | bool):
             words = hashlib.sha256(words.encode()).hexdigest()[:6]
         changed.append(f"{name.replace('_', '-')}-{words}")
-    dataset = plan.dataset.name
+    dataset, _ = split_columns(plan.dataset.name)
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
-    parts = [model_label(job.model), plan.protocol.name, dataset, *changed]
+    own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
+    protocol = own[1] if own else plan.protocol.name  # of a file, its name
+    parts = [model_label(job.model), protocol, dataset, *changed]
     return RUNS / "_".join(_folder_part(part) for part in parts)
 
 

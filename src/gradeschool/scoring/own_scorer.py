@@ -43,6 +43,11 @@ def find_own_scorer(name: str | Callable[..., Any]) -> Scorer | None:
     return next((own_scorer(point.value, name) for point in found), None)
 
 
+def is_gold(text: str | None, gold: str) -> bool:
+    """Return whether the text that a function returned is the gold, as a text or a number."""
+    return text is not None and (text.strip() == gold.strip() or same_answer(text, gold))
+
+
 def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
@@ -84,7 +89,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     def compare(value: str, reference: str) -> bool:
         if isinstance(value, LibraryAnswer):
             return value.is_equal
-        return value.strip() == reference.strip() or same_answer(value, reference)
+        return is_gold(value, reference)
 
     weakref.finalize(extract, called.stop)  # its child ends with the scorer
     summary = "a function of your own"
