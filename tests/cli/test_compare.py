@@ -131,18 +131,6 @@ def test_samples_that_failed_are_a_threshold_of_their_own(
     assert "b against a: +5.41 points" in done.out  # 35 of 37 and 37 of 37
 
 
-@pytest.mark.parametrize("option", [("--not-worse-than", "RUN"), ("--unpaired",)])
-def test_the_gate_stands_alone(
-    gradeschool: Command, write: Write, dataset: Path, option: tuple[str, ...]
-) -> None:
-    """Two measures, or none by problem, are bad input."""
-    good = write("a", rights())
-    words = [str(good) if word == "RUN" else word for word in option]
-    done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
-    assert done.status == 2
-    assert "--gate cannot be combined with --not-worse-than or --unpaired" in done.err
-
-
 def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
     """A change of protocol is not a change of the engine."""
     for protocol in ("zero-shot/chat", "zero-shot/cot"):
@@ -152,13 +140,6 @@ def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: 
     done = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
     assert done.status == 2
     assert "a gate compares runs of the same prompts" in done.err
-
-
-def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
-    """Nothing to compare with is bad input."""
-    result = gradeschool("compare", write("a", rights()), "-d", dataset)
-    assert result.status == 2
-    assert "only one run is given: 'a'" in result.err
 
 
 def test_one_file_twice_is_named_so(

@@ -13,14 +13,6 @@ SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
 
 
 @pytest.mark.slow
-def test_the_plan_is_shown_and_nothing_is_sent(gradeschool: Command, tmp_path: Path) -> None:
-    ended = gradeschool("profile", *SHORT, "--runs-in", tmp_path, "--dry-run")
-    assert ended.status == 0, ended.err
-    assert ended.out.count("missing  4 requests for 4 samples") == 2
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
 def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     gradeschool: Command, tmp_path: Path
 ) -> None:
@@ -85,11 +77,3 @@ def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path)
                            "--price", "0/1000000", "--max-cost", 20, "-o", page)  # fmt: skip
         assert (paid.status, paid.out) == (3, ""), paid.err
     assert not page.exists()
-
-
-def test_a_file_is_not_replaced(gradeschool: Command, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text("mine")
-    ended = gradeschool("profile", *SHORT, "--runs-in", tmp_path / "runs", "-o", page)
-    assert ended.status == 2 and "exists" in ended.err
-    assert page.read_text() == "mine" and not (tmp_path / "runs").exists()

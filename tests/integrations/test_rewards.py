@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -89,16 +88,6 @@ def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> N
     assert earned.value is None or 0 <= earned.value <= 1.1
 
 
-def test_of_a_very_long_completion_the_end_is_read() -> None:
-    assert GRADER.grade("9 " * LONGEST + "\n#### 18", "18").value == 1.0
-    assert GRADER.grade("#### 18" + " word" * LONGEST, "18").value == 0.0
-
-
-def test_a_grader_travels_to_other_processes() -> None:
-    grader = Grader("openai/2021", "boxed", 0.1, 0.2)
-    assert pickle.loads(pickle.dumps(grader)) == grader
-
-
 @pytest.mark.parametrize(
     ("text", "form", "value"),
     [
@@ -138,25 +127,12 @@ def test_near_is_a_sign_or_a_factor_of_100_or_1000(answer: str, gold: str, near:
     assert earned.value == (0.25 if near else 0.0)
 
 
-def test_near_is_what_the_scorer_reads() -> None:
-    text = "#### -18\nThat is 7 days."
-    assert Grader(partial_credit=0.25).grade(text, "18").value == 0.25
-    assert Grader("lm-eval/gsm8k/flexible-extract", partial_credit=0.25).grade(text, 18).value == 0
-    assert Grader("openai/2021", partial_credit=0.25).grade("so -18", "18").value == 0
-
-
 @pytest.mark.parametrize("text", ["<think>{} so the total is 18", "{} <think> the total is 18"])
 def test_a_long_completion_is_thinking_if_all_of_it_is(text: str) -> None:
     short, long = text.format("word"), text.format("word " * LONGEST)
     assert GRADER.grade(long, "18").outcome is GRADER.grade(short, "18").outcome
     closed = long.replace("<think>", "").replace("word word", "word</think>", 1)
     assert GRADER.grade(closed, "18").value == 1.0
-
-
-def test_a_small_gold_is_not_zero() -> None:
-    assert GRADER.grade("#### 0", 1e-7).value == 0.0
-    assert GRADER.grade("#### 0.123457", 0.1234567).value == 0.0
-    assert GRADER.grade("#### 0.1234567", 0.1234567).value == 1.0
 
 
 MINUTES = "How many minutes does she need?"

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.compared_runs import Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import failed as failed  # a fixture
 from tests.support.compared_runs import write as write  # a fixture
@@ -18,14 +17,3 @@ def test_reports_of_a_failed_sample_have_the_difference(
         assert gradeschool("report", *failed, "-d", dataset, "-o", path).status == 0
         words = "1 problem is left out of the differences, without a judged completion in one of"
         assert words in path.read_text("utf-8")
-
-
-def test_a_page_of_runs_that_are_not_compared_names_no_option_of_compare(
-    gradeschool: Command, write: Write, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "report.md"
-    other = write("c", rights()[:30])
-    assert gradeschool("report", failed[1], other, "-d", dataset, "-o", path).status == 0
-    text = path.read_text("utf-8")
-    assert "The runs are not compared\\: the runs judge different problems" in text
-    assert "common" not in text

@@ -3,30 +3,20 @@
 import json
 import re
 import zipfile
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import load_dataset
 from gradeschool.formats.own_run import digest_of
 from gradeschool.formats.read import read_samples
-from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, get_protocol, get_scorer
+from gradeschool.protocols.registry import all_scorers, get_protocol
 from gradeschool.reports.export import (
-    ExportedRun,
-    ExportedSample,
-    ExportedScore,
-    save_files,
     storable,
 )
-from gradeschool.reports.export_inspect import inspect_files, inspect_scorer_name
-from gradeschool.reports.export_lm_eval import lm_eval_files
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.reports.export_inspect import inspect_scorer_name
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of
@@ -145,28 +135,6 @@ def _contents(path: Path) -> str:
         table = parquet.read_table(path)
         return str(table.to_pylist()) + str(table.schema.metadata)
     return path.read_text() if path.is_file() else ""
-
-
-@pytest.mark.slow
-@given(TEXTS)
-def test_no_scorer_reads_a_lone_surrogate(text: str) -> None:
-    problem = Problem.from_gold("18")
-    assert len(storable(text)) == len(text)
-    for scorer in SCORERS:
-        before, after = scorer.judge(text, problem), scorer.judge(storable(text), problem)
-        assert before.outcome is after.outcome, scorer.name
-
-
-def test_files_are_replaced_by_force_only(gradeschool: Command, run: Path, tmp_path: Path) -> None:
-    for name in samples_of:
-        written = export(gradeschool, run, name, tmp_path)
-        target = samples_of[name](written)
-        target.write_bytes(b"mine")
-        again = gradeschool("export", run, "--to", name, "-o", written)
-        assert (again.status, target.read_bytes()) == (2, b"mine")
-        assert "--force" in again.err
-        export(gradeschool, run, name, tmp_path, "--force")
-        assert target.read_bytes() != b"mine"
 
 
 def test_what_cannot_be_exported_is_one_sentence(
@@ -316,26 +284,3 @@ def test_lm_evals_own_scorers_are_filters_by_their_own_names(
     shots = load_dataset(protocol.shots).problems
     (prompt,) = protocol.render(load_dataset("gsm8k").problems[:1], shots)
     assert rows[0]["arguments"]["gen_args_0"]["arg_0"] == prompt.text
-
-
-def test_a_scorer_that_judged_nothing_has_no_accuracy(tmp_path: Path) -> None:
-    problem = load_dataset("sample").problems[0]
-    judging, silent = get_scorer("gradeschool/reader"), get_scorer("openai/2021")
-    scores = (
-        ExportedScore(judging, 1.0, (0.2, 1.0), None, 1, {problem.id: (1, 1)}),
-        ExportedScore(silent, 0.0, (0.0, 1.0), None, 0, {}),
-    )
-    verdicts = (
-        Verdict(judging.name, Outcome.CORRECT, None, "equal"),
-        Verdict(silent.name, Outcome.ERROR, None, "it failed"),
-    )
-    sample = ExportedSample(problem, 0, 0, "#### 600", "", "stop", None, None, verdicts, "")
-    time = datetime(2026, 1, 1, tzinfo=UTC)
-    run = ExportedRun("org/m", "sample", "sample", 1, scores, (sample,), {}, time, time, 0)
-    save_files(tmp_path / "log.eval", inspect_files(run))
-    (score,) = members(tmp_path / "log.eval")["header.json"]["results"]["scores"]
-    assert (score["name"], score["metrics"]["accuracy"]["value"]) == ("gradeschool/reader", 1.0)
-    # A majority vote breaks ties by the order of the samples, which arrive in any order.
-    samples = tuple(sample._replace(sample=n, text=f"#### {n}") for n in (2, 0, 1))
-    save_files(tmp_path, lm_eval_files(replace(run, samples=samples)))
-    assert [row["resps"] for row in lm_eval(tmp_path)[1]] == [[["#### 0", "#### 1", "#### 2"]]] * 2

@@ -58,17 +58,6 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of two runs that differ on the last 3 of 20 problems."""
-    problems = [{"question": f"What is {i}?", "answer": str(i)} for i in range(20)]
-    answers: list[dict[str, object]] = [
-        {"index": p, "run": run, "completion": f"#### {p + (p >= 17 and run == 'b')}"}
-        for run in ("a", "b") for p in range(20)
-    ]  # fmt: skip
-    return page_of(tmp_path_factory.mktemp("several"), problems, answers)
-
-
-@pytest.fixture(scope="module")
 def valued(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with heat.html and page.html of hostile texts whose tokens are characters."""
     folder = tmp_path_factory.mktemp("valued")
@@ -122,25 +111,6 @@ def test_filters_search_and_links(open_page: Open, sampled: Path) -> None:
     assert linked.locator(f"#c-{index}").is_visible()
 
 
-def test_a_link_names_the_problem_of_its_dataset(open_page: Open, tmp_path: Path) -> None:
-    """The problems of two datasets have the same ids."""
-    runs = []
-    for number in (3, 4):
-        problem = {"question": f"What is {number}?", "answer": str(number)}
-        problems = rows(tmp_path / f"{number}.jsonl", [problem])
-        answers = rows(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 3"}])
-        runs.append(tmp_path / str(number))
-        ended = run_script("eval", "-m", f"recorded/{answers}", "-p", "zero-shot/chat",
-                           "-d", problems, "-o", runs[-1], "--quiet")  # fmt: skip
-        assert ended.status == 0, ended.err
-    result = run_script("report", *runs, "-o", tmp_path / "page.html")
-    assert result.status == 0, result.err
-    for link, question in (("#problem=0", "What is 3?"), ("#problem=0&number=2", "What is 4?")):
-        page = open_page(tmp_path / "page.html", link).page
-        assert page.inner_text("#detail .question") == question
-        assert ("number=2" in page.evaluate("location.hash")) == ("number=2" in link)
-
-
 def test_the_list_is_worked_by_keys(open_page: Open, sampled: Path) -> None:
     """Arrows and End choose, Enter goes to the problem."""
     page = open_page(sampled).page
@@ -154,16 +124,6 @@ def test_the_list_is_worked_by_keys(open_page: Open, sampled: Path) -> None:
     assert page.evaluate("document.activeElement.id") == "detail"
 
 
-def test_a_scorer_leads_to_where_it_disagrees(open_page: Open, hostile: Path) -> None:
-    page = open_page(hostile).page
-    link = page.locator(".scorers a[href^='#vs=']").first
-    name = link.inner_text()
-    link.click()
-    until(page, "location.hash.includes('vs=')", "True")
-    assert page.evaluate("document.querySelector('#f-vs').selectedOptions[0].textContent") == name
-    assert " of " in tally(page)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_the_page_is_accessible(open_page: Open, sampled: Path, scheme: str, width: int) -> None:
@@ -172,24 +132,6 @@ def test_the_page_is_accessible(open_page: Open, sampled: Path, scheme: str, wid
     page = open_page(sampled, color_scheme=scheme, viewport=size, bypass_csp=True).page
     assert accessibility_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_problems_on_which_runs_differ_are_found(open_page: Open, several: Path) -> None:
-    page = open_page(several, "#out=mixed", bypass_csp=True).page
-    assert tally(page) == "3 of 20 problems, 6 of 40 completions"
-    page.click("a[href='#run-1']")
-    until(page, "document.querySelector('#run-1').open", "True")
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert accessibility_faults(page) == []
-
-
-def test_without_a_script_the_figures_are_there(chromium: Any, sampled: Path) -> None:
-    page = chromium.new_context(java_script_enabled=False).new_page()
-    page.goto(sampled.as_uri())
-    assert "Reporting checklist" in page.inner_text("main")
-    assert "needs JavaScript" in page.inner_text("#explorer")
-    assert page.locator("svg.strip circle").count() > 3
-    page.context.close()
 
 
 def test_arrows_say_the_values_of_hostile_tokens(chromium: Any, valued: Path) -> None:

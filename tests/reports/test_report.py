@@ -17,20 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gradeschool import get_scorer, load_dataset, load_gsm8k
-from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool import get_scorer, load_dataset
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.judged import judge_run, report_scorers
-from gradeschool.reports.pages import axis_over, environment
+from gradeschool.reports.pages import environment
 from gradeschool.reports.printable import FORMULA, printable
 from gradeschool.reports.report_files import markdown, markdown_text
-from gradeschool.reports.report_page import report_page, utf16_place
+from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import SourceRun, load_runs
-from gradeschool.scoring.statistics import Interval, wilson
+from gradeschool.scoring.sources import SourceRun
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
@@ -156,24 +153,6 @@ def test_a_template_shows_the_printable_text(value: str) -> None:
     assert parsed.text == printable(value, keep="\n\t")
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(50, 90)), min_size=1, max_size=9))
-def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
-    intervals = [wilson(right, n) for right, n in counts]
-    axis = axis_over(intervals)
-    assert 2 <= len(axis.ticks) <= 7
-    for low, high in intervals:
-        assert axis.low <= low + 1e-9 and high - 1e-9 <= axis.high
-        assert 0 < float(axis.x(low)[:-1]) <= float(axis.x(high)[:-1]) < 100
-    assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
-
-
-@given(TEXTS, st.integers(0, 40))
-def test_places_in_utf16(value: str, place: int) -> None:
-    place, wide = min(place, len(value)), [i for i, char in enumerate(value) if char > "\uffff"]
-    before = value[:place].encode("utf-16-le", "surrogatepass")
-    assert (utf16_place(place, wide), utf16_place(-1, wide)) == (len(before) // 2, -1)
-
-
 def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
     rows = ({"index": 0, "run": "bad", "error": "http 500: <b>boom</b>"},
             {"index": 1, "run": "bad", "error": "x"},
@@ -200,24 +179,6 @@ def test_an_incomplete_or_changed_run_says_so(
     assert "2 of 48 samples are missing; repeat the run" in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("section", "changes", "name", "words"),
-    [
-        ("protocol", {"name": "of-a-later/version"}, "Changed", "not known: this version does not"),
-        ("decoding", {"temperature": 0.7, "top_p": None}, "Decoding", "temperature 0.7, no seed"),
-    ],
-)
-def test_settings_that_differ_are_stated(
-    gradeschool: Command, run_folder: Path, tmp_path: Path,
-    section: str, changes: dict[str, object], name: str, words: str,
-) -> None:  # fmt: skip
-    path = run_folder / "run.json"
-    manifest = json.loads(path.read_bytes())
-    manifest[section] |= changes
-    path.write_text(json.dumps(manifest))
-    assert words in facts(report(gradeschool, tmp_path / "page.html", run_folder))[name]
-
-
 def test_several_samples_have_a_curve_and_a_mean_over_problems(
     gradeschool: Command, tmp_path: Path
 ) -> None:
@@ -230,23 +191,6 @@ def test_several_samples_have_a_curve_and_a_mean_over_problems(
     assert 'class="curve maj"' in page and "pass@k, %" in page
     lines = report(gradeschool, tmp_path / "page.md", answers, *ON_SAMPLE)
     assert "1 to 4 samples a problem; a mean over problems." in lines
-
-
-@pytest.mark.parametrize("ending", ["md"])
-def test_guesses_are_counted_as_in_the_terminal(
-    gradeschool: Command, tmp_path: Path, ending: str
-) -> None:
-    words = (SAMPLE_FILE, *ON_SAMPLE, "--scorer", "gradeschool/reader", "--causes", "--json")
-    run = gradeschool("score", *words).json()["runs"][-1]
-    score = run["scorers"]["gradeschool/reader"]
-    guesses, correct = score["correct_by_guess"], score["correct"]
-    points = f"{100 * guesses / (correct / score['accuracy']):.2f} points"
-    source = (f"{SAMPLE_FILE}#{run['run']}", *ON_SAMPLE, "--scorer")
-    path = tmp_path / f"page.{ending}"
-    assert f"{guesses} of {correct} correct verdicts rest on a guess ({points}), where" in report(
-        gradeschool, path, *source, "gradeschool/reader"
-    )
-    assert "on a guess" not in report(gradeschool, path, *source, "openai/2021", "--force")
 
 
 def test_the_files_own_flags_are_compared() -> None:
@@ -265,28 +209,6 @@ def test_the_files_own_flags_are_compared() -> None:
     )
     assert blocks(page)["columns"][-8:-4] == bytes([1, 1, 2, 0])
     assert "the file's own flags: 1 of 3 agree" in markdown([judged], scorers.scorers)
-
-
-@pytest.mark.slow
-@pytest.mark.official
-def test_platinum_labels_are_beside_the_official_ones(
-    gradeschool: Command, data: Path, tmp_path: Path
-) -> None:
-    """Counted anew here: removed problems out, revised golds compared, by the same scorer."""
-    solutions = data / "gsm8k" / "example_model_solutions.jsonl"
-    spec, name = f"{solutions}#6b_verification", "openai/example-solutions"
-    page = report(gradeschool, tmp_path / "page.html", spec, "--scorer", name)
-    kept = {problem.id: problem for problem in platinum_problems(load_gsm8k("test"))}
-    runs = load_runs(solutions, ReadOptions(), lambda _: None)
-    right = sum(
-        get_scorer(name).judge(sample.text, kept[sample.problem.id]).correct
-        for run in runs
-        if run.name == "6b_verification"
-        for sample in run.samples
-        if sample.problem is not None and sample.problem.id in kept
-    )
-    assert f"<strong>{100 * right / len(kept):.2f} %</strong>" in page
-    assert "39.04" in page
 
 
 def test_rates_are_of_the_texts_and_errors_of_all_samples(
@@ -356,24 +278,6 @@ def test_tokens_and_finish_reasons_are_shown(
     assert blocks(page)["columns"][3 * 4 * 48 :][: 4 * 48] == b"".join(
         index.to_bytes(4, "little") for index in range(48)
     )
-
-
-def test_page_and_terminal_set_the_same_scorers_aside(gradeschool: Command, tmp_path: Path) -> None:
-    run = f"{SAMPLE_FILE}#handwritten/cot"
-    page = shown(report(gradeschool, tmp_path / "page.html", run, *ON_SAMPLE))
-    (entry,) = gradeschool("score", run, *ON_SAMPLE, "--json").json()["runs"]
-    shares = [
-        100 * each["accuracy"]
-        for each in entry["scorers"].values()
-        if each["correct"] and each["correct"] + each["wrong"] > each["no_answer"]
-    ]
-    aside = f"{len(entry['scorers']) - len(shares)} of them find no answer in most, or nothing"
-    assert aside in page
-    assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
-    answers = written(tmp_path / "a.jsonl", {"index": 0, "completion": "#### 600"})
-    two = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
-    alike = report(gradeschool, tmp_path / "alike.html", answers, *ON_SAMPLE, *two)
-    assert "They give the same verdicts." in shown(alike)
 
 
 @pytest.fixture

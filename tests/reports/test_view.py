@@ -14,7 +14,6 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.viewer import RunViewer
-from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.recorded_run import accuracy
 from tests.support.recorded_run import run as run  # a fixture
@@ -56,12 +55,6 @@ def test_a_run_that_is_not_there_is_not_served(view: View, query: str) -> None:
     assert status == 404
     assert body.startswith("no such runs")
     assert view.get("page.html")[0] == 404
-
-
-def test_what_view_refuses(gradeschool: Command, tmp_path: Path) -> None:
-    refused = gradeschool("view", tmp_path / "absent")
-    assert (refused.status, refused.out) == (2, "")
-    assert "is not a folder" in refused.err
 
 
 def test_a_row_of_the_leaderboard_follows_its_run(run: Path) -> None:

@@ -38,20 +38,6 @@ def test_variations_are_paired_by_the_row_or_the_question_of_their_seed() -> Non
     assert (questions.comparison.n, questions.comparison.difference) == (1, 1.0)
 
 
-def test_variations_of_a_seed_count_as_one_problem() -> None:
-    original = outcomes("gsm8k", [True, False])
-    metas = [{"seed": str(seed), "instance": str(instance)} for seed in (0, 1)
-             for instance in range(4)]  # fmt: skip
-    varied = outcomes("symbolic", [True, False, False, False, True, True, False, False], metas)
-    [entry] = profile(original, [varied])
-    assert (entry.problems, entry.comparison.n) == (8, 2)
-    assert entry.comparison.accuracy_b == pytest.approx(3 / 8)
-    assert entry.comparison.difference == pytest.approx((-3 / 4 + 2 / 4) / 2)
-    assert entry.instances is not None
-    assert entry.instances.instances == 4
-    assert (entry.instances.lowest, entry.instances.highest) == (0.0, 1.0)
-
-
 def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
     original = outcomes("gsm8k", [True] * 20)
     metas = [{"seed": str(index % 20), "perturbation": kind}

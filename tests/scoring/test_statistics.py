@@ -14,7 +14,6 @@ from gradeschool.scoring.statistics import (
     holm,
     mcnemar,
     mean_difference,
-    mean_size,
     mean_squared_difference,
     minimum_detectable,
     paired_bootstrap,
@@ -23,7 +22,6 @@ from gradeschool.scoring.statistics import (
     paired_test,
     problems_needed,
     tango,
-    unpaired,
     wilson,
 )
 
@@ -172,16 +170,6 @@ def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
     assert (bounds.high - bounds.low) / 2 == pytest.approx(half, rel=0.1)
 
 
-def test_more_samples_narrow_the_interval() -> None:
-    """Changes by a tenth on 100 problems: the bootstrap's width, not that of flips."""
-    pairs = [ProblemPair(5, 10, 5 + (1 if index % 2 else -1), 10) for index in range(100)]
-    (low, high), how = paired_interval(pairs)
-    assert how.startswith("bootstrap")
-    assert -0.0215 < low < -0.017 < 0.017 < high < 0.0215
-    least = minimum_detectable(100, mean_squared_difference(pairs), mean_size(pairs))
-    assert least == pytest.approx(0.028, abs=5e-4)
-
-
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=4, max_size=60))
 def test_a_score_interval_excludes_zero_where_the_test_rejects(
     rights: list[tuple[int, int]],
@@ -217,44 +205,11 @@ def test_a_few_changes_are_covered(flips: int) -> None:
     assert covered / 300 >= 0.91
 
 
-def test_the_unpaired_test_is_scipys_and_misses_what_pairing_sees() -> None:
-    """p of the z test from scipy's normal; on pairs that mostly agree it is far larger."""
-    from scipy.stats import norm
-
-    pairs = (
-        [ProblemPair(1, 1, 1, 1)] * 60
-        + [ProblemPair(0, 1, 0, 1)] * 28
-        + [ProblemPair(0, 1, 1, 1)] * 11
-        + [ProblemPair(1, 1, 0, 1)]
-    )
-    result = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
-    error = (0.66 * 0.34 * 2 / 100) ** 0.5
-    assert result.p == pytest.approx(2 * norm.sf(0.1 / error))
-    assert paired_test(pairs)[0] < 0.01 < 0.1 < result.p
-    assert result.interval.low < 0 < paired_interval(pairs)[0].low
-
-
 def test_holm_is_scipy_free_arithmetic() -> None:
     """The worked example of the correction: order kept, never falling, at most one."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
-
-
-@pytest.mark.slow
-def test_power_is_what_simulation_finds() -> None:
-    """The formula against 600 drawn data sets under the exact test (a little below it)."""
-    n, discordance, difference = 400, 0.2, 0.065
-    source = random.Random(11)
-    rejections = 0
-    for _ in range(600):
-        gained = lost = 0
-        for _ in range(n):
-            u = source.random()
-            gained += u < (discordance + difference) / 2
-            lost += (discordance + difference) / 2 <= u < discordance
-        rejections += mcnemar(gained, lost) < 0.05
-    assert rejections / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
 
 
 @pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3)])

@@ -1,7 +1,7 @@
 """`gradeschool.audit`: finds what a scorer gets wrong, with the smallest example of each kind.
 
-An example whose verdict matters is made smaller by smaller golds, and never cut: another text may
-mean another answer. A text that raises or hangs may be cut anywhere.
+An example whose verdict matters is the shortest of its kind, and never cut: another text may mean
+another answer. A text that raises or hangs may be cut anywhere.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from gradeschool.auditing.cases import (
-    BARE,
-    BEYOND_FLOATS,
     BY_SHAPE,
     FORMATS,
     GOLD,
@@ -24,7 +22,6 @@ from gradeschool.auditing.cases import (
     PROBES,
     AuditCase,
     HostileText,
-    cases_of,
     due,
     every_kind,
     rounds,
@@ -61,8 +58,6 @@ SECOND_THREAD = "in a second thread"
 SHORT_EXAMPLE = 60  # characters
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
-# Smallest examples
-LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
 LONGEST_CUT = 600  # characters: of a longer text, only the number of units is reduced
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
 
@@ -230,7 +225,7 @@ def audit(
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
         tell("the smallest examples")
-        findings = _findings(failures, tried, questions, scorer, frozenset(read))
+        findings = _findings(failures, tried, questions, scorer)
     finally:
         called.stop()
         tell("")
@@ -389,12 +384,8 @@ class AuditFailure(NamedTuple):
     @property
     def size(self) -> tuple[int, bool, str, str]:
         """The key by which examples are ordered from small to large."""
-        return length_order(*self.question)
-
-
-def length_order(completion: str, gold: str) -> tuple[int, bool, str, str]:
-    """Return the key that orders examples by length; a gold of zero comes last."""
-    return len(completion) + len(gold), gold == "0", completion, gold
+        completion, gold = self.question
+        return len(completion) + len(gold), gold == "0", completion, gold
 
 
 def _try_cases(
@@ -522,7 +513,6 @@ def _findings(
     tried: dict[str, int],
     questions: int,
     scorer: AuditedScorer,
-    read: frozenset[str],
 ) -> tuple[AuditFinding, ...]:
     """Return one finding for each kind, worst first, then in the order of the suite."""
     groups: defaultdict[tuple[Fault, str], list[AuditFailure]] = defaultdict(list)
@@ -537,7 +527,7 @@ def _findings(
     findings: dict[tuple[Fault, str], AuditFinding] = {}
     for fault, kind in sorted(groups, key=rank):
         group = groups[fault, kind]
-        example = _smallest(group, scorer, read)
+        example = _smallest(group, scorer)
         text, gold = example.question
         found = AuditFinding(
             fault=fault,
@@ -557,9 +547,7 @@ def _findings(
     return tuple(findings.values())
 
 
-def _smallest(
-    group: Iterable[AuditFailure], scorer: AuditedScorer, read: frozenset[str]
-) -> AuditFailure:
+def _smallest(group: Iterable[AuditFailure], scorer: AuditedScorer) -> AuditFailure:
     """Return the smallest failure with the same fault and kind that can be found quickly."""
     ranked = sorted(group, key=lambda failure: failure.size)
     by_shape = {
@@ -568,41 +556,13 @@ def _smallest(
     tried = sorted(by_shape.values(), key=lambda failure: failure.size)[:MOST_SHAPES]
     smaller = []
     for failure in tried:
-        if failure.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
-            failure = _smaller_gold(failure, scorer, read)
-        elif failure.hostile is not None:
+        if failure.hostile is not None:
             failure = _fewer_units(failure, failure.hostile, scorer)
         is_short = len(failure.question.completion) <= LONGEST_CUT
         if failure.fault is Fault.CRASH and failure.kind != SECOND_THREAD and is_short:
             failure = _cut(failure, scorer)
         smaller.append(failure)
     return min(smaller, key=lambda failure: failure.size)
-
-
-def _smaller_gold(
-    failure: AuditFailure, scorer: AuditedScorer, read: frozenset[str]
-) -> AuditFailure:
-    """Return the failure with the smallest gold, in its own format or as a bare number."""
-    case = failure.case
-    if case is None or not case.gold.lstrip("-").isdigit() or case.gold == BEYOND_FLOATS:
-        return failure
-    forms = dict.fromkeys((BY_SHAPE[case.shape], BARE))
-    usable = [form for form in forms if form.shape in read or not case.kind.right]
-    cases = [
-        smaller
-        for smaller in cases_of(case.kind, usable, LADDER, bool(case.base))
-        if length_order(smaller.completion, smaller.gold) < failure.size
-    ]
-    bases = scorer.replies([Question(smaller.base, smaller.gold) for smaller in cases])
-    sound = [
-        smaller
-        for smaller, reply in zip(cases, bases, strict=True)
-        if not smaller.base or scorer.accepts(reply)
-    ]
-    replies = scorer.replies([Question(smaller.completion, smaller.gold) for smaller in sound])
-    checked = (_failure_of_case(*pair, scorer) for pair in zip(sound, replies, strict=True))
-    same = [other for other in checked if other and other[:2] == failure[:2]]
-    return min([failure, *same], key=lambda each: each.size)
 
 
 def _fewer_units(failure: AuditFailure, text: HostileText, scorer: AuditedScorer) -> AuditFailure:

@@ -488,7 +488,7 @@ UNREADABLE_GOLD = CaseKind(
 SPELLED = ("1", "5", "18", "60", "72", "1000", "2125", "65960", "2880000", "0", "-1", "-10")
 AROUND = ("18", "5", "250", "2125", "-10")
 # Golds that are tried in every format, and the number of formats for other golds.
-CORE = frozenset(("1", "18", "2125", "100000", "-10", BEYOND_FLOATS, "1,000", "0.5", "?"))
+CORE = frozenset(("1", "18", "1000", "100000", "-10", BEYOND_FLOATS, "1,000", "0.5", "?"))
 FORMATS_OF_A_GOLD = 5
 UNREADABLE = ("unknown", "?", "nan")
 SuitePart = tuple[tuple[CaseKind, ...], tuple[str, ...], bool]
