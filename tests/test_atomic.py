@@ -12,7 +12,6 @@ from gradeschool import masking
 from gradeschool.atomic import (
     append_lines,
     open_regular,
-    remove_parts,
     replacing,
     require_free,
     require_new,
@@ -135,10 +134,3 @@ def test_what_exists_is_not_replaced_unasked(tmp_path: Path) -> None:
         require_free(file, overwrite=False)
     with pytest.raises(InputError, match="is a folder"):
         require_free(tmp_path, overwrite=True)
-
-
-def test_the_temporary_files_of_a_dead_process_are_removed_alone(tmp_path: Path) -> None:
-    for name in (".tmp-7-a.json", "a.json", ".hidden"):
-        (tmp_path / name).write_text("x")
-    remove_parts(tmp_path)
-    assert names(tmp_path) == [".hidden", "a.json"]

@@ -26,13 +26,6 @@ def test_the_first_interrupt_sets_the_flag_and_the_second_raises(number: int) ->
             send(number)
 
 
-def test_earlier_handlers_are_back_after_the_block() -> None:
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with on_interrupt(lambda: None):
-        assert signal.getsignal(signal.SIGINT) is not before[0]
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-
-
 def test_in_an_event_loop_the_loop_calls_the_handler() -> None:
     calls = []
 

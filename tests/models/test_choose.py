@@ -9,7 +9,6 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.models.choose import choose_model, endpoint_of
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.recorded import RecordedModel
 
 KEY = "sk-choose-4815162342"
 
@@ -64,10 +63,6 @@ def test_an_unknown_form_gets_the_one_that_was_meant(spec: str, meant: str) -> N
     assert refusal(spec) == f"the model {spec!r} has an unknown form; did you mean {meant}?"
 
 
-def test_what_resembles_nothing_gets_all_forms() -> None:
-    assert "unknown form; give tiny, openai/NAME, http://HOST:PORT/v1" in refusal("???")
-
-
 def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text("{}\n")
@@ -82,9 +77,3 @@ def test_the_address_of_requests_is_corrected_and_no_key_in_it_is_shown() -> Non
     )
     assert KEY not in refusal(f"http://user:{KEY}@host/v1/models")
     assert KEY not in refusal(f"http://host/v1?key={KEY}")
-
-
-def test_recorded_completions_have_no_calculator() -> None:
-    assert isinstance(choose_model("recorded/sample#handwritten/chat", (), "sample"), RecordedModel)
-    with pytest.raises(InputError, match="leave out --calculator"):
-        choose_model("recorded/sample", (), "sample", calculator=True)

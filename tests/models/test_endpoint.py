@@ -15,7 +15,6 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.choose import endpoint_of
 from gradeschool.models.endpoint import Endpoint, Response
 from gradeschool.problem import Problem
 from tests.support.fault_server import changed, fault_server
@@ -175,12 +174,6 @@ def test_an_address_without_v1_gets_it_as_advice(address: str) -> None:
     model.base = address
     with pytest.raises(InputError, match=f"give {address}/v1$"):
         asyncio.run(opened(model))
-
-
-@pytest.mark.parametrize("path", ["chat/completions", "completions/", "models"])
-def test_the_address_of_requests_is_no_model(path: str) -> None:
-    with pytest.raises(InputError, match="give http://h:80/v1 or http://h:80/v1/NAME"):
-        endpoint_of(f"http://h:80/v1/{path}", Endpoint, 9.0)
 
 
 @pytest.mark.parametrize("key", ["18", "1,234", "-7", "$3.50", "123456"])

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.test_faults import written
 from tests.support.command import run_script
+from tests.support.fault_server import write_sums
 
 ANSWER = {"choices": [{"message": {"content": "#### 0"}, "finish_reason": "stop"}]}
 
@@ -61,7 +61,7 @@ def url(certificate: Path) -> Iterator[str]:
 def test_a_server_is_trusted_where_the_system_trusts_it_and_nowhere_else(
     url: str, certificate: Path, tmp_path: Path
 ) -> None:
-    problems = written(tmp_path / "problems.jsonl", 1)
+    problems = write_sums(tmp_path / "problems.jsonl", 1)
     asked = ["eval", "-m", f"{url}/m", "-d", problems, "-o", tmp_path / "run"]
     refused = run_script(*asked)
     assert refused.status == 2

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +11,10 @@ import pytest
 
 from gradeschool.runs import batch
 from gradeschool.runs.batch import BatchRun
-from tests.runs.test_faults import CANARY, written
 from tests.support.batch_server import Result, answered, batch_server
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fault_server import KEY, write_sums
 
 PROBLEMS = 30
 
@@ -26,12 +23,12 @@ PROBLEMS = 30
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(batch, "WAITS", [0.01] * 5)
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Path:
-    return written(tmp_path / "problems.jsonl", PROBLEMS)
+    return write_sums(tmp_path / "problems.jsonl", PROBLEMS)
 
 
 def evaluated(
@@ -69,7 +66,7 @@ def test_a_run_is_submitted_waited_for_and_scored(
     assert "batch batch-0: in_progress" in stderr
     assert files(folder) == {"run.json", "completions.jsonl", "results.json"}
     everything = "".join(path.read_text() for path in folder.iterdir())
-    assert CANARY not in everything + stderr
+    assert KEY not in everything + stderr
 
 
 def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
@@ -149,7 +146,7 @@ def test_a_session_that_dies_is_followed_by_one_that_collects_and_pays_nothing_t
         patched.undo()
         short = pytest.MonkeyPatch()
         short.setattr(batch, "POLL_SECONDS", 0.01)
-        short.setenv("OPENAI_API_KEY", CANARY)
+        short.setenv("OPENAI_API_KEY", KEY)
         status, stderr, fields = evaluated(gradeschool, server.url, problems, folder)
         short.undo()
     assert status == 0, stderr
@@ -214,25 +211,3 @@ def test_what_has_no_batches_is_a_clear_error(gradeschool: Command, tmp_path: Pa
     assert "has no batches; leave --batch out" in result.err
     result = gradeschool("eval", "-m", "openai/m", "-d", "sample", "--batch", "--choices", 4)
     assert (result.status, "cannot be combined with" in result.err) == (2, True)
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_the_batch_to_the_next_session(problems: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    arguments = ["eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch"]
-    command = [sys.executable, "-m", "gradeschool", *map(str, arguments)]
-    with batch_server(right, polls=10**9) as server:
-        environment = {**os.environ, "OPENAI_BASE_URL": server.url}
-        first = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        assert first.stderr is not None
-        while "in_progress" not in first.stderr.readline():
-            assert first.poll() is None
-        first.send_signal(signal.SIGINT)
-        _, printed = first.communicate(timeout=30)
-        assert first.returncode == 130
-        assert "Traceback" not in printed
-        server.polls = 1
-        second = subprocess.run(command, env=environment, capture_output=True, timeout=60)
-    assert second.returncode == 0
-    assert len(server.batches) == 1
-    assert len((folder / "completions.jsonl").read_bytes().splitlines()) == PROBLEMS

@@ -68,7 +68,7 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
     return [body for body in bodies if QUESTION not in json.dumps(body)]
 
 
-PROTOCOLS = ["lm-eval/gsm8k-cot", "olmes/gsm8k-tulu", "zero-shot/chat"]
+PROTOCOLS = ["openai/2021", "lm-eval/gsm8k", "olmes/gsm8k-tulu", "zero-shot/chat"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -212,23 +212,6 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "gpt-4.1"], "'gpt-4.1' has an unknown form; did you mean openai/gpt-4.1?"),
-        (["-m", "llama3.gguf"], "did you mean llama.cpp/llama3.gguf?"),
-        (["-m", "localhost:8080/v1"], "did you mean http://localhost:8080/v1?"),
-        (["-m", "192.0.2.7:8000"], "did you mean http://192.0.2.7:8000/v1?"),
-        (["-m", "hf/org/name"], "did you mean transformers/org/name?"),
-        (["-m", "mistral/c"], "openai/c with OPENAI_BASE_URL=https://api.mistral.ai/v1?"),
-        (["-m", "claude-x"], "did you mean anthropic/claude-x?"),
-        (["-m", "gemini-x"], "did you mean gemini/gemini-x?"),
-        (["-m", "tinny"], "did you mean tiny?"),
-        (["-m", "user:pw@host:80/v1"], "the model '…@host:80/v1' has an unknown form"),
-        (["-m", "HTTP://user:pw@host/v1"], "'HTTP://…@host/v1' contains a user name"),
-        (["-m", "http://host/v1?api-key=s3"], "'http://host/v1?…' contains a user name"),
-        (["-m", "http://host:99999/v1"], "is not a usable http:// or https:// URL"),
-        (["-m", "openai/gpt-4.1"], "OPENAI_API_KEY is not set"),
-        (["-m", "recorded/nowhere.jsonl"], "'nowhere.jsonl' does not exist"),
-        (["-m", "recorded/sample"], "choose: recorded/sample#handwritten/"),
-        (["-m", "recorded/sample#gpt"], "is not one run"),
         (["-m", "http://user:pw@host/v1"], "'http://…@host/v1' contains a user name, password"),
         (["-m", "http://[bad/v1"], "'http://[bad/v1' is not a usable http:// or https:// URL"),
         (["-m", "http://127.0.0.1:9/v1/x"], "is the server running?"),

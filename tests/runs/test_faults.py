@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -18,19 +17,24 @@ import pytest
 
 from benchmarks.faults import FaultyRun
 from gradeschool.errors import InputError
-from gradeschool.models import endpoint, openai_api
-from gradeschool.models.choose import key_for
-from gradeschool.models.endpoint import Endpoint
+from gradeschool.models import endpoint
 from gradeschool.runs import send
-from gradeschool.runs.evaluate import Evaluation, evaluate
-from gradeschool.runs.job import Job, prepare
+from gradeschool.runs.evaluate import Evaluation
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fault_server import FAULTS, Behaviour, Effect, ReceivedRequest, fault_server
+from tests.support.fault_server import (
+    FAULTS,
+    KEY,
+    Behaviour,
+    Effect,
+    ReceivedRequest,
+    evaluate_at,
+    fault_server,
+    write_sums,
+)
 
-CANARY = "sk-canary-4815162342"
 PROBLEMS = 8
 VICTIM = "What is 3 +"
 SECONDS = 0.4  # that a request may take
@@ -42,40 +46,9 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**16)
 
 
-def written(path: Path, count: int) -> Path:
-    lines = [
-        json.dumps({"question": f"What is {n} + 0?", "answer": f"#### {n}"}) for n in range(count)
-    ]
-    path.write_text("\n".join(lines))
-    return path
-
-
-def run(
-    url: str,
-    folder: Path,
-    problems: int = PROBLEMS,
-    samples: int = 1,
-    key: str = "",
-    seconds: float = 30.0,
-    protocol: str = "zero-shot/chat",
-    **options: Any,
-) -> Evaluation:
-    dataset = str(written(folder.parent / "problems.jsonl", problems))
-    job = Job(
-        "faulty", protocol, dataset, samples=samples, temperature=0.7 if samples > 1 else 0.0,
-        max_tokens=64, output=folder, **{"connections": 4, **options},
-    )  # fmt: skip
-    return asyncio.run(evaluate(prepare(job, Endpoint(url, "faulty", key, seconds))))
-
-
 def rows(folder: Path) -> list[dict[str, Any]]:
     lines = (folder / "completions.jsonl").read_bytes().split(b"\n")
     return [json.loads(line) for line in lines if line]
-
-
-def results(folder: Path) -> dict[str, Any]:
-    response: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return response
 
 
 def named(*effects: Effect) -> list[str]:
@@ -104,7 +77,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
         return FAULTS[name].behaviour if failing else bad.truth
 
     with fault_server(choose) as server:
-        ended = run(server.url, tmp_path / "run", seconds=patience(name))
+        ended = evaluate_at(server.url, tmp_path / "run", seconds=patience(name))
     assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS, 0, None)
     assert ended.score.scorers[0].accuracy == 1.0
     assert len(server.requests) == PROBLEMS + 1
@@ -121,9 +94,9 @@ def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) ->
 
     folder = tmp_path / "run"
     with fault_server(choose) as server:
-        ended = run(server.url, folder, seconds=patience(name))
+        ended = evaluate_at(server.url, folder, seconds=patience(name))
     assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS - 1, 1, None)
-    assert results(folder)["errors"] == {fault.cause: 1}
+    assert ended.errors == {fault.cause: 1}
     assert ended.score.scorers[0].accuracy == 1.0  # of those that were answered
     assert sum(VICTIM in request.question for request in server.requests) == tries
     assert len(server.requests) == PROBLEMS - 1 + tries
@@ -136,27 +109,11 @@ def test_every_answer_is_stored_for_its_own_problem(name: str, tmp_path: Path) -
     """A reply that comes twice, or late, is taken for no other request's."""
     folder = tmp_path / "run"
     with fault_server(lambda _: FAULTS[name].behaviour) as server:
-        ended = run(server.url, folder, problems=40, connections=2)
+        ended = evaluate_at(server.url, folder, problems=40, connections=2)
     assert (ended.answered, ended.failed, ended.fatal) == (40, 0, None)
     stored = {row["problem_id"]: row["completion"] for row in rows(folder)}
     assert stored == {str(n): f"The sum is {n}.\n#### {n}" for n in range(40)}
     assert len(rows(folder)) == 40
-
-
-def test_a_sample_that_failed_is_the_only_one_asked_for_by_the_next_session(
-    tmp_path: Path,
-) -> None:
-    healed = False
-
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        return None if healed or VICTIM not in request.question else bad.status(400)
-
-    with fault_server(choose) as server:
-        first = run(server.url, tmp_path / "run")
-        healed = True
-        second = run(server.url, tmp_path / "run")
-    assert (first.failed, second.failed, second.answered) == (1, 0, PROBLEMS)
-    assert len(server.requests) == PROBLEMS + 1
 
 
 @pytest.mark.parametrize("name", named(Effect.STOPPED))
@@ -165,10 +122,10 @@ def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
 ) -> None:
     fault = FAULTS[name]
     with fault_server(lambda request: fault.behaviour if request.number > 3 else None) as server:
-        ended = run(server.url, tmp_path / "run", problems=100, connections=1, key=CANARY)
+        ended = evaluate_at(server.url, tmp_path / "run", problems=100, connections=1, key=KEY)
     assert ended.fatal is not None
     assert fault.cause in str(ended.fatal)
-    assert CANARY not in str(ended.fatal)
+    assert KEY not in str(ended.fatal)
     assert (ended.answered, len(server.requests)) == (3, 4)
 
 
@@ -177,24 +134,12 @@ def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
     behaviour: Behaviour, tmp_path: Path
 ) -> None:
     with fault_server(lambda request: behaviour if request.number > 5 else None) as server:
-        ended = run(server.url, tmp_path / "run", problems=200)
+        ended = evaluate_at(server.url, tmp_path / "run", problems=200)
     assert ended.fatal is not None
     assert "problems failed one after the other, the last: " in str(ended.fatal)
     assert ended.answered == 5
     assert FAILING_PROBLEMS <= ended.failed < FAILING_PROBLEMS + 4
     assert len(server.requests) < 200
-
-
-def test_one_problem_of_many_samples_that_is_too_long_does_not_stop_the_run(
-    tmp_path: Path,
-) -> None:
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        return bad.status(400, "too long") if VICTIM in request.question else None
-
-    with fault_server(choose) as server:
-        ended = run(server.url, tmp_path / "run", problems=5, samples=FAILING_PROBLEMS + 5)
-    assert ended.fatal is None
-    assert ended.failed == FAILING_PROBLEMS + 5
 
 
 @pytest.mark.parametrize("as_date", [False, True])
@@ -215,25 +160,10 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
         return bad.status(429, Retry_After=format_datetime(wish, usegmt=True) if as_date else "1.3")
 
     with fault_server(choose, delay=0.01) as server:
-        ended = run(server.url, tmp_path / "run", problems=120, connections=16)
+        ended = evaluate_at(server.url, tmp_path / "run", problems=120, connections=16)
     assert ended.answered == 120
     assert not early  # all 16 were in flight together; none came back before its time
     assert len(server.requests) <= 120 + 16
-
-
-def test_an_enormous_wish_delays_its_own_request_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(openai_api, "LONGEST_WAIT", 0.8)
-
-    def choose(request: ReceivedRequest) -> Behaviour | None:
-        failing = VICTIM in request.question and request.repeats == 0
-        return bad.status(429, Retry_After="99999999999") if failing else None
-
-    with fault_server(choose, delay=0.005) as server:
-        ended = run(server.url, tmp_path / "run", problems=60)
-    assert ended.answered == 60
-    assert VICTIM in server.requests[-1].question  # all others were answered meanwhile
 
 
 def test_the_retries_of_a_run_have_a_budget(
@@ -246,7 +176,7 @@ def test_the_retries_of_a_run_have_a_budget(
         return bad.status(500) if any(text in request.question for text in flaky) else None
 
     with fault_server(choose) as server:
-        ended = run(server.url, tmp_path / "run", problems=40)
+        ended = evaluate_at(server.url, tmp_path / "run", problems=40)
     assert ended.failed == 10
     assert len(server.requests) == 40 + 3 + 20  # a try for each, and the budget: 3 + 40 / 2
 
@@ -255,7 +185,7 @@ def test_the_retries_of_a_run_have_a_budget(
 
 
 def several(url: str, folder: Path, **more: Any) -> Evaluation:
-    return run(url, folder, problems=3, samples=6, choices=4, **more)
+    return evaluate_at(url, folder, problems=3, samples=6, choices=4, **more)
 
 
 def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path) -> None:
@@ -266,7 +196,8 @@ def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path)
     stored = rows(tmp_path / "run")
     assert len({row["key"] for row in stored}) == 18
     # what the server counted for a request is counted once
-    assert results(tmp_path / "run")["completion_tokens"] == 5 * 6
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert results["completion_tokens"] == 5 * 6
 
 
 @pytest.mark.parametrize(
@@ -295,25 +226,15 @@ def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
 # What is sent
 
 
-def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_path: Path) -> None:
-    with fault_server() as server:
-        run(server.url, tmp_path / "run")
-    sent = server.requests[0].body
-    neutral = {"presence_penalty": 0, "frequency_penalty": 0, "top_k": 0, "min_p": 0,
-               "repetition_penalty": 1, "repeat_penalty": 1}  # fmt: skip
-    assert {name: sent[name] for name in neutral} == neutral
-    assert (sent["temperature"], sent["top_p"]) == (0.0, 1.0)
-
-
 # Secrets
 
 LEAKS: Mapping[str, Behaviour] = {
     "in an error": bad.status(400, "your key is {authorization}"),
     "in a refusal": bad.status(401, "wrong key: {authorization}"),
-    "in a redirect": bad.status(302, Location=f"http://x.example/{CANARY}"),
+    "in a redirect": bad.status(302, Location=f"http://x.example/{KEY}"),
     "in a passing error": bad.status(500, "{authorization}"),
-    "in an answer": bad.good(f"#### 1 {CANARY}"),
-    "in html": bad.body(f"<html>{CANARY}</html>".encode()),
+    "in an answer": bad.good(f"#### 1 {KEY}"),
+    "in html": bad.body(f"<html>{KEY}</html>".encode()),
 }
 
 
@@ -321,22 +242,22 @@ LEAKS: Mapping[str, Behaviour] = {
 def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
     name: str, tmp_path: Path, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problems = written(tmp_path / "problems.jsonl", 3)
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    problems = write_sums(tmp_path / "problems.jsonl", 3)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with fault_server(lambda request: LEAKS[name]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         result = gradeschool(
             "eval", "-m", "openai/x", "-d", problems, "-o", tmp_path / "run", "--json"
         )
-    assert server.requests[0].authorization == f"Bearer {CANARY}"
+    assert server.requests[0].authorization == f"Bearer {KEY}"
     artefacts = [path.read_text() for path in (tmp_path / "run").iterdir()]
     assert (tmp_path / "run" / "results.json").exists()
-    assert CANARY not in "".join([result.out, result.err, *artefacts])
+    assert KEY not in "".join([result.out, result.err, *artefacts])
 
 
 def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> None:
     """An http server behind an https address: no handshake, no retry storm, no traceback."""
-    problems = written(tmp_path / "problems.jsonl", 3)
+    problems = write_sums(tmp_path / "problems.jsonl", 3)
     with fault_server() as server:
         url = server.url.replace("http://", "https://") + "/m"
         result = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
@@ -345,35 +266,20 @@ def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> No
     assert "Traceback" not in result.err
 
 
-@pytest.mark.parametrize(
-    ("url", "key", "shown"),
-    [
-        ("http://192.0.2.7/v1", CANARY, True),
-        ("http://localhost:8000/v1", CANARY, False),
-        ("http://192.0.2.7/v1", "", False),
-        ("https://192.0.2.7/v1", CANARY, False),
-    ],
-)
-def test_a_key_that_goes_over_the_network_in_the_clear_is_warned_of(
-    url: str, key: str, shown: bool
-) -> None:
-    assert Endpoint(url, "m", key).shows_its_key == shown
-
-
 def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fault_server() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
-        ended = run("http://192.0.2.7/v1", tmp_path / "run", problems=3)
+        ended = evaluate_at("http://192.0.2.7/v1", tmp_path / "run", problems=3)
         assert (ended.answered, len(proxy.requests)) == (3, 3)
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         with fault_server() as server:
-            assert run(server.url, tmp_path / "direct", problems=3).answered == 3
+            assert evaluate_at(server.url, tmp_path / "direct", problems=3).answered == 3
             assert (len(server.requests), len(proxy.requests)) == (3, 3)
     monkeypatch.setenv("http_proxy", "socks5://192.0.2.8:1080")
     with pytest.raises(InputError, match="HTTP_PROXY is not an http:// or https:// address"):
-        run("http://192.0.2.7/v1", tmp_path / "other", problems=3)
+        evaluate_at("http://192.0.2.7/v1", tmp_path / "other", problems=3)
 
 
 # Options of the model, and what the terminal cannot take
@@ -382,10 +288,10 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
 def test_options_are_sent_and_shown_and_headers_stay_secret(
     tmp_path: Path, gradeschool: Command
 ) -> None:
-    problems, folder = written(tmp_path / "problems.jsonl", 3), tmp_path / "run"
+    problems, folder = write_sums(tmp_path / "problems.jsonl", 3), tmp_path / "run"
     options = ("--thinking", "off", "--reasoning-effort", "low", "--extra-body", '{"top_k": 20}',
-               "--header", f"X-Key={CANARY}", "--stop", "END", "--top-p", 0.9)  # fmt: skip
-    with fault_server(lambda request: bad.good(f"#### 1 {CANARY}")) as server:
+               "--header", f"X-Key={KEY}", "--stop", "END", "--top-p", 0.9)  # fmt: skip
+    with fault_server(lambda request: bad.good(f"#### 1 {KEY}")) as server:
         words = ("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
         ended = gradeschool(*words, *options)
         other = gradeschool(*words, "--thinking", "on")
@@ -396,7 +302,7 @@ def test_options_are_sent_and_shown_and_headers_stay_secret(
     assert (sent["top_k"], sent["stop"], sent["top_p"]) == (20, ["END"], 0.9)
     assert "thinking off, reasoning effort low" in ended.out
     artefacts = "".join(path.read_text() for path in folder.iterdir())
-    assert CANARY not in ended.out + ended.err + artefacts
+    assert KEY not in ended.out + ended.err + artefacts
     assert json.loads((folder / "run.json").read_text())["options"]["headers"] == ["X-Key"]
     assert (other.status, "contains another run" in other.err) == (2, True)
 
@@ -406,7 +312,7 @@ def test_options_are_sent_and_shown_and_headers_stay_secret(
     [
         (("--extra-body", "[1]"), "is not a JSON object"),
         (("--extra-body", '{"messages": []}'), "is not a JSON object of fields beside"),
-        (("--header", CANARY), "a value of --header is not NAME=VALUE"),
+        (("--header", KEY), "a value of --header is not NAME=VALUE"),
         (("--thinking", "on", "-p", "openai/2021"), "need a chat"),
         (("--engine-args", "threads=2"), "takes no --engine-arg"),
     ],
@@ -414,16 +320,16 @@ def test_options_are_sent_and_shown_and_headers_stay_secret(
 def test_wrong_options_are_refused_before_anything_is_sent(
     options: tuple[str, ...], message: str, tmp_path: Path, gradeschool: Command
 ) -> None:
-    problems = written(tmp_path / "problems.jsonl", 3)
+    problems = write_sums(tmp_path / "problems.jsonl", 3)
     with fault_server() as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, *options)
     assert (ended.status, server.requests) == (2, [])
-    assert message in ended.err and CANARY not in ended.err
+    assert message in ended.err and KEY not in ended.err
 
 
 def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRADESCHOOL_API_KEY", f"a.example={CANARY} b.example:81=sk-other-123")
-    assert key_for("https://a.example/v1") == CANARY
+    monkeypatch.setenv("GRADESCHOOL_API_KEY", f"a.example={KEY} b.example:81=sk-other-123")
+    assert key_for("https://a.example/v1") == KEY
     assert key_for("http://b.example:81/v1") == "sk-other-123"
     assert key_for("http://c.example/v1") == ""
     monkeypatch.setenv("GRADESCHOOL_API_KEY", "sk-one=for-all")
@@ -433,15 +339,15 @@ def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2> >(exit)"])
 def test_a_run_without_stderr_goes_on_and_ends_right(redirection: str, tmp_path: Path) -> None:
-    problems = written(tmp_path / "problems.jsonl", 200)
+    problems = write_sums(tmp_path / "problems.jsonl", 60)
     with fault_server() as server:
         words = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{server.url}/m",
                  "-d", problems, "-o", tmp_path / "run"]  # fmt: skip
         line = " ".join(map(str, words))
         ended = subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True)
     assert ended.returncode == 0
-    assert len(rows(tmp_path / "run")) == 200
-    assert results(tmp_path / "run")["missing"] == 0
+    assert len(rows(tmp_path / "run")) == 60
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["missing"] == 0
 
 
 def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool: Command) -> None:
@@ -450,7 +356,7 @@ def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool
         response["choices"][0]["message"] |= {"content": None, "reasoning_content": "#### 1"}
         return bad.body(json.dumps(response).encode())
 
-    problems, folder = written(tmp_path / "problems.jsonl", 3), tmp_path / "run"
+    problems, folder = write_sums(tmp_path / "problems.jsonl", 3), tmp_path / "run"
     with fault_server(choose) as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
     assert "3 of 3 answers have no answer: all text is in the reasoning field" in ended.err
@@ -462,7 +368,7 @@ def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool
 # At random
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_at_random_nothing_is_mis_scored_misplaced_lost_or_requested_again(
     seed: int, tmp_path: Path
 ) -> None:

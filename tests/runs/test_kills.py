@@ -19,9 +19,14 @@ import pytest
 
 from gradeschool.errors import StoreError
 from gradeschool.runs import store as store_module
-from tests.runs.test_faults import run as run_here
-from tests.runs.test_faults import written
-from tests.support.fault_server import FaultServer, ReceivedRequest, fault_server, hang
+from tests.support.fault_server import (
+    FaultServer,
+    ReceivedRequest,
+    evaluate_at,
+    fault_server,
+    hang,
+    write_sums,
+)
 
 PROBLEMS = 100
 CONNECTIONS = 8
@@ -51,7 +56,7 @@ def number(request: ReceivedRequest) -> int:
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Path:
-    return written(tmp_path / "problems.jsonl", PROBLEMS)
+    return write_sums(tmp_path / "problems.jsonl", PROBLEMS)
 
 
 @pytest.fixture
@@ -164,23 +169,6 @@ main()
 
 
 @pytest.mark.slow
-def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with fault_server(lambda request: hang if request.number > 20 else None) as server:
-        first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
-        while len(rows(folder)) < 20 or server.running < CONNECTIONS:
-            time.sleep(0.005)
-        second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
-        alive = first.poll() is None
-        first.kill()
-        first.wait()
-    assert alive
-    assert second.returncode == 2
-    assert "is in use by another process" in second.stderr
-    assert len(server.requests) == 20 + CONNECTIONS
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     number: signal.Signals, problems: Path, tmp_path: Path
@@ -243,16 +231,5 @@ def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
         fault_server(choose, delay=0.01) as server,
         pytest.raises(StoreError, match="was removed while the run was writing"),
     ):
-        run_here(server.url, folder, problems=400)
+        evaluate_at(server.url, folder, problems=400)
     assert len(server.requests) < 400
-
-
-def test_a_place_that_cannot_be_written_is_a_clear_error_before_anything_is_asked(
-    server: FaultServer, problems: Path
-) -> None:
-    result = subprocess.run(
-        command(server, Path("/proc/run"), problems), capture_output=True, text=True
-    )
-    assert result.returncode == 2
-    assert "cannot use the run folder '/proc/run'" in result.stderr
-    assert not server.requests

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,13 +130,6 @@ def test_a_full_disk_is_a_clear_error_and_keeps_what_was_stored(tmp_path: Path) 
         store._file = own
     with RunStore(tmp_path) as store:
         assert set(store.completions) == {"key-1"}
-
-
-def test_a_folder_that_was_removed_is_a_clear_error(tmp_path: Path) -> None:
-    store = RunStore(tmp_path / "run")
-    with pytest.raises(StoreError, match="was removed while the run was writing"), store:
-        shutil.rmtree(tmp_path / "run")
-        store.append(completion(1), "Q?")
 
 
 def test_a_file_that_is_no_run_is_left_alone(tmp_path: Path) -> None:

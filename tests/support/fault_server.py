@@ -11,12 +11,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from aiohttp import web
 
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.runs.evaluate import Evaluation, evaluate
+from gradeschool.runs.job import Job, prepare
 from tests.support.http_server import serve
 
+KEY = "sk-canary-4815162342"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
@@ -370,3 +375,29 @@ FAULTS: Mapping[str, Fault] = {
         changed(lambda body: body["choices"].append({**body["choices"][0], "index": 1})), ANSWERED
     ),
 }  # fmt: skip
+
+
+def write_sums(path: Path, count: int) -> Path:
+    """Write problems whose answers are 0, 1, 2 and so on."""
+    rows = [{"question": f"What is {n} + 0?", "answer": f"#### {n}"} for n in range(count)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def evaluate_at(
+    url: str,
+    folder: Path,
+    problems: int = 8,
+    samples: int = 1,
+    key: str = "",
+    seconds: float = 30.0,
+    protocol: str = "zero-shot/chat",
+    **options: Any,
+) -> Evaluation:
+    """Run an evaluation of sums against a server, in this process."""
+    dataset = str(write_sums(folder.parent / "problems.jsonl", problems))
+    job = Job(
+        "faulty", protocol, dataset, samples=samples, temperature=0.7 if samples > 1 else 0.0,
+        max_tokens=64, output=folder, **{"connections": 4, **options},
+    )  # fmt: skip
+    return asyncio.run(evaluate(prepare(job, Endpoint(url, "faulty", key, seconds))))
