@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradeschool.models.doctor import QUESTION
-from tests.support.command import Command
+from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
@@ -25,19 +23,6 @@ CANARY = "sk-canary-4815162342"
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "gradeschool", "eval", *arguments]
-
-
-def run(
-    *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments),
-        capture_output=True,
-        text=True,
-        env={**os.environ, **(environment or {})},
-        cwd=cwd,
-        timeout=120,
-    )
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -68,7 +53,7 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
     return [body for body in bodies if QUESTION not in json.dumps(body)]
 
 
-PROTOCOLS = ["openai/2021", "lm-eval/gsm8k", "olmes/gsm8k-tulu", "zero-shot/chat"]
+PROTOCOLS = ["lm-eval/gsm8k", "olmes/gsm8k-tulu", "zero-shot/chat"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -87,6 +72,8 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     assert fields["completion_tokens"] > 0
     sent = asked_of(log)
     is_chat = "messages" in sent[0]
+    begins = is_chat and sent[0]["messages"][-1]["role"] == "assistant"
+    assert begins == (protocol == "olmes/gsm8k-tulu") == ("continue_final_message" in sent[0])
     manifest = json.loads((folder / "run.json").read_text())
     assert manifest["protocol"]["name"] == protocol
     assert manifest["decoding"]["max_tokens"] == 40
@@ -96,22 +83,6 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     assert sorted(json.dumps(body[name]) for body in sent) == sorted(
         json.dumps(prompt[name]) for prompt in prompts
     )
-
-
-def test_the_assistant_prefix_is_sent_to_be_continued_and_is_no_part_of_the_completion(
-    data: Path, llama_url: str, tmp_path: Path, gradeschool: Command
-) -> None:
-    log, folder = tmp_path / "log", tmp_path / "run"
-    with counting_proxy(llama_url, log) as url:
-        gradeschool("eval", "-m", url, "-p", "olmes/gsm8k-tulu", "-n", 4, "-o", folder)
-    body = asked_of(log)[0]
-    assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}
-    assert body["continue_final_message"] is True
-    assert body["add_generation_prompt"] is False
-    assert body["temperature"] == 0.0
-    assert body["stop"] == ["Question:", "</s>", "<|im_end|>"]
-    assert not any(row["completion"].startswith("Answer:") for row in rows(folder))
-    assert results(folder)["deviations"] == {"prefix repeated": 4}
 
 
 def rows_so_far(folder: Path) -> list[dict[str, Any]]:
@@ -139,71 +110,76 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         answered = len(read_log(log, "response"))
         assert len(rows(folder)) == answered < 200
         assert results(folder)["missing"] == 200 - answered
-        second = run(*arguments)
+        second = subprocess.run(command(*arguments), timeout=60)
     assert second.returncode == 0
     assert len(read_log(log, "request")) == 200
 
 
-@pytest.mark.slow
 def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
-    llama_url: str, problems: Path, tmp_path: Path
+    llama_url: str,
+    problems: Path,
+    tmp_path: Path,
+    gradeschool: Command,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def faults(number: int, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         return 401, {}, b'{"error": {"message": "no such key"}}'
 
     folder = tmp_path / "run"
     with counting_proxy(llama_url, tmp_path / "log", faults=faults) as url:
-        result = run(
-            "-m", "openai/tiny", "-p", "openai/2021", "-d", str(problems), "-o", str(folder),
-            environment={"OPENAI_BASE_URL": url, "OPENAI_API_KEY": CANARY},
-        )  # fmt: skip
-    assert result.returncode == 2
-    assert "the server refuses the API key" in result.stderr
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+        result = gradeschool(
+            "eval", "-m", "openai/tiny", "-p", "openai/2021", "-d", problems, "-o", folder
+        )
+    assert result.status == 2
+    assert "the server refuses the API key" in result.err
     assert len(read_log(tmp_path / "log", "request")) <= 16
     artefacts = [path.read_text() for path in folder.iterdir()]
-    assert CANARY not in "".join([result.stdout, result.stderr, *artefacts])
+    assert CANARY not in "".join([result.out, result.err, *artefacts])
 
 
 @pytest.mark.slow
 def test_another_model_is_never_served_the_answers_of_the_first(
-    llama_url: str, problems: Path, tmp_path: Path
+    llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
     folder = tmp_path / "run"
     arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "4", "-o", str(folder)]
-    assert run("-m", f"{llama_url}/tiny", *arguments).returncode == 0
+    assert gradeschool("eval", "-m", f"{llama_url}/tiny", *arguments).status == 0
     before = (folder / "completions.jsonl").read_bytes()
-    other = run("-m", f"{llama_url}/another", *arguments)
-    assert other.returncode == 2
-    assert "contains another run: its model is 'tiny at" in other.stderr
-    warmer = run("-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
-    assert "its temperature is 0.0, not 0.5" in warmer.stderr
+    other = gradeschool("eval", "-m", f"{llama_url}/another", *arguments)
+    assert other.status == 2
+    assert "contains another run: its model is 'tiny at" in other.err
+    warmer = gradeschool("eval", "-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
+    assert "its temperature is 0.0, not 0.5" in warmer.err
     assert (folder / "completions.jsonl").read_bytes() == before
 
 
-@pytest.mark.slow
 def test_a_run_can_grow_by_problems_and_samples(
-    llama_url: str, problems: Path, tmp_path: Path
+    llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
+        arguments = ["eval", "-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
                      str(folder), "--temperature", "0.8", "--seed", "7",
                      "--max-tokens", "8"]  # fmt: skip
-        run(*arguments, "-n", "3", "-k", "2")
+        gradeschool(*arguments, "-n", "3", "-k", "2")
         assert len(read_log(log, "request")) == 6
-        grown = run(*arguments, "-n", "4", "-k", "3")
-    assert grown.returncode == 0
+        grown = gradeschool(*arguments, "-n", "4", "-k", "3")
+    assert grown.status == 0
     seeds = Counter(entry["body"]["seed"] for entry in read_log(log, "request"))
     assert seeds == {7: 4, 8: 4, 9: 4}
     assert len(rows(folder)) == 12
 
 
-@pytest.mark.slow
-def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
-    arguments = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-n", "5")
-    assert run(*arguments, cwd=tmp_path).returncode == 0
-    again = run(*arguments, cwd=tmp_path)
-    assert "5 stored already" in again.stderr
+def test_the_same_command_finds_its_folder_again(
+    tmp_path: Path, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-n", "5")
+    assert gradeschool(*arguments).status == 0
+    again = gradeschool(*arguments)
+    assert "5 stored already" in again.err
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [
         "sample-handwritten-cot_zero-shot-chat_sample"
     ]
@@ -231,11 +207,11 @@ def test_bad_input_is_one_clear_line(
 
 
 def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
-    result = run(
-        "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k",
-        environment={"HF_HUB_OFFLINE": "1", "GRADESCHOOL_DATA": ""}, cwd=tmp_path,
-    )  # fmt: skip
-    assert result.returncode == 2
+    words = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k")
+    result = run_script(
+        "eval", *words, "-o", tmp_path / "run", HF_HUB_OFFLINE="1", GRADESCHOOL_DATA=""
+    )
+    assert result.status == 2
     assert "HF_HUB_OFFLINE forbids fetching it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
-        result.stderr
+        result.err
     )

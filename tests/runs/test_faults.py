@@ -18,6 +18,7 @@ import pytest
 from benchmarks.faults import FaultyRun
 from gradeschool.errors import InputError
 from gradeschool.models import endpoint
+from gradeschool.models.choose import key_for
 from gradeschool.runs import send
 from gradeschool.runs.evaluate import Evaluation
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
