@@ -29,7 +29,10 @@ CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
 SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
 SURROGATES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
-every_format = pytest.mark.parametrize("name", samples_of)
+every_format = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "parquet")) for name in samples_of],
+)
 
 
 def scores(gradeschool: Command, path: Path, *options: object) -> dict[str, Any]:
@@ -103,6 +106,7 @@ def test_hostile_ids_and_names_stay_below_the_target(
     assert sample["scorers"]["openai/2021"]["correct"] == len(ids)
 
 
+@pytest.mark.slow
 def test_no_secret_address_or_folder_leaves(
     gradeschool: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool import evaluate
 from tests.support.command import Command, CommandResult, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hub import READ_TOKEN, TOKEN, Hub, Repository, running_hub
@@ -28,9 +29,7 @@ def hub() -> Iterator[Hub]:
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run, made once."""
     path = tmp_path_factory.mktemp("run") / RUN.name
-    model = "recorded/sample#handwritten/chat"
-    evaluated = run_script("eval", "-m", model, "-d", "sample", "--quiet", "-o", path)
-    assert evaluated.status == 0, evaluated.err
+    evaluate("recorded/sample#handwritten/chat", dataset="sample", output=path)
     return path
 
 
@@ -131,6 +130,7 @@ def test_a_bad_repository_name_is_refused_first(
     assert not Path("a.eval").exists()
 
 
+@pytest.mark.slow
 def test_without_a_token_nothing_is_written(hub: Hub) -> None:
     result = export(hub.url, "--to", "inspect", "-o", "a.eval", "--push", REPO, token="")
     assert result.status == 2

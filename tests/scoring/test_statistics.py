@@ -34,6 +34,7 @@ LEAST, MOST = 0.91, 0.985
 SIMULATED = list(product((1, 4), ((1.0, 1.0), (0.4, 0.4), (8.0, 2.0))))
 
 
+@pytest.mark.slow
 def test_wilson_is_scipys() -> None:
     """Both bounds equal scipy's to the last few bits, at 0 and n too."""
     from scipy.stats import binomtest
@@ -99,6 +100,7 @@ PAIRS = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("only_a", "only_b"), FLIPS)
 def test_mcnemar_is_the_binomial_test(only_a: int, only_b: int) -> None:
     """Equal to scipy's exact test, and the same whichever run comes first."""
@@ -122,6 +124,7 @@ def test_the_sign_flip_test_counts_sign_patterns(pairs: list[ProblemPair]) -> No
     assert paired_test(pairs)[0] == pytest.approx(far / len(patterns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gained", "lost", "n"), [(12, 2, 44), (5, 5, 30), (0, 3, 20), (40, 9, 90)]
 )
@@ -160,6 +163,7 @@ def test_an_interval_is_ordered_inside_and_holds_the_estimate(pairs: list[Proble
     assert paired_test(swapped)[0] == pytest.approx(paired_test(pairs)[0])
 
 
+@pytest.mark.slow
 def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
     """One seed, one interval; its width is that of the normal approximation within 10 %."""
     source = random.Random(5)
