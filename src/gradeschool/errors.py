@@ -59,7 +59,8 @@ def close_names(name: str, existing: Iterable[str]) -> list[str]:
 
     Order: a name that differs by a letter or so, then names whose first part is `name`, then names
     that begin with it or have it as a later part, those of GSM8K, of no range of versions and of
-    lm-eval first; if there are none of these, names with similar letters.
+    lm-eval first; if there are none of these, those of a first part like `name`, or names with
+    similar letters.
     """
     from difflib import get_close_matches
 
@@ -82,8 +83,11 @@ def close_names(name: str, existing: Iterable[str]) -> list[str]:
     )
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
     close = list(dict.fromkeys([*nearest, *whole, *longer]))[:3]
+    harnesses = {candidate.partition("/")[0] for candidate in names if "/" in candidate}
+    meant = get_close_matches(name, harnesses - {name}, n=1, cutoff=0.8)
     return (
         close
+        or (close_names(meant[0], names) if meant else [])
         or get_close_matches(name, names, n=1, cutoff=0.8)
         or get_close_matches(name, names, n=3, cutoff=0.5)
     )

@@ -196,4 +196,4 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
         return [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE[provider]}"]
     if provider and "/" not in name and ":" not in provider:
         return [f"openai/{spec}", f"transformers/{spec}"]
-    return close_names(spec, ("tiny",))
+    return [] if compatible else close_names(spec, ("tiny",))
