@@ -217,6 +217,7 @@ def test_roll_outs_label_the_step_that_none_continues_rightly(
 
     class Continuing:
         name = identity = "continuing"
+        connections = None
 
         async def __aenter__(self) -> Continuing:
             return self
