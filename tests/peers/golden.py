@@ -9,7 +9,6 @@ that "read" does not name is held to its verdict alone. A text too long for the 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Of the sources, not of the installed package: wheels do not hold golden files.
 PACKAGES = REPOSITORY / "src" / "gradeschool" / "protocols"
 NAME = "golden.jsonl"
-SCORER = re.compile(r"[a-z][^ `]*")  # a scorer's name
 LONGEST = 2_000  # characters of a "completion"; longer ones are "parts"
 LONGEST_READ = 100  # characters of an extracted string; longer ones are left out
 
@@ -70,29 +68,3 @@ def golden_cases() -> list[Golden]:
         for package, folder in package_folders().items()
         for row in rows_of(folder / NAME)
     ]
-
-
-class Quirk(NamedTuple):
-    """A row of a table of quirks in a SOURCE.md: what our scorer must say of a completion."""
-
-    package: str
-    scorer: str
-    completion: str
-    gold: str
-    says: str
-
-
-def quirks() -> list[Quirk]:
-    """Return the rows of all tables that begin with a scorer, a completion, a gold and a verdict.
-
-    A completion stands between backticks; "⏎" is a line break in it.
-    """
-    rows = []
-    for package, folder in package_folders().items():
-        source = folder / "SOURCE.md"
-        for line in source.read_text("utf-8").split("\n") if source.is_file() else ():
-            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-            if len(cells) == 5 and SCORER.fullmatch(cells[0]) and cells[1].startswith("`"):
-                text = cells[1].strip("`").replace("⏎", "\n")
-                rows.append(Quirk(package, cells[0], text, cells[2], cells[3]))
-    return rows

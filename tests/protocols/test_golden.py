@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import ModuleType
 
 import pytest
 
 from gradeschool.problem import Problem
+from gradeschool.protocols.card import quirks
 from gradeschool.protocols.registry import all_scorers, get_scorer, packages
 from gradeschool.verdict import Outcome
 from tests.peers.golden import (
@@ -15,7 +17,6 @@ from tests.peers.golden import (
     REPOSITORY,
     golden_cases,
     package_folders,
-    quirks,
 )
 from tests.peers.views import View, missing_extra, view
 
@@ -48,20 +49,16 @@ def test_golden(package: str) -> None:
     assert not differences
 
 
-@pytest.mark.parametrize("package", package_folders())
-def test_quirks_of_the_sources(package: str) -> None:
-    differences = [
-        (quirk, outcome)
-        for quirk in quirks()
-        if quirk.package == package
-        and not missing_extra(get_scorer(quirk.scorer))
-        and (
-            outcome := get_scorer(quirk.scorer)
-            .judge(quirk.completion, Problem.from_gold(quirk.gold))
-            .outcome
-        )
-        != SAYS[quirk.says]
-    ]
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
+def test_quirks_of_the_sources(package: ModuleType) -> None:
+    differences = []
+    for quirk in quirks(package):
+        scorer = get_scorer(quirk.scorer)
+        if missing_extra(scorer):
+            continue
+        outcome = scorer.judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome
+        if outcome != SAYS[quirk.says]:
+            differences.append((quirk, outcome))
     assert not differences
 
 
