@@ -136,7 +136,7 @@ def helm_scorers() -> dict[str, Judge]:
         return judge
 
     def last_number(text: str) -> str:
-        return (re.findall(r"-?[\d,]+(?:.\d+)?", text) or [""])[-1].replace(",", "")
+        return str((re.findall(r"-?[\d,]+(?:.\d+)?", text) or [""])[-1]).replace(",", "")
 
     return {
         "helm/gsm/final-number": by("final_number_exact_match", last_number),

@@ -84,7 +84,7 @@ def install(name: str) -> bool:
         return False
     shutil.rmtree(VENVS / name, ignore_errors=True)
     venv.create(VENVS / name, with_pip=True, symlinks=os.name != "nt")
-    wanted = newest or ["-r", REQUIREMENTS / f"{name}.txt"]
+    wanted: list[str | Path] = [*newest] or ["-r", REQUIREMENTS / f"{name}.txt"]
     options, lenders = marked(name, OPTIONS), marked(name, DEPENDENCIES)
     subprocess.run(
         [python_of(name), "-m", "pip", "install", "-qq", "--no-compile", *options, *wanted],

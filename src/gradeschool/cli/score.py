@@ -93,7 +93,7 @@ def command(
         check_table(output)
     chosen = choose_scorers(names) if names else []
     if ALL in names and (absent := all_scorers().keys() - {scorer.name for scorer in chosen}):
-        extras = ", ".join(sorted({all_scorers()[name].extra for name in absent}))
+        extras = ",".join(sorted({all_scorers()[name].extra for name in absent}))
         warn(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
