@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -24,15 +24,12 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
     warn_of_faults,
-    warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
-    from gradeschool.scorer import Scorer
-    from gradeschool.scoring.compare import Comparison, Outcomes, Threshold
     from gradeschool.scoring.sources import SourceRun
 
 # The fields of run.json that identify the prompts: part and key.
@@ -97,60 +94,57 @@ def command(
         compare,
         compare_unpaired,
         gate,
+        left_out_text,
         outcomes_of,
         shared_by_all,
     )
-    from gradeschool.scoring.table import scored_table
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import protocols_of, scored_table, scorer_for
 
     specs = (*_reference(common, unpaired, reference, good), *runs)
     if thinking_marks:
         scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
     check_scorers(scorer)
-    chosen = _chosen(specs, dataset, at_least is not None, good is not None)
-    judge = _scorer(scorer, [run.manifest for run in chosen])
+    check_two = partial(_check_two, specs=specs) if at_least is None else None
+    chosen = choose_runs(specs, reading(dataset), warn, check_two)
+    _warn_of_seeds(chosen)
+    if good is not None:
+        _check_same_prompts(chosen)
+    manifests = [run.manifest for run in chosen]
+    judge = scorer_for(manifests, scorer)
+    if len(protocols := protocols_of(manifests)) > 1:
+        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
+             "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples itself
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
-    is_less = not shared and _says_left_out(outcomes, comparisons)
+    left_out = {id for comparison in comparisons for id in comparison.left_out}
+    for run in [] if shared else outcomes:
+        if ids := [id for id in run.silent if id in left_out]:
+            warn(left_out_text(run.run, ids))
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
-        _print_json(judge.name, outcomes, comparisons, thresholds)
+        print_json({
+            "scorer": judge.name,
+            "runs": [
+                {"run": run.run, "problems": len(run.tallies), "accuracy": run.accuracy,
+                 "ci95": list(run.interval), "errors": run.unjudged} for run in outcomes
+            ],
+            "comparisons": [comparison.as_json() for comparison in comparisons],
+            "thresholds": [threshold._asdict() for threshold in thresholds],
+        })  # fmt: skip
     else:
         print_comparison(outcomes, comparisons, judge.name, stdout_console())
-        _print_thresholds(thresholds)
+        for threshold in thresholds:
+            say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
-    if is_less:
+    if left_out and not shared:
         sys.exit(3)
-
-
-def _chosen(
-    specs: Sequence[str], dataset: str | None, one_is_enough: bool, same_prompts: bool
-) -> list[SourceRun]:
-    """Return the runs, each once; warn about shared seeds. Raises InputError for unsuitable."""
-    from gradeschool.scoring.sources import choose_runs
-
-    check_two = None if one_is_enough else partial(_check_two, specs=specs)
-    chosen = choose_runs(specs, reading(dataset), warn, check_two)
-    _warn_of_seeds(chosen)
-    if same_prompts:
-        _check_same_prompts(chosen)
-    return chosen
-
-
-def _says_left_out(outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison]) -> bool:
-    """Warn about problems that are left out of the differences; return whether there are any."""
-    from gradeschool.scoring.compare import left_out_text
-
-    left_out = {id for comparison in comparisons for id in comparison.left_out}
-    for run in outcomes:
-        if ids := [id for id in run.silent if id in left_out]:
-            warn(left_out_text(run.run, ids))
-    return bool(left_out)
 
 
 def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
@@ -160,19 +154,6 @@ def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
                          "give another run, or --at-least")  # fmt: skip
     if len(runs) < 2:
         raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")
-
-
-def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
-    """Return the named scorer, else that of the runs; warn about different protocols."""
-    from gradeschool.scoring.table import protocols_of, scorer_for
-
-    scorer = scorer_for(manifests, name)
-    if name is None:
-        warn_of_own_scorer(manifests)
-    if len(protocols := protocols_of(manifests)) > 1:
-        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
-             "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    return scorer
 
 
 def _reference(
@@ -232,27 +213,3 @@ def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
                     f"{str(runs[0].path)!r} has {before!r}; a gate compares runs of "
                     "the same prompts"
                 )
-
-
-def _print_json(
-    scorer: str,
-    outcomes: Sequence[Outcomes],
-    comparisons: Sequence[Comparison],
-    thresholds: Sequence[Threshold],
-) -> None:
-    print_json({
-        "scorer": scorer,
-        "runs": [_run_json(run) for run in outcomes],
-        "comparisons": [comparison.as_json() for comparison in comparisons],
-        "thresholds": [threshold._asdict() for threshold in thresholds],
-    })  # fmt: skip
-
-
-def _run_json(run: Outcomes) -> dict[str, Any]:
-    figures = {"accuracy": run.accuracy, "ci95": list(run.interval), "errors": run.unjudged}
-    return {"run": run.run, "problems": len(run.tallies), **figures}
-
-
-def _print_thresholds(thresholds: list[Threshold]) -> None:
-    for threshold in thresholds:
-        say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
