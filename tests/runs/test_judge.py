@@ -66,12 +66,14 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
     with serve(app) as base:
         asked = (*words, "--judge", f"{base}/wise", "--quiet")
         judge.failing = True
-        failed = gradeschool("eval", *asked, "--json").json()["runs"][0]["judge"]
-        assert failed["error"] == failed["asked"] == 3
+        failing = gradeschool("eval", *asked, "--json")
+        failed = failing.json()["runs"][0]["judge"]
+        assert failed["error"] == failed["asked"] == failed["failed"] == 3
+        assert failing.status == 3
         judge.failing, judge.prompts = False, []
         result = gradeschool("eval", *asked, "--json").json()["runs"][0]
         assert result["judge"] == {
-            "scorer": "judge/wise", "model": f"wise at {base}", "of": 4, "asked": 3,
+            "scorer": "judge/wise", "model": f"wise at {base}", "of": 4, "asked": 3, "failed": 0,
             "correct": 1, "wrong": 0, "no_answer": 2, "error": 0,
         }  # fmt: skip
         assert sorted(TEXTS[1:]) == sorted(

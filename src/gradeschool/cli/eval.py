@@ -87,12 +87,9 @@ request_options = with_options(
               help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
                    "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
 @dataset_option
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=1),
-    help="Use only the first N problems; of GSM8K, the first are easier than the rest.",
-)
+@click.option("-n", "--limit", type=click.IntRange(min=1),
+              help="Use only the first N problems; of GSM8K, the first are easier than the "
+                   "rest.")  # fmt: skip
 @click.option("--random", type=click.IntRange(min=1), metavar="N",
               help="Use a random sample of N problems, the same each time.")  # fmt: skip
 @click.option("--problems", metavar="FILE|IDS",
@@ -286,10 +283,8 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
         warn(f"{run}{count(evaluation.failed, 'sample')} failed ({causes}), such as: "
              f"{evaluation.example}; run the same command to request them again")  # fmt: skip
     elif evaluation.missing:
-        warn(
-            f"{run}{evaluation.missing} samples have no answer; run the same command again to "
-            "request them"
-        )
+        warn(f"{run}{evaluation.missing} samples have no answer; "
+             "run the same command again to request them")  # fmt: skip
 
 
 def exit_status(evaluation: Evaluation) -> int:
@@ -298,7 +293,8 @@ def exit_status(evaluation: Evaluation) -> int:
         return 2
     if evaluation.interrupted:
         return 130
-    return 3 if evaluation.missing else 0
+    judge_failed = evaluation.judged is not None and evaluation.judged["failed"]
+    return 3 if evaluation.missing or judge_failed else 0
 
 
 def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
@@ -323,30 +319,31 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
             evaluation.curve, f"maj@k and pass@k by {work.plan.protocol.scorers[0]}", console
         )
         say()
-    if advice := _advice(evaluation):
-        say(f"{advice}\n")
+    for text in _remarks(evaluation):
+        say(f"{text}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-    if evaluation.judged is not None:
-        from gradeschool.runs.judge import judge_line
-
-        say(f"{judge_line(evaluation.judged)}\n")
-    if evaluation.looks is not None:
-        say(f"{evaluation.looks.sentence()}\n")
     say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}{cost}"
         f"{'; to apply every scorer:' if evaluation.answered else ''}")  # fmt: skip
     if evaluation.answered:
         say(f"  gradeschool score {quoted(str(evaluation.folder))}")
 
 
-def _advice(evaluation: Evaluation) -> str:
+def _remarks(evaluation: Evaluation) -> list[str]:
+    """Return what is said of a run beside its score: cut texts, the judge, the looks."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import truncation_advice
 
-    forms = evaluation.score.forms
-    if forms is None:
-        return ""
-    counts = (forms.n, forms.truncated, forms.run_on)
-    return truncation_advice(manifest_of(evaluation.folder), *counts)
+    texts = []
+    if (forms := evaluation.score.forms) is not None:
+        manifest = manifest_of(evaluation.folder)
+        texts.append(truncation_advice(manifest, forms.n, forms.truncated, forms.run_on))
+    if evaluation.judged is not None:
+        from gradeschool.runs.judge import judge_line
+
+        texts.append(judge_line(evaluation.judged))
+    if evaluation.looks is not None:
+        texts.append(evaluation.looks.sentence())
+    return [text for text in texts if text]
 
 
 def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
@@ -400,8 +397,8 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         title = f"{names[work.job.model]} under {work.plan.protocol.name}"
         if changed and not is_same:
             say(f"{title}: changed {changed}")
-        if advice := _advice(evaluation):
-            say(f"{title}: {advice}")
+        for text in _remarks(evaluation):
+            say(f"{title}: {text}")
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
     say(f"To compare them: gradeschool compare {folders}")
 

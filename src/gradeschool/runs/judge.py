@@ -86,20 +86,20 @@ async def judge(
                 await Dispatcher(model, record, most or model.connections).send_all(todo)
             except FatalModelError as error:
                 stopped = str(error)
-            outcomes = Counter(_outcome(request, rows) for request, _ in pairs)
+            replies = [(rows.get(request.keys[0]), request.problem) for request, _ in pairs]
+            given = [(row.text, of) for row, of in replies if row and not row.error]
+            outcomes = Counter(verdict_of(*reply) for reply in given)
+            failed = len(pairs) - len(given)
+            outcomes[Outcome.ERROR] += failed
             return {
                 "scorer": f"judge/{model.name}",
                 "model": model.identity,
                 "of": len(answered),
                 "asked": len(pairs),
+                "failed": failed,
                 **{outcome.value: outcomes[outcome] for outcome in Outcome},
                 **({"stopped": stopped} if stopped else {}),
             }
-
-
-def _outcome(request: Request, rows: Mapping[str, Completion]) -> Outcome:
-    row = rows.get(request.keys[0])
-    return Outcome.ERROR if row is None or row.error else verdict_of(row.text, request.problem)
 
 
 def judge_line(counts: Mapping[str, Any]) -> str:
@@ -111,4 +111,6 @@ def judge_line(counts: Mapping[str, Any]) -> str:
         f"{counts['scorer']} was asked about {counts['asked']} of {counts['of']} completions, in "
         f"which the extractor reads no answer or guesses: {verdicts}; no other figure has these"
     )
+    if counts["failed"]:
+        text += f"; {counts['failed']} of its requests failed, the same command sends them again"
     return f"{text}; it stopped: {counts['stopped']}" if "stopped" in counts else text
