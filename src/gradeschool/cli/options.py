@@ -72,9 +72,9 @@ class FileVerb(Verb):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments and take these options out, for `reading`; show the columns."""
         rest = super().parse_args(ctx, args)
-        given = ctx.meta[READING] = {
-            key: ctx.params.pop(key, None) for key in ("columns", "in_order", "id_base")
-        }
+        given = ctx.meta[READING] = {}
+        for key in ("columns", "in_order", "id_base"):
+            given[key] = ctx.params.pop(key, None)
         if SHOW in (given["columns"] or ()):
             from gradeschool.formats.read import show_columns
 
@@ -267,7 +267,8 @@ def files_and_scorers(
         raise InputError(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
-    return files, marked_scorers(tuple(dict.fromkeys((*scorers, *named))), marks)
+    scorers = tuple(dict.fromkeys((*scorers, *named)))
+    return files, marked_scorers(scorers, marks) if marks else scorers
 
 
 def is_pipe(name: str) -> bool:

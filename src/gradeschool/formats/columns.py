@@ -181,8 +181,8 @@ class Columns:
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
-        order = ["problems=in order"] if self.in_order else []
-        return ", ".join([*(f"{role}={column}" for role, column in self.roles.items()), *order])
+        words = "".join([f"{role}={column}, " for role, column in self.roles.items()])
+        return f"{words}problems=in order" if self.in_order else words.removesuffix(", ")
 
     def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:
         """Return a value under another canonical name, as rows of several files in one have."""
@@ -274,11 +274,16 @@ def choose_columns(
     Raises InputError if it is not certain which column has the texts.
     """
     table = _Table(rows, file)
-    roles = {role: table.named(name) for role, name in named.items() if name != NO_COLUMN}
+    roles: dict[str, Column] = {}
+    taken: set[tuple[str, ...]] = set()
+    for role, name in named.items():
+        if name != NO_COLUMN:
+            roles[role] = table.named(name)
+            taken.add(roles[role].path)
     is_weak = False
     if "response" not in roles:
-        roles["response"], is_weak = table.choose_text({column.path for column in roles.values()})
-    taken = {column.path for column in roles.values()}
+        roles["response"], is_weak = table.choose_text(taken)
+        taken.add(roles["response"].path)
     ordered = {}
     for role in ROLES:
         column = roles.get(role)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from gradeschool.answers.golds import read_gold
@@ -89,11 +90,11 @@ def topic_of(question: str, gold: str) -> Topic:
     return Topic(words, normalize(gold))
 
 
+@dataclass
 class Topics:
     """Finds the problem of a dataset that a text is about."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self.matcher = matcher
+    matcher: Matcher
 
     def share(self, words: set[str], problem: Problem) -> float:
         """Return how much of a problem's question a text repeats, 0 to 1."""
@@ -188,7 +189,7 @@ class Checks:
 
     def __post_init__(self) -> None:
         self.topics = Topics(self.matcher)
-        self.last = {problem.id for problem in self.matcher.problems[-LAST:]}
+        self.last = {*map(attrgetter("id"), self.matcher.problems[-LAST:])}
 
     def add(self, samples: Iterable[Sample]) -> None:
         """Count the facts of matched samples, of a long file those of a spread of its rows.
@@ -385,7 +386,7 @@ class Checks:
     def _check_shift(self) -> None:
         """Raise InputError if ids, or the order of the rows, name neighbours of the problems."""
         fits = sorted(self.fits)
-        shifts = Counter(fit.shift for fit in fits)
+        shifts = Counter(map(attrgetter("shift"), fits))
         for shift, number in shifts.most_common():
             if not shift:
                 continue

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.load import Dataset, is_here, load_datasets
+from gradeschool.datasets.load import Dataset, is_here, load_dataset, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
@@ -163,7 +163,11 @@ def open_sources(
                 dataset = ""  # no dataset is needed, and none is fetched
         sources.append(source)
         datasets.append(dataset)
-    loaded = {"": OWN_GOLDS} | load_datasets(name for name in datasets if name)
+    wanted = {*datasets} - {""}
+    loaded = load_datasets(wanted) if len(wanted) > 1 else {}
+    for name in wanted - loaded.keys():
+        loaded[name] = load_dataset(name)
+    loaded[""] = OWN_GOLDS
     for source, name in zip(sources, datasets, strict=True):
         if source.parts:
             source.match_with(loaded[name])
@@ -351,11 +355,11 @@ def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[
     file = completions_file(path)
     if file.name != COMPLETIONS_FILE or not file.is_file():
         return ()
-    notes = []
-    if missing := missing_samples(path, manifest_of(path), stored):
-        notes.append(missing)
+    manifest = manifest_of(path)
+    if manifest and (missing := missing_samples(path, manifest, stored)):
         warn(f"{str(path)!r}: {missing}")
-    return tuple(notes)
+        return (missing,)
+    return ()
 
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:
