@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.judges import RewardServer, load_critic
+from gradeschool.verifier.judges import RewardServer
+from gradeschool.verifier.scores import load_critic
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

@@ -15,7 +15,7 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
-from gradeschool.verifier.judges import QWEN_SEPARATOR, YES_OR_NO, load_critic  # noqa: E402
+from gradeschool.verifier.judges import QWEN_SEPARATOR, YES_OR_NO  # noqa: E402
 from gradeschool.verifier.reward_models import (  # noqa: E402
     STEP_TAG,
     RewardForm,
@@ -24,6 +24,7 @@ from gradeschool.verifier.reward_models import (  # noqa: E402
     lines_marked,
     reward_form,
 )
+from gradeschool.verifier.scores import load_critic  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import SIZES  # noqa: E402

@@ -18,10 +18,7 @@ from urllib.request import urlopen
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import Model, Request
-from gradeschool.models.local import model_folder
 from gradeschool.problem import Problem
-from gradeschool.verifier.base_model import needs_training_packages
-from gradeschool.verifier.data import StepReader
 
 SECONDS = 600.0
 TOGETHER = 16  # requests in flight
@@ -168,27 +165,6 @@ class ProbabilityServer(RewardServer):
             raise InputError(f"{self.base!r} gives no log-probabilities; give --critiques 1 for "
                              "its answers in words") from error  # fmt: skip
         return [shares["yes"] / sum(shares.values()) if any(shares.values()) else 0.5]
-
-
-def load_critic(spec: str, critiques: int) -> StepReader:
-    """Return a critic; critiques: answers for each solution, 0 for the probability of yes.
-
-    Raises InputError for a model that cannot be asked so.
-    """
-    if critiques:
-        return Critic(spec, critiques)
-    if spec.startswith(("http://", "https://")):
-        return ProbabilityServer(spec)
-    provider, _, folder = spec.partition("/")
-    if provider != "transformers":
-        raise InputError(
-            f"--critiques 0 reads probabilities, which {spec!r} does not give; give a "
-            "transformers/FOLDER, the URL of a server, or --critiques 1"
-        )
-    needs_training_packages()
-    from gradeschool.verifier.reward_models import RewardForm, RewardModel
-
-    return RewardModel(model_folder(folder), RewardForm.YES_NO)
 
 
 class Critic:

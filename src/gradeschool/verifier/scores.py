@@ -177,8 +177,6 @@ def load_scorer(options: ScorerOptions) -> CandidateScorer:
         other = load_reader(options.generator, "generator")
     head: TokenReader | StepReader | None
     if options.critic is not None:
-        from gradeschool.verifier.judges import load_critic
-
         head = load_critic(options.critic, options.critiques)
     elif verifier is None and other is None:
         raise InputError("no scorer is given; give a verifier or a generator")
@@ -193,6 +191,30 @@ def load_scorer(options: ScorerOptions) -> CandidateScorer:
         head = _reward_model(Path(verifier), options.form) or load_reader(verifier, "verifier")
     usual = "tokens" if getattr(head, "level", "") == POOLED else "last"
     return CandidateScorer(head, other, StepReduction(options.reduction or usual))
+
+
+def load_critic(spec: str, critiques: int) -> StepReader:
+    """Return a critic; critiques: answers for each solution, 0 for the probability of yes.
+
+    Raises InputError for a model that cannot be asked so.
+    """
+    from gradeschool.verifier.judges import Critic, ProbabilityServer
+
+    if critiques:
+        return Critic(spec, critiques)
+    if spec.startswith(("http://", "https://")):
+        return ProbabilityServer(spec)
+    provider, _, folder = spec.partition("/")
+    if provider != "transformers":
+        raise InputError(
+            f"--critiques 0 reads probabilities, which {spec!r} does not give; give a "
+            "transformers/FOLDER, the URL of a server, or --critiques 1"
+        )
+    needs_training_packages()
+    from gradeschool.models.local import model_folder
+    from gradeschool.verifier.reward_models import RewardForm, RewardModel
+
+    return RewardModel(model_folder(folder), RewardForm.YES_NO)
 
 
 def is_model(spec: str) -> bool:
