@@ -242,10 +242,11 @@ async def repeatable(probe: Probe) -> str:
 
 async def hidden_penalty(probe: Probe) -> str:
     """Check whether greedy texts do not change when every penalty is explicitly turned off."""
-    off = {name: NEUTRAL[name] for name in PENALTIES}
+    off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
     if (await probe.form(max_tokens=1, **off)).status != 200:
-        for name in PENALTIES:
-            if (await probe.form(max_tokens=1, **{name: NEUTRAL[name]})).status != 200:
+        for name, value in list(off.items()):
+            alone: dict[str, Any] = {name: value}
+            if (await probe.form(max_tokens=1, **alone)).status != 200:
                 del off[name]
     if not off:
         raise NotKnownError("no field that turns a penalty off is accepted")

@@ -245,8 +245,8 @@ def explain_gap(
             "the server ends immediately, or keeps the answer in another field",
             "gradeschool doctor URL -p PROTOCOL",
         )
-        for (reason, advice), n in reasons.most_common(1):
-            words, remedy = f"{n} have {reason}", advice
+        for (why_empty, advice), n in reasons.most_common(1):
+            words, remedy = f"{n} have {why_empty}", advice
         are = count(len(empty), "completion is", "completions are")
         add("empty completions", len(empty) * share, f"{are} empty: {words}", remedy, most=True)
     marked = sum(
