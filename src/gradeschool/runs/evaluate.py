@@ -217,6 +217,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
     started = monotonic()
     scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
     fatal: FatalModelError | None = None
+    known: dict[str, bytes] = {}  # outcomes of this session's answers by key
 
     async with model:
         requests = planned = plan.requests(model.identity)
@@ -246,6 +247,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 outcome = Outcome.ERROR
                 if not completion.error:
                     [outcomes] = scorers.outcomes_of([(completion.text, request.problem)])
+                    known[completion.key] = outcomes
                     outcome = OUTCOMES[outcomes[0]]
                 for watcher in watchers:
                     watcher.count(EndedSample(completion, outcome))
@@ -317,7 +319,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 except FatalModelError as error:
                     fatal = error
 
-            score, curve, fields = summarise(model.name, scorers, requests, rows)
+            score, curve, fields = summarise(model.name, scorers, requests, rows, known)
             fields["seconds"] = round(monotonic() - started, 3)
             if work.judge is not None and fatal is None and not dispatcher.stopping.is_set():
                 from gradeschool.runs.judge import judge
@@ -366,13 +368,15 @@ def summarise(
     scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
+    known: Mapping[str, bytes] | None = None,
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    name: of the run. scorers: of the protocol, the headline first. completions: by key. The curve
-    is empty for one sample per problem. `answered_by` counts the model names in replies.
+    name: of the run. scorers: of the protocol, the headline first. completions: by key. known:
+    outcomes by key, used if all are known, as in a run of one session. The curve is empty for one
+    sample per problem. `answered_by` counts the model names in replies.
     """
-    samples, curve = [], []
+    samples, curve, outcomes = [], [], []
     failed = prompt_tokens = completion_tokens = 0
     errors, answered_by, deviations = Counter[str](), Counter[str](), Counter[str]()
     seconds, speeds, thinking = [], [], []
@@ -390,6 +394,8 @@ def summarise(
             failed += 1
             errors[row.cause] += 1
             continue
+        if known is not None and row.key in known:
+            outcomes.append(known[row.key])
         answered_by[row.model] += 1
         prompt_tokens += row.usage.prompt_tokens or 0
         completion_tokens += row.usage.completion_tokens or 0
@@ -400,6 +406,8 @@ def summarise(
             if row.latency and row.usage.completion_tokens:
                 speeds.append(row.usage.completion_tokens / row.latency)
     table = ScoredTable(Run(name, samples), scorers)
+    if len(outcomes) == len(table.samples):
+        table.outcomes = outcomes
     score = score_table(table)
     if requests and requests[-1].samples[0]:
         from gradeschool.scoring.at_k import ballots_of
