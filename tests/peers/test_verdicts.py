@@ -180,7 +180,7 @@ def test_the_filters_of_platinum_are_those_of_gsm8k(
     assert_none(differences(peers("lm_eval"), cases, filters, "completions as of platinum"))
 
 
-ELECTIONS = 600 if EVERY == 1 else 60
+ELECTIONS = 600 if EVERY == 1 else 150
 
 
 def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], Problem]]:
