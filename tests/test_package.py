@@ -14,7 +14,7 @@ import gradeschool
 SOURCE = Path(gradeschool.__file__).parent
 # A package imports itself and what stands before it; modules that are not named are at the bottom.
 LAYERS = (
-    {"answers", "calculator"},
+    {"answers", "calculator", "latex"},
     {"protocols", "datasets", "formats"},
     {"scoring", "auditing"},
     {"models"},
