@@ -121,7 +121,7 @@ def test_llama_cpp_renders_with_the_switch(
     file, text = tmp_path / "switch.gguf", tmp_path / "template.jinja"
     text.write_text(SWITCHED)
     command = [sys.executable, "-m", "gguf.scripts.gguf_new_metadata", "--force",
-               "--chat-template-file", text, shipped_gguf, file]  # fmt: skip
+               "--chat-template-file", str(text), str(shipped_gguf), str(file)]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     rows = {}
     for thinking in ("on", "off"):
@@ -133,6 +133,6 @@ def test_llama_cpp_renders_with_the_switch(
         rows[thinking] = json.loads((run / "completions.jsonl").read_text())
     assert rows["off"]["prompt_tokens"] > rows["on"]["prompt_tokens"]
     assert rows["off"]["key"] != rows["on"]["key"]
-    words = ("-p", "zero-shot/chat", "-d", "sample", "-o", tmp_path / "no", "--thinking", "on")
-    refused = gradeschool("eval", "-m", f"llama.cpp/{shipped_gguf}", *words)
+    no_switch = ("-m", f"llama.cpp/{shipped_gguf}", "-p", "zero-shot/chat", "-d", "sample")
+    refused = gradeschool("eval", *no_switch, "--thinking", "on", "-o", tmp_path / "no")
     assert (refused.status, "has no switch for thinking" in refused.err) == (2, True)

@@ -197,10 +197,10 @@ def test_the_same_command_finds_its_folder_again(
     ],
 )
 def test_bad_input_is_one_clear_line(
-    arguments: list[str], message: str, gradeschool: Command
+    arguments: list[str], message: str, gradeschool: Command, tmp_path: Path
 ) -> None:
     dataset = ["-d", "sample"] if "-d" not in arguments else []
-    result = gradeschool("eval", *arguments, *dataset, "-o", "run")
+    result = gradeschool("eval", *arguments, *dataset, "-o", tmp_path / "run")
     assert result.status == 2
     assert message in result.err
     assert "Traceback" not in result.err

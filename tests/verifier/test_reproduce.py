@@ -81,7 +81,7 @@ def test_the_recipe_of_the_shipped_files_is_that_of_their_source() -> None:
 
 @pytest.mark.slow
 def test_a_failed_stage_names_its_log_and_is_run_again(tmp_path: Path) -> None:
-    bad = {"bad": ("score", "nothing.jsonl", ">", "bad")}
+    bad: Stages = {"bad": ("score", "nothing.jsonl", ">", "bad")}
     with pytest.raises(StageError, match=r"(?s)'bad' ended with status 2.*full output"):
         run_stages(bad, tmp_path, 1, lambda _: None)
     good: Stages = {"out/list.json": ("protocols", "list", "--json", ">", "out/list.json")}

@@ -29,7 +29,7 @@ UNRESOLVED = ""  # the value of an expression without a stated result
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "unit asked": 2.0,
     "other unit": -1.5, "given": -2.0, "given value": -1.5, "setting": -1.5, "in parentheses": -1.5,
-    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0,
+    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "asked alternative": 3.0, "approximation": -8.0, "clause": -2.0,
     "negated": -2.5, "drawn": 4.0, "whole": -4.0, "asked name": 1.5, "direct": 3.0, "word": 0.5,
     "rounded": 4.0, "leading": -3.0, "compared": -2.5, "other thing": -2.0, "other rate": -3.0,
@@ -130,6 +130,9 @@ LISTED = re.compile(r"\s?(?:[,;/|]\s?(?:or\s|and\s)?|\s(?:or|and)\s)\\?\$?")
 ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
     r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
+)
+TOTAL_AFTER = re.compile(
+    r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
 )
 ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|(?<!\()\b(or\b|i\.e\.|that\sis\b))[\s~$(,*.]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
@@ -538,6 +541,8 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("verb")
     elif AFTER_WORD.search(before):
         names.append("word")
+    if TOTAL_AFTER.match(text, number.end, end):
+        names.append("total")
     rate = RATE_AFTER.match(text, number.end, end)
     if rate and hints.periods and rate[1] not in hints.periods:
         names.append("other rate")
