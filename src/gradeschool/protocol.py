@@ -32,7 +32,8 @@ class Protocol:
     votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
     problem.
-    base, changes: of a protocol made by `with_changes`, the name of the original and the changes.
+    base, changes, original: of a protocol made by `with_changes`, the name of the protocol that is
+    changed, the changes, and that protocol.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Protocol:
     votes: tuple[str, ...] = ()
     base: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    original: Protocol | None = field(default=None, compare=False, repr=False)
 
     @property
     def template(self) -> Template:

@@ -34,7 +34,7 @@ def test_a_named_model_is_evaluated_as_on_the_command_line() -> None:
 def test_settings_are_those_of_the_command(tmp_path: Path) -> None:
     gradeschool.evaluate(CHAT, "openai/2021", "sample", limit=3, max_tokens=60, output=tmp_path)
     manifest = json.loads((tmp_path / "run.json").read_text())
-    assert manifest["protocol"]["name"] == "openai/2021"
+    assert manifest["protocol"]["name"] == "openai/2021 with max tokens 60"
     assert manifest["decoding"]["max_tokens"] == 60
     assert manifest["problems"] == 3
 
@@ -95,7 +95,8 @@ def test_options_of_evaluate_are_the_fields_of_a_job(tmp_path: Path) -> None:
     )
     manifest = json.loads((tmp_path / "run.json").read_text())
     assert (manifest["decoding"]["stop"], manifest["problems"]) == (["Q:"], 4)
-    assert manifest["protocol"]["changes"] == {"system": ""}
+    changes = {"system": "", "stop": ["Q:"], "top_p": 0.9}
+    assert manifest["protocol"]["changes"] == changes
     with pytest.raises(UnknownNameError, match="no option of evaluate is called 'stops'"):
         gradeschool.evaluate(CHAT, dataset="sample", stops=["Q:"])
 

@@ -11,6 +11,7 @@ import pytest
 from gradeschool import Problem, get_protocol, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.protocols.own import protocol_from
+from gradeschool.runs.plan import protocol_of
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -43,23 +44,78 @@ def test_toml_python_and_changes_are_one_protocol(folder: Path) -> None:
     assert (step.name, step.digest()) == (changed.name, changed.digest())
 
 
-def test_options_of_eval_are_the_same_protocol(gradeschool: Command, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('base = "gradeschool/few-shot-cot"\nshots = 3\n')
+@pytest.mark.parametrize(
+    ("base", "options", "toml", "changes"),
+    [
+        ("gradeschool/few-shot-cot", ("--shots", 3), "shots = 3", {"shots": 3}),
+        ("zero-shot/chat", ("--system", "Be kind."), 'system = "Be kind."', {"system": "Be kind."}),
+        ("zero-shot/chat", ("--stop", "Q:", "--stop", "B:"), 'stop = ["Q:", "B:"]',
+         {"stop": ("Q:", "B:")}),
+        ("gradeschool/few-shot-cot", ("--stop", ""), "stop = []", {"stop": []}),
+        ("zero-shot/chat", ("--temperature", 1), "temperature = 1", {"temperature": 1}),
+        ("zero-shot/chat", ("--top-p", 0.9), "top_p = 0.9", {"top_p": 0.9}),
+        ("zero-shot/chat", ("--max-tokens", 99), "max_tokens = 99", {"max_tokens": 99}),
+        ("zero-shot/chat", ("--scorer", "openai/2021", "--max-tokens", 99, "--stop", "Q:"),
+         'scorers = "openai/2021"\nstop = "Q:"\nmax_tokens = 99',
+         {"max_tokens": 99, "scorers": ["openai/2021"], "stop": "Q:"}),
+        ("zero-shot/chat", ("--thinking-marks", "[a],[b]"), 'thinking_marks = [["[a]", "[b]"]]',
+         {"thinking_marks": [("[a]", "[b]")]}),
+    ],
+)  # fmt: skip
+def test_options_toml_and_python_are_one_protocol(
+    gradeschool: Command, tmp_path: Path, base: str, options: tuple[object, ...], toml: str,
+    changes: dict[str, Any],
+) -> None:  # fmt: skip
+    """Name, digest, base, changes, decoding and the keys of the completions are the same."""
+    (tmp_path / "mine.toml").write_text(f'base = "{base}"\n{toml}\n')
+    steps = get_protocol(base)
+    for name, value in changes.items():  # one after the other, in another order than the TOML's
+        steps = steps.with_changes(**{name: value})
+    (tmp_path / "mine.py").write_text(
+        f"from gradeschool import get_protocol\n"
+        f"P = get_protocol({base!r}).with_changes(**{changes!r})\n"
+    )
     model = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-n", 2, "--quiet")
-    ways = {
-        "option": ("-p", "gradeschool/few-shot-cot", "--shots", 3),
+    stored = []
+    for way, words in {
+        "option": ("-p", base, *options),
         "toml": ("-p", tmp_path / "mine.toml"),
-    }
-    stored = {}
-    for way, words in ways.items():
-        assert gradeschool("eval", *model, *words, "-o", tmp_path / way).status == 0
-        manifest = json.loads((tmp_path / way / "run.json").read_text())
-        rows = (tmp_path / way / "completions.jsonl").read_text().splitlines()
+        "python": ("-p", f"{tmp_path / 'mine.py'}:P"),
+    }.items():
+        run = tmp_path / way
+        assert gradeschool("eval", *model, *words, "-o", run).status == 0
+        manifest = json.loads((run / "run.json").read_text())
+        manifest["protocol"].pop("file", None)
+        rows = (run / "completions.jsonl").read_text().splitlines()
         keys = sorted(json.loads(row)["key"] for row in rows)
-        stored[way] = (manifest["protocol"]["digest"], manifest["protocol"]["name"], keys)
-    changed = get_protocol("gradeschool/few-shot-cot").with_changes(shots=3)
-    assert stored["option"] == stored["toml"]
-    assert stored["toml"][:2] == (changed.digest(), changed.name)
+        stored.append((manifest["protocol"], manifest["decoding"], keys))
+    assert stored[0] == stored[1] == stored[2]
+    facts = stored[0][0]
+    assert (facts["name"], facts["digest"], facts["base"]) == (steps.name, steps.digest(), base)
+    assert facts["name"].startswith(f"{base} with ")
+    assert protocol_of(facts).digest() == steps.digest() != get_protocol(base).digest()
+
+
+def test_options_change_own_protocols_and_resume(gradeschool: Command, tmp_path: Path) -> None:
+    """An option goes over what the file sets; what makes it the base again is no change."""
+    base, whole = tmp_path / "changed.toml", tmp_path / "whole.toml"
+    base.write_text('base = "zero-shot/chat"\ntemperature = 0.7\n')
+    whole.write_text('name = "whole"\nprompt = "{question}"\n')
+    model = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
+    for file, option, name in (
+        (base, ("--temperature", 0), "zero-shot/chat"),
+        (base, ("--top-p", 0.5), "zero-shot/chat with temperature 0.7, top p 0.5"),
+        (whole, ("--max-tokens", 7), "whole with max tokens 7"),
+    ):
+        run = tmp_path / name.replace("/", "-")
+        for limit in (1, 2):  # the second resumes the first
+            words = (*model, "-p", file, *option, "-n", limit, "-o", run, "--json")
+            assert gradeschool("eval", *words).json()["runs"][0]["protocol"] == name
+        manifest = json.loads((run / "run.json").read_text())
+        assert len((run / "completions.jsonl").read_text().splitlines()) == 2
+        assert protocol_of(manifest["protocol"]).digest() == manifest["protocol"]["digest"]
+        assert gradeschool("runs", "verify", run).status == 0
+        assert name in gradeschool("runs", "show", run).out
 
 
 def test_what_equals_the_base_is_no_change() -> None:

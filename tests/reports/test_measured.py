@@ -35,7 +35,7 @@ def test_settings_are_words(changed_run: Path) -> None:
     assert settings.changes == ("max tokens 60 (the protocol: 1024)",)
     assert dict(settings.lines()) == {
         "model": "recorded/sample#handwritten/chat (llama.cpp, xllamacpp 1.2, weights Q4_1)",
-        "protocol": "zero-shot/chat",
+        "protocol": "zero-shot/chat with max tokens 60",
         "dataset": "sample, the first 20 of 48 problems",
         "changed": "max tokens 60 (the protocol: 1024)",
     }
@@ -80,7 +80,7 @@ def test_the_page_says_what_was_measured(
     assert f"<h1>{title}</h1>" in page
     for words in (
         "<dd><code>sample</code>, the first 20 of 48 problems</dd>",
-        "<dd><code>zero-shot/chat</code>, hash ",
+        "<dd><code>zero-shot/chat with max tokens 60</code>, hash ",
         '<dd class="changed">max tokens 60 (the protocol: 1024)</dd>',
         "<dt>Changed from the protocol</dt><dd>max tokens 60 (the protocol: 1024)</dd>",
     ):

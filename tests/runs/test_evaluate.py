@@ -75,7 +75,7 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     begins = is_chat and sent[0]["messages"][-1]["role"] == "assistant"
     assert begins == (protocol == "olmes/gsm8k-tulu") == ("continue_final_message" in sent[0])
     manifest = json.loads((folder / "run.json").read_text())
-    assert manifest["protocol"]["name"] == protocol
+    assert manifest["protocol"]["name"] == f"{protocol} with max tokens 40"
     assert manifest["decoding"]["max_tokens"] == 40
     listed = gradeschool("protocols", "prompts", protocol, "-n", 3)
     prompts = [json.loads(line) for line in listed.out.splitlines()]

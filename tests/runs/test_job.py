@@ -10,7 +10,7 @@ import pytest
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import Job, default_folder, model_label, prepare
+from gradeschool.runs.job import Job, model_label, prepare
 from gradeschool.runs.plan import differing, facts_of, make_manifest, plan_of, request_key
 
 RECORDED = "recorded/sample#handwritten/chat"
@@ -39,7 +39,7 @@ def job(**settings: object) -> Job:
 def test_changed_settings_are_in_the_folders_name(tmp_path: Path) -> None:
     def folder_of(**settings: object) -> str:
         chosen = job(**settings)
-        return default_folder(chosen, prepare(chosen).plan).as_posix()
+        return prepare(chosen).folder.as_posix()
 
     usual = "runs/sample-handwritten-chat_zero-shot-chat_sample"
     assert folder_of() == folder_of(calculator=False) == usual

@@ -108,7 +108,8 @@ def protocol_from(
         dataset=str(settings.get("dataset", "gsm8k")),
     )
     changed = change(whole, changes, where, folder)
-    return replace(changed, name=whole.name, base="", changes=dict(settings))
+    described = {**settings, **changed.changes}
+    return replace(changed, name=whole.name, base="", changes=described, original=None)
 
 
 def change(
@@ -120,20 +121,29 @@ def change(
     if unknown:
         raise InputError(f"{unknown[0]!r} is not a change of a protocol; known: "
                          f"{', '.join(CHANGES)}")  # fmt: skip
+    given = {key: changes[key] for key in CHANGES if changes.get(key) is not None}
+    if given and base.original is not None:  # in whatever steps, the same changes have one digest
+        return change(base.original, {**base.changes, **given}, where, folder)
     protocol, made = base, dict[str, Any]()
-    for key in CHANGES:
-        value = changes.get(key)
-        if value is None:
-            continue
+    for key, value in given.items():
         changed = CHANGE[key](protocol, value, where, folder)
-        if changed != protocol:
-            protocol, made[key] = changed, value
+        if changed == protocol:
+            continue
+        if key in ("temperature", "top_p"):
+            made[key] = float(value)
+        elif key in ("stop", "scorers"):
+            made[key] = list(_texts(value, key, where))
+        else:
+            is_file = key == "shots" and isinstance(value, str) and folder is not None
+            made[key] = str(folder / value) if is_file else value
+        protocol = changed
     if not made:
         return base
     words = ", ".join(f"{key.replace('_', ' ')} {_shown(key, made[key])}" for key in made)
-    root = base.base or base.name
-    stated = f"{base.name}, {words}" if base.base else f"{base.name} with {words}"
-    return replace(protocol, name=stated, base=root, changes={**base.changes, **made})
+    name = f"{base.name} with {words}"
+    if base.changes:  # a whole protocol of one's own, which its settings describe
+        return replace(protocol, name=name, changes={**base.changes, **made, "name": name})
+    return replace(protocol, name=name, base=base.name, changes=made, original=base)
 
 
 def _shown(key: str, value: Any) -> str:
@@ -141,6 +151,8 @@ def _shown(key: str, value: Any) -> str:
         return Path(value).name
     if isinstance(value, str):
         return repr(clip(value, LONGEST))
+    if isinstance(value, float):
+        return f"{value:g}"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -78,9 +78,10 @@ def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
 
 
 def changes_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the settings of a run that differ from its protocol's, in words."""
+    """Return the settings of a run that differ from the published protocol's, in words."""
     protocol = known_protocol(manifest)
-    changed = overrides(mapping(manifest.get("decoding")), protocol) if protocol else {}
+    usual = protocol and (protocol.original or protocol)
+    changed = overrides(mapping(manifest.get("decoding")), usual) if usual else {}
     words = [
         f"{name.replace('_', ' ')} {_value(value)} (the protocol: {_value(usual)})"
         for name, (value, usual) in changed.items()
@@ -127,7 +128,7 @@ def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_o
         return ""
     limit = mapping(manifest.get("decoding")).get("max_tokens")
     protocol = known_protocol(manifest)
-    usual = protocol.decoding.max_tokens if protocol else None
+    usual = (protocol.original or protocol).decoding.max_tokens if protocol else None
     share = percent(truncated / n, 1)
     what = f"{share} of the completions are truncated"
     if limit:

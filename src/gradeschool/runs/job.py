@@ -180,14 +180,13 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     functions = {each.name: each for each in choose_scorers(job.scorers)} if job.scorers else {}
     changes["scorers"] = list(functions) or None
     own = job.protocol if isinstance(job.protocol, Protocol) else None
-    protocol = (own or get_protocol(job.protocol_name)).with_changes(**changes)
+    named = own or get_protocol(job.protocol_name)
+    decoded = {name: getattr(job, name) for name in ("temperature", "top_p", "max_tokens", "stop")}
+    protocol = named.with_changes(**changes, **decoded)
     _check(job, protocol)
-    given = {
-        name: value
-        for name in ("temperature", "top_p", "max_tokens", "stop", "seed")
-        if (value := getattr(job, name)) is not None
-    }
-    decoding = replace(protocol.decoding, **given)
+    decoding = protocol.decoding
+    if job.seed is not None:
+        decoding = replace(decoding, seed=job.seed)
     check_samples(decoding, job.samples)
     name = job.dataset or protocol.dataset
     if job.columns:
@@ -211,7 +210,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
             raise InputError(f"{job.model!r} has no batches; leave --batch out")
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
-    folder = job.output or default_folder(job, plan)
+    folder = job.output or default_folder(job, plan, named.with_changes(**changes))
     judge = choose_model(job.judge, (), "", job.timeout) if job.judge is not None else None
     if isinstance(judge, LocalModel):
         judge.check_chat("gradeschool/judge")
@@ -300,16 +299,17 @@ def _check(job: Job, protocol: Protocol) -> None:
         )
 
 
-def default_folder(job: Job, plan: RunPlan) -> Path:
+def default_folder(job: Job, plan: RunPlan, usual: Protocol) -> Path:
     """Return the default run folder: runs/MODEL_PROTOCOL_DATASET.
 
-    Settings that differ from the protocol's are appended, so that different settings have different
-    folders and the same command finds its folder again.
+    Settings that differ from those of `usual`, the protocol without options of decoding, are
+    appended, so that different settings have different folders and the same command finds its
+    folder again.
     """
     decoding = {**asdict(plan.decoding), "stop": list(plan.decoding.stop)}
     changed = [
         f"{name.replace('_', '-')}-{value}"
-        for name, (value, _) in overrides(decoding, plan.protocol).items()
+        for name, (value, _) in overrides(decoding, usual).items()
     ]
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
         changed.append("calculator" if job.calculator else "no-calculator")
@@ -326,7 +326,7 @@ def default_folder(job: Job, plan: RunPlan) -> Path:
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
     own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
-    protocol = own[1] if own else plan.protocol.name  # of a file, its name
+    protocol = own[1] if own else usual.name  # of a file, its name
     parts = [model_label(job.model), protocol, dataset, *changed]
     return RUNS / "_".join(_folder_part(part) for part in parts)
 

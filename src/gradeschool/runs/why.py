@@ -22,7 +22,7 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish, Prompt, empty_cause
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
@@ -40,8 +40,7 @@ from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
 from gradeschool.prompts import prompt_bytes
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import prompts_of
+from gradeschool.runs.plan import prompts_of, protocol_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
 from gradeschool.scoring.samples import Run
@@ -309,7 +308,7 @@ def _setting_causes(
         if reads_mark and marked <= 0.5:
             share = percent(marked, 0)
             words = f"only {share} of the completions end as the examples do, in {MARKER!r}"
-            command = f"gradeschool protocols prompts {protocol.name} -n 1"
+            command = f"gradeschool protocols prompts {protocol.base or protocol.name} -n 1"
             yield GapCause("few-shot format", None, words, command)
 
 
@@ -374,8 +373,8 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     model, _, address = str(manifest.get("model") or "").partition(" at ")
     name = protocol.get("name")
     try:
-        shot_count = get_protocol(str(name)).shot_count
-    except UnknownNameError:
+        shot_count = protocol_of(protocol).shot_count
+    except (InputError, KeyError):
         shot_count = None
     known = {key: value for key, value in engine.items() if value != names.UNKNOWN}
     values = {
