@@ -93,7 +93,8 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     def extract(text: str, reference: str = "") -> Answer | None:
         match = None
         for start in (last_number_start(text), 0):
-            match = last_match_in_words(pattern, COMMA.sub(r"\1\2", text[start:]))
+            tail = text[start:]
+            match = last_match(pattern, COMMA.sub(r"\1\2", tail) if "," in tail else tail)
             if match is not None:
                 break
         if match is None:

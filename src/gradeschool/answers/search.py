@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
-
-
-def any_of(*pieces: str) -> str:
-    """Return a pattern of any of these at the start of a word, in any case; separated by space."""
-    return rf"\b(?i:{'|'.join(' '.join(pieces).split())})"
 
 
 class TextMatch(NamedTuple):
@@ -35,8 +30,11 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
 END = 64  # characters in which the last digit of most texts is
+# Several scorers need the same of a text. A batch of texts is scored by one scorer, then the next.
+once_per_text = lru_cache(64)
 
 
+@once_per_text
 def last_number_start(text: str) -> int:
     """Return where the last word with an ASCII digit begins, the length of the text without one.
 
@@ -68,6 +66,7 @@ def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | 
 FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
 
 
+@once_per_text
 def lowered(text: str) -> str:
     """Return a text in lower case, as (?i) compares it, with every character in its place."""
     if not text.isascii():
@@ -76,6 +75,7 @@ def lowered(text: str) -> str:
     return text.lower()
 
 
+@once_per_text
 def mentions_answer(text: str) -> bool:
     """Return whether a text contains "answer" in any case, without which many patterns fail."""
     return "answer" in lowered(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import LAST_NUMBER
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import END, last_match
 from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template
@@ -20,6 +20,7 @@ from gradeschool.verdict import Answer, answer_of
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+APART = re.compile(r"[^\d,-]{2}")  # in no number
 LAST_SENTENCE = " The answer is"
 # The result of `sample_examples(seed=0)` on the train split, the same for every problem.
 SHOT_ROWS = (162, 5795, 5430, 5542, 94)
@@ -32,11 +33,16 @@ def as_sentence(problem: Problem) -> str:
 
 def extract_final_number(text: str, reference: str) -> Answer | None:
     """Extract the last number-like run; a run of only commas is no answer."""
-    match = last_match(NUMBER, text)
+    apart = APART.search(text, max(len(text) - END, 0))
+    start = 0 if apart is None else apart.end()
+    match = last_match(NUMBER, text[start:])
+    if match is None:
+        match, start = last_match(NUMBER, text), 0
     number = "" if match is None else match[0].replace(",", "")
     if match is None or not number:
         return None
-    return answer_of((match[0], number, match.span(), LAST_NUMBER))
+    span = (start + match.start(), start + match.end())
+    return answer_of((match[0], number, span, LAST_NUMBER))
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:

@@ -13,8 +13,10 @@ import math
 import re
 import string
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
+from gradeschool.answers.search import once_per_text
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
@@ -23,6 +25,7 @@ ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
+NEAR_END = 16  # words, which contain most last numbers
 TRIMMED = "!?:;()[]{}'\"`"
 ASCII_DIGIT = re.compile(r"[0-9]")
 # An ASCII word with one of these is not a number in any version of inspect_ai.
@@ -41,11 +44,23 @@ class NumericWord(NamedTuple):
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+    number = last_possible_number(text)
     if number is None:
         return None
-    word, start, value = number
+    word, start, _ = number
+    value = value_of(word)
+    if value is None:
+        number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+        if number is None:
+            return None
+        word, start, value = number
     return answer_of((word, value, (start, start + len(word)), how))
+
+
+@once_per_text
+def last_possible_number(text: str) -> NumericWord | None:
+    """Return the last word that may be a number in some version, without its value."""
+    return last_word_with(text, lambda word: None if is_no_number(word) else "")
 
 
 def is_no_number(word: str) -> bool:
@@ -55,13 +70,15 @@ def is_no_number(word: str) -> bool:
 
 def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
     """Return the last word that has a value."""
-    refused = None
-    for behind, word in enumerate(reversed(text.split())):
-        value = None if word == refused else value_of(word)
-        if value is not None:
-            end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
-            return NumericWord(word, end - len(word), value)
-        refused = word
+    for most in (NEAR_END, -1):
+        words = text.rsplit(None, most)
+        refused = None
+        for behind, word in enumerate(reversed(words[1:] if len(words) > most > 0 else words)):
+            value = None if word == refused else value_of(word)
+            if value is not None:
+                end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
+                return NumericWord(word, end - len(word), value)
+            refused = word
     return None
 
 
@@ -142,6 +159,7 @@ def match_by_value(
     prepare: what a word goes through first. parse: returns the finite number of a cleaned word.
     """
 
+    @lru_cache(1024)
     def value_of(word: str) -> str | None:
         number = parse(without_punctuation(prepare(word.casefold())))
         return None if number is None else five_digits(number)
@@ -176,11 +194,13 @@ def _normalized_0_3_220(word: str) -> str:
         raise ScorerFailure(f"{type(error).__name__} on {word[:40]!r}") from error
 
 
+@lru_cache(1024)
 def _target_0_3_220(gold: str) -> str | None:
     target = gold.strip().casefold()
     return _normalized_0_3_220(without_punctuation(target)) if target.isnumeric() else None
 
 
+@lru_cache(1024)
 def _value_0_3_220(word: str) -> str | None:
     cleaned = without_punctuation(word.casefold())
     return _normalized_0_3_220(cleaned) if cleaned.replace(".", "").isnumeric() else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import LAST_NUMBER, gold_without_commas, last_number
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.search import last_match, last_number_start, lowered
 from gradeschool.completion import Decoding
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import Template
@@ -45,7 +45,8 @@ def marked_line(problem: Problem) -> str:
 
 def extract_line(text: str, reference: str) -> Answer | None:
     """Extract the line after the first "the answer is" or "answer:", else the last line."""
-    match = ANNOUNCED.search(text)
+    at = lowered(text).find("answer")
+    match = ANNOUNCED.search(text, max(at - len("the "), 0)) if at >= 0 else None
     how = "the last line" if match is None else "the first 'the answer is' or 'answer:'"
     line = text.strip().rpartition("\n")[2] if match is None else match[1].strip()
     if not (value := bare(line)) and reference:
@@ -61,7 +62,9 @@ def without_zeros(number: str) -> str:
 
 def extract_number(text: str, reference: str) -> Answer | None:
     """Extract the last number once commas are removed, without its last zeros."""
-    match = last_match_in_words(DECIMAL, text.replace(",", ""))
+    match = None
+    for start in (last_number_start(text), 0):
+        match = match or last_match(DECIMAL, text[start:].replace(",", ""))
     if match is None:  # upstream: "" equals the gold 0, of which nothing is left
         return None if reference else Answer("", "", None, "no number, as in the gold 0")
     start = text.rfind(match[0])

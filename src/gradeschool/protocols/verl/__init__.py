@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import HASH, last_marked, marked_gold
-from gradeschool.answers.search import closing_brace, last_match
+from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
 from gradeschool.completion import Decoding
 from gradeschool.latex import (
     MINERVA_REMOVED,
@@ -55,8 +55,11 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
     Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
     end, offset = text[-CLIP:], max(0, len(text) - CLIP)
-    matches = [*NUMBER.finditer(end)]
-    match = next((match for match in reversed(matches) if match[0] != "."), None)
+    for start in (max(last_number_start(text) - offset, 0), 0):
+        matches = [*NUMBER.finditer(end, start)]
+        match = next((match for match in reversed(matches) if match[0] != "."), None)
+        if match is not None:
+            break
     if match is None and not matches:
         return None
     match = match or matches[0]
@@ -101,6 +104,8 @@ def extract_box(text: str, reference: str) -> Answer | None:
 
 def compare_hendrycks(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, or the texts themselves if a form raises."""
+    if value == reference or (value.isdigit() and reference.isdigit()):
+        return value == reference  # the form of digits is themselves
     try:
         first, second = (
             hendrycks_form(text, percents=("\\\\%", "\\%")) for text in (value, reference)
@@ -148,7 +153,7 @@ def minerva_form(text: str) -> str:
 def extract_dapo(text: str, reference: str) -> Answer | None:
     """Extract the last "Answer: N", else the last closed box near the end."""
     offset = max(0, len(text) - CLIP)
-    line = last_match(ANSWER_LINE, text[offset:])
+    line = last_match(ANSWER_LINE, text[offset:]) if mentions_answer(text) else None
     if line is not None and (value := minerva_form(line[1])) != INVALID:
         span = (offset + line.start(1), offset + line.end(1))
         return Answer(line[1], value, span, "the last 'Answer: N' near the end")
