@@ -74,6 +74,30 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "steps without a name": (
         lambda n: {"question": q(n), "steps": ["First.", text(n)]}, "", "no column",
         "response=steps"),
+    "numbered steps under the name of a text": (
+        lambda n: {"question": q(n), "prediction": ["Step 1: first.", f"Step 2: {text(n)}"]}, "",
+        "lists of steps", "response=prediction+"),
+    "the prompt with its examples in the text": (
+        lambda n: {"question": q(n), "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA: {text(n)}"},
+        "", " of 20", "20 of 20 texts"),
+    "predictions with golds and nothing else": (
+        lambda n: {"prediction": text(n)[-20:], "label": gold(n)}, "", TWELVE, "own problems\n"),
+    "debate, by question": (
+        lambda n: {q(n): [[[{"role": "assistant", "content": text(n)}]], gold(n)]}, "",
+        "no column", ""),
+    "vLLM's outputs": (
+        lambda n: {"request_id": str(n), "prompt": f"Q: {q(n)}\nA:",
+                   "outputs": [{"index": 0, "text": text(n), "finish_reason": "stop"}]},
+        "", TWELVE, ""),
+    "verl's validation": (
+        lambda n: {"input": f"user\n{q(n)}\nassistant\n", "output": text(n), "gts": gold(n),
+                   "score": float(n < RIGHT)}, "", TWELVE, "flags: 20 of 20"),
+    "Qwen2.5-Math": (
+        lambda n: {"idx": n, "question": q(n), "gt": gold(n), "solution": SAMPLE[n].solution,
+                   "code": [text(n)], "pred": [gold(n)], "score": [True]}, "", "may be the text",
+        "response=code"),
+    "the first words of questions, own golds": (
+        lambda n: {"question": q(n)[:40], "response": text(n), "answer": gold(n)}, "", TWELVE, ""),
     "reference beside a prediction": (
         lambda n: {"question": q(n), "answer": SAMPLE[n].solution, "model_prediction": text(n),
                    "pred": "1", "result": n < RIGHT}, "", TWELVE, "flags: 20 of 20"),

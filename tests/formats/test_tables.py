@@ -110,3 +110,11 @@ def test_a_long_list_in_a_csv_cell_is_a_fault(tmp_path: Path) -> None:
     long, good = read_rows(path)
     assert "has a list of 3,000,001 characters" in long.fault
     assert good.fields["completion"] == "18"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_a_million_blank_lines_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(b"completion\n" + b"\n" * (10**6 + 1)))
+    with pytest.raises(InputError, match="1,000,000 blank lines"):
+        list(read_rows(path))

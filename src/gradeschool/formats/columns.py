@@ -113,6 +113,7 @@ FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
 USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 PLAIN = re.compile(r"[^0-9a-z]+")
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
+STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
 DEEPEST = 12  # levels of lists and objects around a text
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
@@ -284,6 +285,7 @@ def choose_columns(
     if "response" not in roles:
         roles["response"], is_weak = table.choose_text(taken)
         taken.add(roles["response"].path)
+        table.refuse_steps(roles["response"])
     ordered = {}
     for role in ROLES:
         column = roles.get(role)
@@ -393,6 +395,19 @@ class _Table:
                         found.append(column)
                         break
         return found
+
+    def refuse_steps(self, column: Column) -> None:
+        """Raise InputError if the lists of a column are numbered steps, not samples."""
+        lists = [each for each in map(texts_of, self.values(column)) if each and len(each) > 1]
+        steps = [each for each in lists
+                 if all(STEP.match(text) and str(place) in text[:9]
+                        for place, text in enumerate(each[:2], start=1))]  # fmt: skip
+        if lists and len(steps) >= MOST_TOGETHER * len(lists):
+            raise InputError(
+                f"the column {str(column)!r} of {self.file!r} has lists of steps, such as "
+                f"{example(steps[0][0])}; give --columns response={column}+ to join them, or "
+                f"--columns response={column} if each is a sample"
+            )
 
     def _is_golds(self, column: Column) -> bool:
         values = self.values(column)

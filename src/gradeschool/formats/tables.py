@@ -54,6 +54,7 @@ LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a lis
 LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
+MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
@@ -140,10 +141,13 @@ def _unpacked_suffix(path: Path) -> str:
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the non-empty lines with their numbers; b"" for a line that is too long."""
-    number = 0
+    number = blank = 0
     while line := file.readline(LARGEST_ROW):
         number += 1
         if line == b"\n":
+            blank += 1
+            if blank > MOST_BLANK_LINES:
+                raise _too_blank(str(path))
             continue
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
@@ -159,6 +163,10 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, b""
         elif not line.isspace() and line:
             yield number, line
+
+
+def _too_blank(file: str) -> InputError:
+    return InputError(f"{file!r} has more than {MOST_BLANK_LINES:,} blank lines; remove them")
 
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
@@ -307,8 +315,12 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         check_columns(columns, f"the CSV file {name!r}")
+        blank = 0
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
+                blank += 1
+                if blank > MOST_BLANK_LINES:
+                    raise _too_blank(name)
                 continue
             if len(cells) > len(columns) and any(cells[len(columns) :]):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")

@@ -39,6 +39,7 @@ PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every
 CALCULATION = re.compile(r"<<[^<>]*>>")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
 READ = 6000  # characters of a text; base models run on into further questions
+LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are searched for a question
 EVERY = 256  # samples that are all checked; then every second, fourth, ... of as many more
 LAST = 24  # problems of a dataset whose samples are all checked: a missing row shifts the last ids
 KEPT = 64  # texts, questions and shifts that are remembered
@@ -231,6 +232,9 @@ class Checks:
         counts["bare right"] += is_bare and is_right
         is_program = any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text)
         counts["programs"] += bool(is_program)
+        asked = squeeze(problem.question)
+        before = squeeze(text[:LONGEST_PROMPT]).rpartition(asked)[0] if asked else ""
+        counts["prompts"] += "?" in before  # other questions stand before its own
         is_solution = _is_prose(text, problem.solution) or _is_prose(text, written)
         counts["solutions"] += is_solution and len(text) > 20
         if gold is not None:
@@ -295,6 +299,12 @@ class Checks:
             self._check_shift()
         if counts["programs"] >= 0.5 * n:
             warnings.append(self._programs(n))
+        if counts["prompts"] >= max(3, 0.5 * n):
+            warnings.append(
+                f"{counts['prompts']} of {n} texts of {self.file!r} have the prompt in them: other "
+                "questions, then their own; the answers of the examples may be read as theirs: cut "
+                "the prompt off"
+            )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
         is_strange = counts["strangers"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"])

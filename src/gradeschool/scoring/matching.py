@@ -85,6 +85,8 @@ class Matcher:
                 ))  # fmt: skip
             return sample._replace(problem=asked.problem, text=asked.rest)
         gold = reference.gold
+        if gold is not None and not self.by_id and reference[:2] == (None, None):
+            reference = reference._replace(id=f"row {sample.row}")  # a problem of its own
         gold = repr(gold) if isinstance(gold, list | Mapping) else gold
         key = (reference.id, reference.question, gold, reference.order)
         found = self._matched.get(key)
