@@ -85,16 +85,19 @@ class UserFunction:
         function: str | Callable[..., Any],
         *,
         argument: str | None = None,
-        wall: float = WAIT_SECONDS,
+        wall: float | None = None,
     ) -> None:
-        """argument: the function is a factory, and its result for this argument is called."""
+        """argument: the function is a factory, and its result for this argument is called.
+
+        wall: seconds of a call that waits, None for WAIT_SECONDS.
+        """
         if isinstance(function, str):
             self.name, place = _by_name(function)
         else:
             self.name, place = _by_identity(function)
         place |= {} if argument is None else {"argument": argument}
         self._place = f"{__name__}:{json.dumps(place)}"
-        self._child = Child(wall)
+        self._child = Child(WAIT_SECONDS if wall is None else wall)
         self._calls: list[Call] = []
 
     def calls(self) -> list[Call]:

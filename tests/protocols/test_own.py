@@ -253,6 +253,21 @@ def test_eval_refuses_a_bad_protocol_before_anything_is_sent(
     assert "shots is 9, but exemplars gives gradeschool/few-shot-cot 8" in result.err
 
 
+def test_a_stop_string_that_hides_every_answer_is_refused(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text('base = "openai/2021"\nstop = ["####"]\n')
+    words = ("-m", "http://localhost:9/v1", "-d", "sample", "-o", tmp_path / "run")
+    for protocol in (("-p", tmp_path / "mine.toml"), ("-p", "openai/2021", "--stop", "####")):
+        refused = gradeschool("eval", *words, *protocol)
+        assert (refused.status, (tmp_path / "run").exists()) == (2, False)
+        assert "the stop string '####' ends each text before the answer" in refused.err
+        assert len(refused.err.splitlines()) == 1
+    for stop in ("Q:", "\n\n", ""):
+        model = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-n", 1, "--dry-run")
+        assert gradeschool("eval", *model, "-p", "openai/2021", "--stop", stop).status == 0
+
+
 THOUGHTS = ("<plan>So the answer is 2.</plan>Let us see.", "<plan>It is 3.</plan>It is 2.")
 READER = 'gradeschool/reader with thinking marks [["<plan>", "</plan>"]]'
 MARKS = ("--thinking-marks", "<plan>,</plan>")

@@ -93,6 +93,30 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
     assert len(gradeschool("runs", "list", tmp_path, "--json").json()) == 1
 
 
+def test_own_thinking_marks_hide_an_answer_from_the_choice(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """What only thinking says is no answer: the judge is asked, and the estimate counts it."""
+    rows = [{"question": f"Q{row}?", "answer": GOLD} for row in range(2)]
+    texts = ["<plan>The answer is 7.</plan>Hm, pens.", "<plan>It is 8.</plan>The answer is 7."]
+    answers = [{"question": f"Q{row}?", "completion": text} for row, text in enumerate(texts)]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    (tmp_path / "prices.json").write_text('{"wise": [1000000, 1000000], "recorded-texts": [0, 0]}')
+    judge, app = Judge(), web.Application()
+    app.router.add_post("/v1/chat/completions", judge.chat)
+    words = ("-m", f"recorded/{tmp_path / 'texts.jsonl'}", "-d", tmp_path / "own.jsonl", "--quiet",
+             "-o", tmp_path / "run", "--thinking-marks", "<plan>,</plan>", "--json")  # fmt: skip
+    with serve(app) as base:
+        counts = gradeschool("eval", *words, "--judge", f"{base}/wise").json()["runs"][0]["judge"]
+        assert (counts["asked"], counts["correct"], len(judge.prompts)) == (1, 1, 1)
+        asked = (*words, "--judge", f"{base}/wise", "--dry-run")
+        planned = gradeschool("eval", *asked, "--price", tmp_path / "prices.json")
+        assert planned.status == 0, planned.err
+        assert planned.json()["judge"]["requests"] == 1
+        assert planned.json()["judge"]["cost"] > 0
+
+
 def test_the_prompt_of_the_judge_is_a_protocol(gradeschool: Command) -> None:
     shown = gradeschool("protocols", "show", "gradeschool/judge").out
     assert "Which final answer does the response give" in shown

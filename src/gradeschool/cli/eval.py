@@ -431,7 +431,12 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
     if work.judge is not None:
         from gradeschool.runs.judge import judge_requests
 
-        asked = [each for each, _ in judge_requests(asyncio.run(_identity(work.judge)), pairs)]
+        asked = [
+            each
+            for each, _ in judge_requests(
+                asyncio.run(_identity(work.judge)), pairs, work.plan.thinking_marks
+            )
+        ]
         of_judge = estimate(asked, [], 1)
         judge = {
             "judge": {

@@ -329,7 +329,9 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     for each in requests
                     if (row := rows.get(each.keys[0])) is not None and not row.error
                 ]
-                fields["judge"] = await judge(work.judge, folder, answers, job.connections)
+                fields["judge"] = await judge(
+                    work.judge, folder, answers, work.plan.thinking_marks, job.connections
+                )
             if budget is not None:
                 fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             write_json(folder / RESULTS_FILE, fields)

@@ -28,7 +28,10 @@ from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan, check_samples
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.own_scorer import OWN_FUNCTION
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
+from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Price
@@ -40,6 +43,10 @@ RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *NATIVE, "transformers", "vllm", "llama.cpp", "recorded")
 SET_BY_EVAL = {"model", "messages", "prompt", "n", "stream"}  # fields of each request
+# How completions end with the answer 12.
+ANSWER_FORMS = ("6 + 6 = 12 #### 12", "So the answer is 12.", "It is $\\boxed{12}$.", "ANSWER: 12",
+                "Answer: 12", "12")  # fmt: skip
+STOP_PROBE = Problem("stop", "What is 6 + 6?", "12", "6 + 6 = 12\n#### 12")
 MOST_PART = 60  # maximum number of characters in each part of a folder's name
 
 
@@ -188,6 +195,9 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     if job.seed is not None:
         decoding = replace(decoding, seed=job.seed)
     check_samples(decoding, job.samples)
+    chosen = tuple(functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers)
+    if "stop" in protocol.changes:
+        check_stops(protocol, chosen[0])
     name = job.dataset or protocol.dataset
     if job.columns:
         name = f"{name}#{job.columns}"
@@ -200,7 +210,6 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
     file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
-    chosen = tuple(functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers)
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, chosen)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
@@ -218,6 +227,26 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     judge_price = _price(job.price, judge) if job.price and judge and is_table else None
     price = _price(job.price, answering) if job.price else None
     return PreparedJob(job, plan, answering, folder, price, judge, judge_price)
+
+
+def check_stops(protocol: Protocol, headline: Scorer) -> None:
+    """Raise InputError for a stop string that ends every text before the answer that is read.
+
+    It is tried on the usual forms of an answer; a function of one's own is not called for it.
+    """
+    if headline.summary == OWN_FUNCTION:
+        return
+
+    def reads(text: str) -> bool:
+        return headline.judge(text, STOP_PROBE).outcome is Outcome.CORRECT
+
+    read = [form for form in ANSWER_FORMS if reads(form)]
+    for stop in protocol.decoding.stop:
+        if read and not any(reads(form.partition(stop)[0]) for form in read):
+            raise InputError(
+                f"{protocol.name}: the stop string {stop!r} ends each text before the answer that "
+                f"{headline.name} reads, as in {read[0]!r}; leave it out"
+            )
 
 
 def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
 from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.answers.regions import Marks
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
@@ -32,15 +33,16 @@ VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTIL
 
 
 def judge_requests(
-    identity: str, answered: Iterable[tuple[Request, Completion]]
+    identity: str, answered: Iterable[tuple[Request, Completion]], marks: Marks
 ) -> list[tuple[Request, Completion]]:
     """Return the judge's request for each completion that no rule reads, beside it.
 
     identity: of the judge; its key has the question and the completion, which are in the prompt.
+    marks: of thinking, besides the usual ones.
     """
     pairs = []
     for request, row in answered:
-        reading = extract_final_answer(row.text, request.problem.question)
+        reading = extract_final_answer(row.text, request.problem.question, marks)
         if reading is not None and not rests_on_guess(reading):
             continue
         problem = request.problem
@@ -63,7 +65,11 @@ def verdict_of(reply: str, problem: Problem) -> Outcome:
 
 
 async def judge(
-    model: Model, folder: Path, answered: Sequence[tuple[Request, Completion]], most: int | None
+    model: Model,
+    folder: Path,
+    answered: Sequence[tuple[Request, Completion]],
+    marks: Marks,
+    most: int | None,
 ) -> dict[str, Any]:
     """Ask the judge about the completions that no rule reads; return the counts for results.json.
 
@@ -73,7 +79,7 @@ async def judge(
     async with model:
         name = re.sub(r"[^\w.-]+", "-", model.name)
         with RunStore(folder / f"judge-{name}") as store:
-            pairs = judge_requests(model.identity, answered)
+            pairs = judge_requests(model.identity, answered, marks)
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:

@@ -52,6 +52,11 @@ class RunPlan:
         """Return whether the problems are the first ones of the dataset."""
         return self.problems == self.dataset.problems[: len(self.problems)]
 
+    @property
+    def thinking_marks(self) -> tuple[tuple[str, str], ...]:
+        """Return the marks of thinking that a scorer of the protocol knows besides the usual."""
+        return next((each.thinking_marks for each in self.scorers if each.thinking_marks), ())
+
     def requests(self, identity: str) -> list[Request]:
         """Return the requests of one sample each to the model with this identity, by problem.
 

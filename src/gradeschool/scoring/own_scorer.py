@@ -16,6 +16,7 @@ from gradeschool.user_function import UserFunction
 from gradeschool.verdict import Answer
 
 ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
+OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
 ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
 MOST_HANGS = 3  # calls that hang, before a function is called no more
 
@@ -92,5 +93,4 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
         return is_gold(value, reference)
 
     weakref.finalize(extract, called.stop)  # its child ends with the scorer
-    summary = "a function of your own"
-    return Scorer(name or called.name, summary, called.name, _gold_of, extract, compare)
+    return Scorer(name or called.name, OWN_FUNCTION, called.name, _gold_of, extract, compare)
