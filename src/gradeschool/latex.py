@@ -97,6 +97,8 @@ def spaced_box(text: str) -> TextMatch | None:
 
     If "\boxed " occurs anywhere, its last occurrence counts, up to the next "$".
     """
+    if "\\" not in text:
+        return None
     if SPACED_BOX in text:
         start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
         end = text.find("$", start)

@@ -157,7 +157,7 @@ def extract_final_answer(
     known ones (`regions.MARKS`). Thinking counts only if there is no reply,
     and then only after a marker. Never raises; linear in the length of the text.
     """
-    region = committed_region(text, question, marks)
+    region = committed_region(text, question, tuple(marks))
     statement = last_statement(region.text, region.start, region.end, question)
     if isinstance(statement, ExtractedAnswer) and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)

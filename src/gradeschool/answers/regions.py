@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from gradeschool.answers.search import once_per_text
 from gradeschool.errors import InputError
 
 Marks = Sequence[tuple[str, str]]
@@ -214,6 +215,7 @@ class Region(NamedTuple):
     coded: bool
 
 
+@once_per_text  # for the extractor and for the form of a completion
 def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region:
     """Return the part of a completion that may state its answer to this question.
 
@@ -488,7 +490,7 @@ def form_of(
     text: str, finish: str | None = None, question: str = "", marks: Marks = ()
 ) -> TextForm:
     """Return the form of a completion. Linear in its length; never raises."""
-    region = committed_region(text, question, marks)
+    region = committed_region(text, question, tuple(marks))
     truncated = is_truncated(text, finish)
     return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
 

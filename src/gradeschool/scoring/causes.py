@@ -127,7 +127,7 @@ def view(
     marks: pairs of marks of thinking besides the usual ones.
     """
     reading = extract_final_answer(text, problem.question, marks)
-    region = committed_region(text, problem.question, marks)
+    region = committed_region(text, problem.question, tuple(marks))
     cause = cause_of_text(text, reading, region, problem.gold, finish)
     if cause is not None and reading is not None and problem.id in changes:
         cause = _of_label(cause, reading, changes[problem.id])

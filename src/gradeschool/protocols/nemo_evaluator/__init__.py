@@ -83,8 +83,9 @@ last_trimmed = last_number(NUMBER, LAST_NUMBER, trimmed)
 
 def extract_answer(text: str, reference: str) -> Answer | None:
     r"""Extract the first "#### N", else the first \boxed{N}, else the last number."""
-    for pattern, how in ((HASHES, "the first '#### N'"), (BOX, r"the first \boxed{N}")):
-        if (match := pattern.search(text)) is not None:
+    shown = (("#", HASHES, "the first '#### N'"), ("\\", BOX, r"the first \boxed{N}"))
+    for sign, pattern, how in shown:
+        if sign in text and (match := pattern.search(text)) is not None:
             return Answer(match[1], trimmed(match[1]), match.span(1), how)
     return last_trimmed(text, reference)
 

@@ -153,7 +153,8 @@ def minerva_form(text: str) -> str:
 def extract_dapo(text: str, reference: str) -> Answer | None:
     """Extract the last "Answer: N", else the last closed box near the end."""
     offset = max(0, len(text) - CLIP)
-    line = last_match(ANSWER_LINE, text[offset:]) if mentions_answer(text) else None
+    is_marked = text.find(":", offset) >= 0 and mentions_answer(text)
+    line = last_match(ANSWER_LINE, text[offset:]) if is_marked else None
     if line is not None and (value := minerva_form(line[1])) != INVALID:
         span = (offset + line.start(1), offset + line.end(1))
         return Answer(line[1], value, span, "the last 'Answer: N' near the end")
