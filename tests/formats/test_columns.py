@@ -71,6 +71,14 @@ def cell(path: Path, rows: Sequence[Triple], names: tuple[str, str, str, str]) -
     return "right"
 
 
+def test_each_row_with_a_gold_alone_is_a_problem(tmp_path: Path) -> None:
+    rows = [{"prediction": str(number % 3), "label": str(number)} for number in range(9)]
+    samples = read(jsonl(tmp_path / "a.jsonl", rows))
+    problems = [sample.problem for sample in samples if sample.problem]
+    assert [problem.gold for problem in problems] == [row["label"] for row in rows]
+    assert len({problem.id for problem in problems}) == len(rows)
+
+
 MATRIX = [names for names in product(TEXTS, QUESTIONS, GOLDS, IDS) if len({*names[:3]}) == 3]
 
 
