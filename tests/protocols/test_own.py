@@ -340,3 +340,9 @@ def test_an_own_prompt_and_scorer_from_show_to_compare(
     compared = gradeschool("compare", run, "--at-least", 0.4, "--scorer", "mine.py:last", "--json")
     assert (compared.status, compared.json()["scorer"]) == (0, "mine.py:last")
     assert "not recomputed" in gradeschool("runs", "verify", run).out
+    again = gradeschool("eval", *words, "--system", "", "-o", "other")
+    assert again.status == 0, again.err
+    for scorer, said in (((), True), (("--scorer", "mine.py:last"), False)):
+        for other in (("--expected-run", "other"), ("--expected", "50")):
+            told = gradeschool("why", run, *other, *scorer)
+            assert (told.status, "is not run, give --scorer" in told.err) == (0, said), told.err

@@ -171,12 +171,19 @@ def with_pipes(message: str) -> str:
     return message
 
 
+def is_own_function(scorer: str) -> bool:
+    """Return whether a scorer's name is that of a function of one's own, "mine.py:f"."""
+    from gradeschool.scorer import MARKED
+
+    return ":" in scorer and not scorer.startswith(MARKED)
+
+
 def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
     """Say that a run's own scorer is code, which a run folder cannot ask to run."""
     from gradeschool.formats.own_run import scorer_of
 
     for name in dict.fromkeys(scorer_of(manifest) or "" for manifest in manifests):
-        if ":" in name:
+        if is_own_function(name):
             warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
                  f"--scorer {name!r} to use it")  # fmt: skip
 

@@ -11,6 +11,7 @@ from gradeschool.cli.options import (
     FiniteRange,
     check_scorers,
     dataset_option,
+    is_own_function,
     json_option,
     print_json,
     reading,
@@ -18,6 +19,7 @@ from gradeschool.cli.options import (
     scorer_option,
     warn,
     warn_of_faults,
+    warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
@@ -54,13 +56,12 @@ def command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.measured import changes_of, known_protocol
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import explain_difference, explain_gap, read_settings
     from gradeschool.scorer import DEFAULT_SCORER
     from gradeschool.scoring.sources import choose_run, choose_runs, once_each, open_sources
-    from gradeschool.scoring.table import scorer_for
+    from gradeschool.scoring.table import choose_scorers, scorer_for
 
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
@@ -71,9 +72,11 @@ def command(
             raise InputError("RUN and --expected-run are the same; give another run")
         here, there = choose_runs((run, expected_run), options, warn)
         records = read_settings(here), read_settings(there)
-        own = [record.scorer for record in records]
+        if scorer is None:
+            warn_of_own_scorer([here.manifest, there.manifest])
+        own = ["" if is_own_function(record.scorer) else record.scorer for record in records]
         usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
-        first, second = (get_usable_scorer(scorer or name) for name in usual)
+        first, second = (choose_scorers([scorer or name])[0] for name in usual)
         account = explain_difference((here.run, there.run), records, (first, second))
         faults = here.run.faults + there.run.faults
         test = f"gradeschool compare {quoted(expected_run)} {quoted(run)}{reading_words(dataset)}"
@@ -86,6 +89,8 @@ def command(
             )
         chosen = choose_run(run, options, warn)
         manifest, faults = chosen.manifest, chosen.run.faults
+        if scorer is None:
+            warn_of_own_scorer([manifest])
         [source] = open_sources([str(chosen.path)], options, lambda message: None)
         account = explain_gap(
             chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
