@@ -173,11 +173,12 @@ def command(
         for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
             if result.error > run.failed:
+                judged = f", and its accuracy is of the other {result.judged}"
                 warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
-                    f"{count(run.n - run.failed, 'completion')} of {run.run!r}; why: gradeschool "
-                    f"explain {quoted(run.origin)}{reading_words(dataset)} "
-                    f"--scorer {quoted(result.scorer)}"
+                    f"{count(run.n - run.failed, 'completion')} of {run.run!r}"
+                    f"{judged if result.judged else ''}; why: gradeschool explain "
+                    f"{quoted(run.origin)}{reading_words(dataset)} --scorer {quoted(result.scorer)}"
                 )
     warn_of_faults(sum(run.faults for run in scores))
     if is_failed:
