@@ -113,6 +113,8 @@ def hendrycks_form(text: str, *, strict: bool = False, percents: tuple[str, ...]
     strict: as for `slash_as_fraction`. percents: what is removed as a percent sign. Raises what the
     published code raises: AssertionError on two units, IndexError on a command without argument.
     """
+    if text.isdigit():
+        return text
     text = replaced(text, HENDRYCKS)
     if UNIT in text:
         if text.count(UNIT) > 1:

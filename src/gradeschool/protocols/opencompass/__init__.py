@@ -187,8 +187,11 @@ def forms(answer: str) -> AnswerForms:
 
 def compare_v2(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
-    if PLAIN_GOLD.match(reference) and PLAIN_GOLD.match(value):
-        return value == reference  # each form of such a number is the number
+    if PLAIN_GOLD.match(reference):
+        if PLAIN_GOLD.match(value):
+            return value == reference  # each form of such a number is the number
+        if not set(reference) <= {*value, "0", "-"}:
+            return False  # no form adds a digit, except 0 before a period
     first, second = forms(value), forms(reference)
     if first.hendrycks is not None and second.hendrycks is not None:
         if first.hendrycks == second.hendrycks:

@@ -96,11 +96,12 @@ PHRASES = (
     ("\\le", "<"),
     *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")),
 )
+WORDS = tuple(pair for pair in PHRASES if "\\" not in pair[0])
 
 
 def minerva(answer: str) -> str:
     """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
-    answer = replaced(answer, PHRASES)
+    answer = replaced(answer, PHRASES if "\\" in answer else WORDS)
     if "{" in answer:
         for opening, closing in WRAPPERS:
             answer = unwrapped(answer, opening, closing)
