@@ -334,15 +334,15 @@ def test_an_own_prompt_and_scorer_from_show_to_compare(
     assert gradeschool("eval", *words).status == 0
     run = Path("runs/thoughts_mine_own")
     assert list(json.loads((run / "results.json").read_text())["scorers"]) == ["mine.py:last"]
-    for command in ("score", "explain"):
-        said = gradeschool(command, run).err
+    for command in (("score",), ("explain",), ("compare", "--at-least", 0.4)):
+        said = gradeschool(command[0], run, *command[1:]).err
         assert "the run's own scorer is 'mine.py:last'; code that a run folder names" in said
     compared = gradeschool("compare", run, "--at-least", 0.4, "--scorer", "mine.py:last", "--json")
     assert (compared.status, compared.json()["scorer"]) == (0, "mine.py:last")
     assert "not recomputed" in gradeschool("runs", "verify", run).out
     again = gradeschool("eval", *words, "--system", "", "-o", "other")
     assert again.status == 0, again.err
-    for scorer, said in (((), True), (("--scorer", "mine.py:last"), False)):
+    for scorer, is_said in (((), True), (("--scorer", "mine.py:last"), False)):
         for other in (("--expected-run", "other"), ("--expected", "50")):
             told = gradeschool("why", run, *other, *scorer)
-            assert (told.status, "is not run, give --scorer" in told.err) == (0, said), told.err
+            assert (told.status, "is not run, give --scorer" in told.err) == (0, is_said), told.err

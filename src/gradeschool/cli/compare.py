@@ -24,6 +24,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
     warn_of_faults,
+    warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
@@ -111,6 +112,8 @@ def command(
     if good is not None:
         _check_same_prompts(chosen)
     manifests = [run.manifest for run in chosen]
+    if scorer is None:
+        warn_of_own_scorer(manifests)
     judge = scorer_for(manifests, scorer)
     if len(protocols := protocols_of(manifests)) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
