@@ -80,6 +80,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "the prompt with its examples in the text": (
         lambda n: {"question": q(n), "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA: {text(n)}"},
         "", " of 20", "20 of 20 texts"),
+    "the question restated": (
+        lambda n: {"question": q(n), "response": f"What is asked? {q(n)} So: {text(n)}"}, "",
+        TWELVE, ""),
     "debate, by question": (
         lambda n: {q(n): [[[{"role": "assistant", "content": text(n)}]], gold(n)]}, "",
         "no column", ""),

@@ -39,6 +39,7 @@ PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every
 CALCULATION = re.compile(r"<<[^<>]*>>")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
 READ = 6000  # characters of a text; base models run on into further questions
+EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are searched for a question
 EVERY = 256  # samples that are all checked; then every second, fourth, ... of as many more
 LAST = 24  # problems of a dataset whose samples are all checked: a missing row shifts the last ids
@@ -234,7 +235,8 @@ class Checks:
         counts["programs"] += bool(is_program)
         asked = squeeze(problem.question)
         before = squeeze(text[:LONGEST_PROMPT]).rpartition(asked)[0] if asked else ""
-        counts["prompts"] += "?" in before  # other questions stand before its own
+        answered = before.partition("?")[2]  # another question stands before its own
+        counts["prompts"] += any(map(answered.__contains__, EXAMPLE_SIGNS))
         is_solution = _is_prose(text, problem.solution) or _is_prose(text, written)
         counts["solutions"] += is_solution and len(text) > 20
         if gold is not None:
