@@ -214,5 +214,5 @@ def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
                 raise InputError(
                     f"the {part} of {str(run.path)!r} has the {key} {after!r}, that of "
                     f"{str(runs[0].path)!r} has {before!r}; a gate compares runs of "
-                    "the same prompts"
+                    "the same prompts, decoding and scorers"
                 )
