@@ -392,7 +392,7 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     cell = folder / "cell.csv.gz"
     items = b"['a', " * 1 + b"'a', " * 1_000_000 + b"'a']"
     cell.write_bytes(gzip.compress(b'index,completion\n0,"' + items + b'"\n'))
-    yield "read", cell
+    yield "characters in a cell", cell
     sheet = folder / "line.csv.gz"
     with gzip.open(sheet, "wb", compresslevel=9) as file:
         file.write(b"index,completion\n0,")

@@ -49,6 +49,14 @@ def answers(folder: Path) -> Path:
     return path
 
 
+def labelled_steps(folder: Path) -> Path:
+    path = folder / "steps.json"
+    row = {"id": "gsm8k-0", "generator": "a", "problem": "1 + 1?", "steps": ["1 + 1 = 2"],
+           "final_answer_correct": True, "label": -1}  # fmt: skip
+    path.write_text(json.dumps([row]))
+    return path
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
@@ -58,14 +66,14 @@ def answers(folder: Path) -> Path:
         "eval -m transformers/M -d sample -o O -n 1",
         "verifier train --generator M --samples A -d sample -o O",
         "verifier score --verifier M A -d sample",
-        "verifier bench processbench --reward-model M --form token",
+        "verifier bench S --reward-model M --form token",
     ],
 )
 def test_code_of_a_model_is_not_run(tmp_path: Path, words: str) -> None:
     """One sentence and exit status 2; a "y" on standard input changes nothing."""
     model, samples = hostile_folder(tmp_path), answers(tmp_path)
     paths = {"M": str(model), "transformers/M": f"transformers/{model}", "A": str(samples),
-             "O": str(tmp_path / "out")}  # fmt: skip
+             "O": str(tmp_path / "out"), "S": str(labelled_steps(tmp_path))}  # fmt: skip
     result = subprocess.run(
         [SCRIPT, *(paths.get(word, word) for word in words.split())],
         input="y\n" * 20, capture_output=True, text=True, cwd=tmp_path, timeout=120,

@@ -77,7 +77,7 @@ FORMS = sorted(
     {
         (scorer, own_form(name))
         for name, protocol in all_protocols().items()
-        if protocol.dataset in GSM8K
+        if protocol.dataset in GSM8K and name != "gradeschool/judge"  # it reads a text of others
         for scorer in protocol.scorers
     }
 )

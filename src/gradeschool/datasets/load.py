@@ -76,12 +76,12 @@ def load_dataset(name: str) -> Dataset:
     """Return the dataset of that name, or the problems of a file, an address or the hub.
 
     "fresh:SEED" generates new problems (datasets/fresh/), the same for the same seed. Others: the
-    path of a file, "https://…/FILE.jsonl", or "hf:OWNER/NAME[:CONFIG[:SPLIT]][@REVISION]". Rows
-    need a question (column question, problem or prompt) and an answer (answer, solution, gold or
-    target: the number, or a solution that ends in "#### N"); "id" is optional. Other columns are
-    named behind the place: "FILE.csv#question=Frage,gold=Antwort". The name of the result has the
-    commit of the hub. Raises UnknownNameError, DataError, MissingExtraError, and InputError with
-    the number of a row that cannot be used.
+    path of a file, "https://…/FILE.jsonl", or "hf:OWNER/NAME:CONFIG:SPLIT@REVISION" with all behind
+    NAME optional. Rows need a question (column question, problem or prompt) and an answer (answer,
+    solution, gold or target: the number, or a solution that ends in "#### N"); "id" is optional.
+    Other columns are named behind the place: "FILE.csv#question=Frage,gold=Antwort". The name of
+    the result has the commit of the hub. Raises UnknownNameError, DataError, MissingExtraError, and
+    InputError with the number of a row that cannot be used.
     """
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
