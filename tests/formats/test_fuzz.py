@@ -385,7 +385,7 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "is longer than 256 MiB", endless
     blank = folder / "blank.jsonl"
     blank.write_bytes(b"\n" * 20_000_000)
-    yield "contains no completions", blank
+    yield "1,000,000 blank lines", blank
     lists = folder / "lists.json.gz"
     lists.write_bytes(gzip.compress(b"[" + b"[]," * 20_000_000 + b"[]]"))
     yield "lists and objects", lists
@@ -403,7 +403,7 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     member = b'{"id": 1, "input": "Q", "output": {"completion": "' + b"a" * 30 * 2**20 + b'"}}'
     write_archive(archive, {f"samples/{n}_epoch_1.json": member for n in range(150)}, DEFLATED)
     yield "is larger than", archive
-    yield "read", _gap(folder)
+    yield "empty rows before row", _gap(folder)
     arrow = pytest.importorskip("pyarrow", reason="pyarrow writes Parquet")
     from pyarrow import ipc
     from pyarrow import parquet as writer

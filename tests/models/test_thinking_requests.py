@@ -80,8 +80,8 @@ def test_each_kind_of_server_is_sent_its_fields(
     [
         ("anthropic/claude-x", "anthropic", ON, {"type": "adaptive"}),
         ("anthropic/claude-x", "anthropic", OFF, {"type": "disabled"}),
-        ("gemini/gemini-x", "google.genai", ON, {"includeThoughts": True}),
-        ("gemini/gemini-x", "google.genai", OFF, {"thinkingBudget": 0}),
+        ("gemini/gemini-x", "google.genai", ON, {"include_thoughts": True}),
+        ("gemini/gemini-x", "google.genai", OFF, {"thinking_budget": 0}),
     ],
 )
 def test_native_apis_are_sent_their_fields(
