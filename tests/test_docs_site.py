@@ -101,12 +101,12 @@ def test_pages_open_from_the_disk_and_have_no_serious_fault_of_access(
     site: Path, chromium: Any, scheme: str, options: dict[str, Any]
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    events: list[str] = []
     for address in SHOWN:
+        events: list[str] = []
         page = chromium.new_context(color_scheme=scheme, **options).new_page()
-        page.on("console", lambda message: events.append(message.text))
-        page.on("pageerror", lambda error: events.append(str(error)))
-        page.on("request", lambda request: events.append(request.url))
+        page.on("console", lambda message, events=events: events.append(message.text))
+        page.on("pageerror", lambda error, events=events: events.append(str(error)))
+        page.on("request", lambda request, events=events: events.append(request.url))
         page.goto((site / address).as_uri())
         page.add_style_tag(content="* { transition: none !important }")
         width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
