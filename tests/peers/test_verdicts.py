@@ -43,7 +43,8 @@ DEFINED = Definitions.name
 SCORERS[DEFINED] = list(DEFINITIONS)
 # On other golds these fail upstream, or take nothing for an answer.
 OTHER_GOLDS = (
-    *("inspect/", "lm-eval/gsm", "lm-eval/mgsm", "trl/", "math-verify/", "verifiers/"),
+    *("inspect/", "lm-eval/gsm", "lm-eval/mgsm/", "lm-eval/mgsm-en", "lm-eval/mgsm-native"),
+    *("trl/", "math-verify/", "verifiers/"),
     *("lighteval/gsm", "lighteval/aime", "evalscope/", "verl/math", "nemo-evaluator/gsm8k-answer"),
 )
 # 1.0.6 and 1.11 of the LaTeX parser clean "6and" otherwise.
