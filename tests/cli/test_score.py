@@ -128,6 +128,30 @@ def test_a_function_of_the_user_scores_beside_others(
     assert (result.status, said in result.err) == (3 if said else 0, True)
 
 
+def test_errors_of_a_scorer_give_bounds_and_no_accuracy(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    gradeschool.monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text("def f(text, gold):\n    return text == gold or 1 / 0\n")
+    rows = [
+        {"question": f"What is {n} + 1?", "gold": str(n), "response": str(n) if n < 4 else "no"}
+        for n in range(10)
+    ]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    words = (path, "--scorer", "own.py:f")
+    plain = gradeschool("score", *words)
+    assert (plain.status, "40.00 to 100.00 %" in plain.out) == (3, True)
+    [run] = gradeschool("score", *words, "--json").json()["runs"]
+    figures = run["scorers"]["own.py:f"]
+    assert (figures["accuracy"], figures["accuracy_bounds"]) == (None, [0.4, 1.0])
+    compared = gradeschool("compare", *words, "--at-least", "0.5")
+    assert (compared.status, "MISSED: a: accuracy 40.00 to 100.00 %" in compared.out) == (1, True)
+    [run] = gradeschool("compare", *words, "--at-least", "0.3", "--json").json()["runs"]
+    assert (run["accuracy"], run["accuracy_bounds"]) == (None, [0.4, 1.0])
+    assert gradeschool("report", *words, "-o", "page.html").status in (0, 3)
+    assert "40.00 to 100.00" in (tmp_path / "page.html").read_text()
+
+
 def test_a_function_that_cannot_be_called(gradeschool: Command, tmp_path: Path) -> None:
     gradeschool.monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text("import absent_module\n")

@@ -183,7 +183,8 @@ def scored(outcomes: Iterable[tuple[int, Outcome]]) -> ScorerResult:
     [
         pytest.param(
             [(0, RIGHT), (1, WRONG), (2, SILENT), (3, ERROR), (4, RIGHT)],
-            (2, 1, 1, 1), 0.5, wilson(2, 4), id="errors are not judged, no answer is not right",
+            (2, 1, 1, 1), 0.4, (wilson(2, 5).low, wilson(3, 5).high),
+            id="errors give bounds, no answer is not right",
         ),
         pytest.param(
             [(index, outcome) for index in range(6) for outcome in (RIGHT, RIGHT, WRONG)],

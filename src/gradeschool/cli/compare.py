@@ -27,6 +27,7 @@ from gradeschool.cli.options import (
     warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
 
@@ -133,7 +134,9 @@ def command(
         print_json({
             "scorer": judge.name,
             "runs": [
-                {"run": run.run, "problems": len(run.tallies), "accuracy": run.accuracy,
+                {"run": run.run, "problems": len(run.tallies),
+                 "accuracy": None if run.accuracy_bounds else run.accuracy,
+                 **({"accuracy_bounds": run.accuracy_bounds} if run.accuracy_bounds else {}),
                  "ci95": list(run.interval), "errors": run.unjudged} for run in outcomes
             ],
             "comparisons": [comparison.as_json() for comparison in comparisons],
@@ -146,7 +149,12 @@ def command(
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
-    if left_out and not shared:
+    failing = [run for run in outcomes if run.errors]
+    for run in failing:
+        warn(f"{judge.name} fails on {count(sum(run.errors.values()), 'completion')} of "
+             f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
+             "out of the differences")  # fmt: skip
+    if (left_out and not shared) or failing:
         sys.exit(3)
 
 

@@ -173,7 +173,7 @@ def command(
         for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
             if result.error > run.failed:
-                judged = f", and its accuracy is of the other {result.judged}"
+                judged = ", and its accuracy is between all of them wrong and all right"
                 warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"

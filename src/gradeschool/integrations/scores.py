@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.percentages import aligned, bounds, percent
+from gradeschool.percentages import accuracy_words, aligned, bounds
 from gradeschool.problem import Problem
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
@@ -58,7 +58,10 @@ class Scores:
 
     @property
     def accuracy(self) -> float:
-        """Return the mean over problems of the share of judged completions that are correct."""
+        """Return the mean over problems of the share of judged completions that are correct.
+
+        Texts on which the scorer fails count as wrong.
+        """
         return self.headline.accuracy
 
     @property
@@ -78,7 +81,8 @@ class Scores:
     def __repr__(self) -> str:
         """Return the headline in one line."""
         first = self.headline
-        share = f"{percent(first.accuracy)} ({bounds(first.ci95)})" if first.judged else "-"
+        shown = accuracy_words(first.accuracy, first.accuracy_bounds)
+        share = f"{shown} ({bounds(first.ci95)})" if first.judged else "-"
         errors = f", {first.error} errors" if first.error else ""
         return f"<Scores of {len(self)} completions: {first.scorer} {share}{errors}>"
 
@@ -96,7 +100,7 @@ class Scores:
             (
                 scorer.scorer,
                 str(scorer.correct),
-                percent(scorer.accuracy) if scorer.judged else "-",
+                accuracy_words(scorer.accuracy, scorer.accuracy_bounds) if scorer.judged else "-",
                 bounds(scorer.ci95) if scorer.judged else "-",
                 *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
             )

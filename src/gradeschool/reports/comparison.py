@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import bounds, count, p_value, percent, point_bounds, points
+from gradeschool.percentages import accuracy_words, bounds, count, p_value, point_bounds, points
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scorer import clip
@@ -91,7 +91,7 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
         table.add_row(
             name(outcome.run),
             str(len(outcome.tallies)),
-            percent(outcome.accuracy),
+            accuracy_words(outcome.accuracy, outcome.accuracy_bounds),
             bounds(outcome.interval),
             str(outcome.unjudged),
         )

@@ -29,7 +29,7 @@ from gradeschool.scoring.causes import explained_samples, is_guess, label_change
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import FlagAgreement
 from gradeschool.scoring.sources import SourceRun, choose_runs
-from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
+from gradeschool.scoring.statistics import Interval, clustered_wilson, error_bounds, mean_share
 from gradeschool.scoring.table import (
     ALL,
     CORRECT,
@@ -84,6 +84,8 @@ class Share(NamedTuple):
     """An accuracy: the mean over problems, with its 95 % interval; without errors.
 
     correct, judged: number of completions; problems: number of those with a judged completion.
+    bounds: the accuracies with all texts wrong, and all right, on which the scorer itself fails;
+    None if it fails on none. Then the accuracy is the lower one.
     """
 
     correct: int
@@ -91,6 +93,7 @@ class Share(NamedTuple):
     accuracy: float
     interval: Interval
     problems: int
+    bounds: Interval | None = None
 
 
 @dataclass(slots=True)
@@ -135,11 +138,20 @@ class Judged:
         self, scorer: int = HEADLINE, only: Iterable[JudgedCompletion] | None = None
     ) -> Share:
         """Return a scorer's accuracy over the run, or over some of its completions."""
-        tallies = tally_by_problem(
-            (each.problem.id, each.outcomes[scorer])
-            for each in (self.completions if only is None else only)
+        chosen = self.completions if only is None else list(only)
+        tallies = tally_by_problem((each.problem.id, each.outcomes[scorer]) for each in chosen)
+        share = share_of(list(tallies.values()))
+        errors = Counter(
+            each.problem.id
+            for each in chosen
+            if each.outcomes[scorer] == ERROR and not each.sample.error
         )
-        return share_of(list(tallies.values()))
+        between = error_bounds(
+            (*tallies.get(id, (0, 0)), errors[id]) for id in {**tallies, **errors}
+        )
+        if between is None:
+            return share
+        return share._replace(accuracy=between[0].low, interval=between[1], bounds=between[0])
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""

@@ -109,7 +109,7 @@ def environment() -> Environment:
     templates.filters |= {
         "percent": lambda share, digits=2: f"{100 * share:.{digits}f}",
         "points": lambda share, digits=2: points(share, digits).replace("-", "−"),
-        "span": lambda interval, between=" – ": bounds(interval, between=between),
+        "span": lambda interval, between=" – ", digits=2: bounds(interval, digits, between),
         "p_value": p_value,
         "count": count,
         "thousands": "{:,}".format,

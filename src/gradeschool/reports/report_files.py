@@ -16,7 +16,7 @@ from pathlib import Path
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
-from gradeschool.percentages import bounds, count, gain, p_value, percent
+from gradeschool.percentages import accuracy_words, bounds, count, gain, p_value
 from gradeschool.reports.comparison import compared_with_first, methods_of
 from gradeschool.reports.judged import Judged, Share, flags_of, guess_sentence, rates_of
 from gradeschool.reports.pages import save_page
@@ -74,7 +74,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 
 def _percent(share: Share) -> str:
-    return percent(share.accuracy) if share.judged else "–"  # nothing was judged
+    return accuracy_words(share.accuracy, share.bounds) if share.judged else "–"
 
 
 def _with_errors(judged: Judged, scorer: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import aligned, bounds, count, percent
+from gradeschool.percentages import accuracy_words, aligned, bounds, count, percent
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text, folded, simple_table
@@ -53,7 +53,7 @@ def _names(run: RunSummary) -> tuple[str, ...]:
 
 def _figures(run: RunSummary) -> tuple[str, ...]:
     headline = run.headline if run.earlier_samples is None else None
-    accuracy = "-" if headline is None else percent(headline["accuracy"])
+    accuracy = "-" if headline is None else _accuracy(headline)
     result = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
     return (
         str(result),
@@ -95,8 +95,12 @@ def print_run(run: RunSummary, console: Console) -> None:
         if value is not None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
     for scorer, figures in run.figures.items():
-        accuracy = f"{percent(figures['accuracy'])} [{bounds(figures['ci95'], between=', ')}]"
+        accuracy = f"{_accuracy(figures)} [{bounds(figures['ci95'], between=', ')}]"
         console.print(f"{printable(scorer):34} {accuracy} {of_earlier}".rstrip(), soft_wrap=True)
+
+
+def _accuracy(figures: Mapping[str, Any]) -> str:
+    return accuracy_words(figures["accuracy"], figures.get("accuracy_bounds"))
 
 
 def _name(fields: Any) -> str:

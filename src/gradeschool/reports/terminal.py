@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console, OverflowMethod
 from rich.table import Table
 
-from gradeschool.percentages import bounds, count, percent
+from gradeschool.percentages import accuracy_words, bounds, count, percent
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
@@ -127,8 +127,9 @@ def _figures(scorer: ScorerResult) -> list[str]:
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
-    """Return the accuracy in percent, "-" without judged completions."""
-    return percent(scorer.accuracy) if scorer.judged else "-"
+    """Return the accuracy in percent, or its bounds; "-" without judged completions."""
+    shown = accuracy_words(scorer.accuracy, scorer.accuracy_bounds)
+    return shown if scorer.judged else "-"
 
 
 def run_name(run: str) -> str:

@@ -113,8 +113,9 @@ def _has_accuracy(figures: Any) -> bool:
     if not isinstance(figures, Mapping):
         return False
     bounds = figures.get("ci95")
-    values = [figures.get("accuracy"), *(bounds if isinstance(bounds, list) else ())]
-    return len(values) == 3 and all(type(value) in (int, float) for value in values)
+    between = figures.get("accuracy_bounds") or [figures.get("accuracy")]
+    values = [*between, *bounds] if isinstance(bounds, list) and isinstance(between, list) else []
+    return len(values) in (3, 4) and all(type(value) in (int, float) for value in values)
 
 
 def summary_of(folder: Path) -> RunSummary:

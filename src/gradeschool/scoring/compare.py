@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import count, gain, p_value, percent, points
+from gradeschool.percentages import accuracy_words, count, gain, p_value, points
 from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
     ProblemPair,
     clustered_wilson,
+    error_bounds,
     holm,
     mean_difference,
     mean_share,
@@ -35,7 +36,8 @@ SHOWN_IDS = 5
 class Outcomes:
     """One run under one scorer, by problem id.
 
-    unjudged: number of error samples, which are left out. silent: ids of the problems of which the
+    unjudged: number of error samples, which are left out. errors: number of texts on which the
+    scorer itself fails, by problem. silent: ids of the problems of which the
     run has samples, none of which could be judged. misses: number of wrong samples of a problem, by
     kind of miss; {} if not counted. dataset: its name, "" if unknown.
     """
@@ -47,15 +49,33 @@ class Outcomes:
     misses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
     dataset: str = ""
+    errors: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def accuracy(self) -> float:
-        """Return the mean over problems of the share of judged samples that are right."""
-        return mean_share(self.tallies.values())
+        """Return the mean over problems of the share of judged samples that are right.
+
+        Texts on which the scorer fails count as wrong.
+        """
+        return mean_share(self.tallies.values()) if self._between is None else self._between[0].low
+
+    @property
+    def accuracy_bounds(self) -> Interval | None:
+        """Return the accuracies with all such texts wrong, and all right; None without any."""
+        return self._between and self._between[0]
+
+    @property
+    def _between(self) -> tuple[Interval, Interval] | None:
+        return error_bounds(
+            (*self.tallies.get(id, (0, 0)), self.errors.get(id, 0))
+            for id in {**self.tallies, **self.errors}
+        )
 
     @property
     def interval(self) -> Interval:
         """Return the 95 % interval of the accuracy, clustered by problem."""
+        if self._between is not None:
+            return self._between[1]
         return clustered_wilson(list(self.tallies.values()))
 
 
@@ -72,9 +92,12 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     every = dict.fromkeys(problem.id for problem in table.run.problems() if problem)
     silent = tuple(id for id in every if id not in tallies)
     unjudged = len(table.run.samples) - judged
+    columns = zip(table.problems(), table.column(scorer), strict=True)
+    errors = Counter(problem.id for problem, outcome in columns if outcome == ERROR)
     return Outcomes(
-        table.run.name, problems, tallies, unjudged, silent=silent, dataset=table.run.dataset
-    )
+        table.run.name, problems, tallies, unjudged, silent=silent, dataset=table.run.dataset,
+        errors=errors,
+    )  # fmt: skip
 
 
 class Change(NamedTuple):
@@ -140,6 +163,7 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
         replace(
             run_outcomes,
             tallies={id: tally for id, tally in run_outcomes.tallies.items() if id in shared},
+            errors={id: number for id, number in run_outcomes.errors.items() if id in shared},
         )
         for run_outcomes in outcomes
     ]
@@ -389,7 +413,7 @@ def check(
     thresholds = []
     if at_least is not None:
         for run in outcomes if margin is None else outcomes[1:]:
-            shown = f"accuracy {percent(run.accuracy)}"
+            shown = f"accuracy {accuracy_words(run.accuracy, run.accuracy_bounds)}"
             needed = f"at least {100 * at_least:g} % is required"
             is_met = run.accuracy >= at_least - 1e-12
             thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}, {needed}"))

@@ -23,7 +23,13 @@ from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
-from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share, wilson
+from gradeschool.scoring.statistics import (
+    Interval,
+    clustered_wilson,
+    error_bounds,
+    mean_share,
+    wilson,
+)
 from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
 
 NO_FORM = 255
@@ -260,9 +266,11 @@ class Counts:
 class ScorerResult:
     """The result of one scorer on one run.
 
-    accuracy: the mean over problems of the share of judged samples that are correct. Errors are not
-    judged; they are counted separately. ci95: Wilson interval, clustered by problem if problems
-    have several samples. If nothing was judged, both are undefined, and null in JSON.
+    accuracy: the mean over problems of the share of judged samples that are correct. Samples
+    without a text are not judged; they are counted as errors. ci95: Wilson interval, clustered by
+    problem if problems have several samples. If nothing was judged, both are undefined, and null in
+    JSON. accuracy_bounds: the accuracies with all texts wrong, and all right, on which the scorer
+    itself fails; None if it fails on none. Then the accuracy is the lower bound, null in JSON.
     """
 
     scorer: str
@@ -272,6 +280,7 @@ class ScorerResult:
     error: int
     accuracy: float
     ci95: Interval
+    accuracy_bounds: Interval | None = None
 
     @property
     def judged(self) -> int:
@@ -285,7 +294,8 @@ class ScorerResult:
             "wrong": self.wrong,
             "no_answer": self.no_answer,
             "error": self.error,
-            "accuracy": self.accuracy if self.judged else None,
+            "accuracy": self.accuracy if self.judged and not self.accuracy_bounds else None,
+            **({"accuracy_bounds": list(self.accuracy_bounds)} if self.accuracy_bounds else {}),
             "ci95": list(self.ci95) if self.judged else None,
         }
 
@@ -469,15 +479,23 @@ def _result(
         judged = len(column) - counts[ERROR]
         accuracy = counts[CORRECT] / judged if judged else 0.0
         interval = wilson(counts[CORRECT], judged)
+        errors = counts[ERROR]
+        each = [(1, 1, 0)] * counts[CORRECT] + [(0, 1, 0)] * (judged - counts[CORRECT])
+        between = error_bounds([*each, *[(0, 0, 1)] * errors]) if errors else None
     else:
         counts = [0] * len(OUTCOMES)
-        clusters = [[0, 0] for _ in range(max(problems, default=-1) + 1)]
+        clusters = [[0, 0, 0] for _ in range(max(problems, default=-1) + 1)]
         for outcome, problem, weight in zip(column, problems, weights, strict=True):
             counts[outcome] += weight
             cluster = clusters[problem]
             cluster[0] += weight * (outcome == CORRECT)
             cluster[1] += weight * (outcome != ERROR)
-        tallies = [(correct, size) for correct, size in clusters if size]
+            cluster[2] += weight * (outcome == ERROR)
+        tallies = [(correct, size) for correct, size, _ in clusters if size]
         accuracy, interval = mean_share(tallies), clustered_wilson(tallies)
+        between = error_bounds((correct, size, errors) for correct, size, errors in clusters)
+    if between is not None:
+        accuracy, interval = between[0].low, between[1]
     correct, wrong, no_answer, error = counts
-    return ScorerResult("", correct, wrong, no_answer, error + failed, accuracy, interval)
+    return ScorerResult("", correct, wrong, no_answer, error + failed, accuracy, interval,
+                        between and between[0])  # fmt: skip

@@ -57,6 +57,24 @@ def mean_share(clusters: Iterable[tuple[int, int]]) -> float:
     return sum(right / size for right, size in pairs) / len(pairs) if pairs else 0.0
 
 
+def error_bounds(problems: Iterable[tuple[int, int, int]]) -> tuple[Interval, Interval] | None:
+    """Return the bounds of an accuracy of which some samples are errors, and its 95 % interval.
+
+    problems: (correct, judged, errors) of each. The bounds are the accuracies with all errors wrong
+    and with all right; the interval includes those of both. None without errors, or if nothing was
+    judged.
+    """
+    low, high, judged, errors = [], [], 0, 0
+    for right, size, failed in problems:
+        low.append((right, size + failed))
+        high.append((right + failed, size + failed))
+        judged, errors = judged + size, errors + failed
+    if not judged or not errors:
+        return None
+    interval = Interval(clustered_wilson(low).low, clustered_wilson(high).high)
+    return Interval(mean_share(low), mean_share(high)), interval
+
+
 def clustered_wilson(clusters: Sequence[tuple[int, int]], z: float = Z95) -> Interval:
     """Return the Wilson interval of `mean_share`: problems with one or several samples each.
 
