@@ -25,6 +25,9 @@ from gradeschool.cli.options import (
     warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
+from gradeschool.percentages import percent
+
+MOST_NAMED = 4  # scorers named in a sentence
 
 
 @click.command(cls=FileVerb)
@@ -67,8 +70,9 @@ def command(
     from gradeschool.answers.failures import Failure
     from gradeschool.datasets.platinum import disputed
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports import explanation
-    from gradeschool.scoring.causes import Side, cases, label_changes
+    from gradeschool.reports.explanation import as_json as case_json
+    from gradeschool.reports.explanation import explained_cases, print_cases, print_groups
+    from gradeschool.scoring.causes import Side, label_changes
     from gradeschool.scoring.sources import choose_runs, open_sources, relabelled, split_run
     from gradeschool.scoring.table import choose_scorers, scorer_for
 
@@ -88,9 +92,8 @@ def command(
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    selected = [each.run for each in choose_runs(files, reading(dataset), warn)]
+    selected = runs = [each.run for each in choose_runs(files, reading(dataset), warn)]
     [source] = open_sources([str(path)], reading(dataset), lambda message: None)
-    runs = selected
     if problem is not None:
         runs = [
             replace(run, samples=[s for s in run.samples if s.problem and s.problem.id == problem])
@@ -107,37 +110,49 @@ def command(
     changes = {run.name: label_changes(run, disputed(official, run.problems())) for run in selected}
 
     total = sum(len(run.samples) for run in runs)
-    fields: dict[str, Any] = {"completions": total}
-    shows_all = problem is not None or flags
-    every = list(cases(runs, chosen, changes, len(chosen) > 1 and not shows_all))
+    differing = len(chosen) > 1 and problem is None
+    every = list(explained_cases(runs, chosen, changes, differing))
     shown = [case for case in every if words in case.group]
-    console, name = stdout_console(), "cases"
+    first = chosen[0].name
+    fields: dict[str, Any] = {"completions": total}
+    heading = ""
     if flags:
-        flagged = [case for case in every if case.flag is not None and not case.failed]
+        flagged = [case for case in every if case.sample.flag is not None and not case.failed]
         if not flagged:
             raise InputError(f"{files[0]!r} has no verdicts of its own")
-        shown = [case for case in flagged if case.flag != case.verdicts[0].correct]
-        fields |= {"scorer": chosen[0].name, "flags": len(flagged), "differ": len(shown)}
-        if not as_json:
-            explanation.print_flags(shown, chosen[0].name, len(flagged), console)
-            explanation.print_cases(shown, limit, console)
+        shown = [case for case in flagged if case.sample.flag != case.verdicts[0].correct]
+        wrong = sum(not case.sample.flag for case in shown)
+        fields |= {"scorer": first, "flags": len(flagged), "differ": len(shown)}
+        heading = (
+            f"the file's own flags and {first} differ on {len(shown):,} of {len(flagged):,} "
+            f"completions: {wrong:,} that the file calls wrong, {len(shown) - wrong:,} that it "
+            "calls correct"
+        )
     elif problem is not None:
         fields["completions"] = len(shown)
-        if not as_json:
-            explanation.print_cases(shown, limit, console)
-    elif len(chosen) > 1:
-        name = "differ"
+    elif differing:
         fields["groups"] = dict(Counter(case.group for case in shown).most_common())
-        if not as_json:
-            explanation.print_disagreements(shown, chosen, total, limit, console)
+        who = f"{', '.join(scorer.name for scorer in chosen[:-1])} and {chosen[-1].name}"
+        who = f"{len(chosen)} scorers" if len(chosen) > MOST_NAMED else who
+        heading = f"{who} differ on {len(shown)} of {total} completions"
     else:
         right = sum(verdict.correct for case in every for verdict in case.verdicts)
         errors = sum(case.failed for case in every) + sum(run.faults for run in runs)
         shown = [case for case in shown if case.group]
         causes = dict(Counter(case.group for case in shown).most_common())
-        fields |= {"scorer": chosen[0].name, "correct": right, "error": errors, "causes": causes}
-        if not as_json:
-            explanation.print_causes(shown, chosen[0], right, total, errors, limit, console)
+        fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes}
+        judged = total - errors
+        share = f" ({percent(right / judged)})" if judged else ""
+        failed = f", {errors} errors" if errors else ""
+        heading = f"{first}: {right} of {judged} correct{share}{failed}"
     if as_json:
-        print_json({**fields, name: [explanation.as_json(case) for case in shown]})
+        print_json({**fields, "differ" if differing else "cases": list(map(case_json, shown))})
+    else:
+        console = stdout_console()
+        if heading:
+            console.print(heading, soft_wrap=True)
+        if flags or problem is not None:
+            print_cases(shown[:limit], len(shown), console)
+        else:
+            print_groups(shown, len(shown) if differing else total, limit, console)
     warn_of_faults(sum(run.faults for run in selected))
