@@ -14,7 +14,7 @@ import pytest
 
 from gradeschool import all_scorers, get_protocol, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.reports.export_inspect import inspect_scorer_name
+from gradeschool.reports.export import inspect_scorer_name
 from tests.support.inspect_scores import ROWS
 from tests.support.lent_modules import imported_anew, lend_inspect
 

@@ -62,7 +62,7 @@ def test_scores_hold_value_answer_reason_and_explanation(peer: str, tmp_path: Pa
 def test_every_scorer_has_a_scorer_that_inspect_finds_by_name(tmp_path: Path) -> None:
     code = """
 from gradeschool import all_scorers
-from gradeschool.reports.export_inspect import inspect_scorer_name
+from gradeschool.reports.export import inspect_scorer_name
 names = [inspect_scorer_name(scorer) for scorer in all_scorers()]
 assert len(set(names)) == len(names)
 assert not any("@" in name or "." in name for name in names)

@@ -14,9 +14,9 @@ from gradeschool.formats.own_run import digest_of
 from gradeschool.formats.read import read_samples
 from gradeschool.protocols.registry import all_scorers, get_protocol
 from gradeschool.reports.export import (
+    inspect_scorer_name,
     storable,
 )
-from gradeschool.reports.export_inspect import inspect_scorer_name
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of

@@ -68,11 +68,11 @@ def command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
+    from gradeschool.atomic import require_free
     from gradeschool.errors import TransientError
     from gradeschool.reports import export as exports
-    from gradeschool.reports.export_inspect import inspect_files
-    from gradeschool.reports.export_lm_eval import lm_eval_files
     from gradeschool.reports.hub import check_push, push
+    from gradeschool.scoring.sources import choose_run
     from gradeschool.scoring.table import choose_scorers
 
     if ENDINGS[name] and output.suffix.lower() != ENDINGS[name]:
@@ -85,48 +85,45 @@ def command(
     runs, names = files_and_scorers(arguments, scorers)
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
-    chosen = choose_scorers(names) if names else None
-    source = exports.one_run(runs[0], reading(dataset), warn)
-    run = exports.exported_run(source, chosen or exports.own_scorers(source.manifest), warn)
-    writers = {"lm-eval": lm_eval_files, "inspect": inspect_files, "parquet": exports.parquet_files}
+    chosen = choose_scorers(names) if names else ()
+    run = exports.exported_run(choose_run(runs[0], reading(dataset), warn), chosen, warn)
+    answered, failed = run.answered, len(run.samples) - run.answered
+    if not answered:
+        number = count(failed, "sample has", "samples have")
+        raise InputError(f"{runs[0]!r} has nothing to export: its {number} no completion")
+    writers = {"lm-eval": exports.lm_eval_files, "inspect": exports.inspect_files,
+               "parquet": exports.parquet_files}  # fmt: skip
     files = writers[name](run)
-    exports.require_all_free(output, files, force)
-    paths = {file.path or output.name: output / file.path for file in files}
+    paths = {file or output.name: output / file for file in files}
     written = list(map(str, paths.values()))
+    for path in paths.values():
+        require_free(path, force)
     if dry_run:
-        sizes = [exports.size_of(file) for file in files]
-        uploads = dict(zip(paths, sizes, strict=True)) if repo else {}
         if as_json:
-            target = {"name": repo, "files": uploads} if repo else None
-            plan = dict(zip(written, sizes, strict=True))
-            print_json({"files": plan, "repository": target})
+            print_json({"files": written, "repository": repo})
             return
-        for path, size in zip(written, sizes, strict=True):
-            say(f"would write {path}, {size_in_words(size)}")
-        for path, size in uploads.items():
-            say(f"would upload {path}, {size_in_words(size)}")
+        say("\n".join(f"would write {path}" for path in written))
         if repo:
-            say(f"to the dataset repository {repo}, with a README.md unless it has one")
+            say(f"would upload to the dataset repository {repo}, with a README.md unless it has "
+                "one")  # fmt: skip
         return
     size = exports.save_files(output, files)
-    address = ""
+    commit = {}
     if repo is not None:
         kept = f"nothing was uploaded, the export is in {str(output)!r}"
         try:
-            address = push(repo, paths, run, force)
+            commit = {"commit": push(repo, paths, run, force)}
         except InputError as error:
             raise InputError(f"{error}; {kept}") from error
         except TransientError as error:
             warn(f"{error}; {kept}")
             sys.exit(3)
-    answered = len(run.answered())
-    failed = len(run.samples) - answered
-    by = [score.scorer.name for score in run.scores]
+    by = [score.name for score in run.scores]
     if as_json:
         print_json({"files": written, "bytes": size, "completions": answered, "failed": failed,
-                    "scorers": by, **({"commit": address} if address else {})})  # fmt: skip
+                    "scorers": by, **commit})  # fmt: skip
     else:
-        say("\n".join([*written, *([address] if address else [])]))
+        say("\n".join([*written, *commit.values()]))
         say(f"{count(answered, 'completion')}, {size_in_words(size)}, scored by {', '.join(by)}")
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "

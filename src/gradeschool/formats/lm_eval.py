@@ -1,6 +1,6 @@
 """lm-evaluation-harness: `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`.
 
-One row for each document and filter, from any version since 0.3. `reports.export_lm_eval` writes
+One row for each document and filter, from any version since 0.3. `reports.export` writes
 them.
 """
 

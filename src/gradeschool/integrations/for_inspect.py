@@ -49,7 +49,7 @@ from gradeschool.protocols.registry import (
     get_scorer,
     get_usable_scorer,
 )
-from gradeschool.reports.export_inspect import OWN, inspect_scorer_name
+from gradeschool.reports.export import INSPECT, inspect_scorer_name
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.verdict import Outcome
 
@@ -138,7 +138,8 @@ def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
 
 
 SCORERS = {
-    name: _scorer_for(name, inspect_scorer_name(name).removeprefix(OWN)) for name in all_scorers()
+    name: _scorer_for(name, inspect_scorer_name(name).removeprefix(INSPECT))
+    for name in all_scorers()
 }
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 

@@ -202,7 +202,7 @@ def marked(text: str, marks: Sequence[Mark]) -> Text:
     shown, covered = Text(), -1
     for number, (low, high) in enumerate(windows):
         if covered >= low:
-            low = covered  # noqa: PLW2901  (goes on where the window before ends)
+            low = covered
         elif low:
             shown.append(" …\n… " if number else "… ")
         places = sorted({low, high, *(edge for edge in edges if low <= edge <= high)})

@@ -111,9 +111,9 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
     settings = measured(run.manifest).lines() if run.manifest else [
         ("model", run.model), ("dataset", run.dataset)
     ]  # fmt: skip
-    answered = len(run.answered())
+    answered = run.answered
     scores = (
-        (item.scorer.name, percent(item.accuracy), bounds(item.interval, between=" to "),
+        (item.name, percent(item.accuracy), bounds(item.interval, between=" to "),
          f"{item.judged:,}") for item in run.scores
     )  # fmt: skip
     lines = [
