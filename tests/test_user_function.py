@@ -105,9 +105,7 @@ def test_a_function_that_harms_its_process_costs_one_row(
     assert replies[0].score == 1.0
     assert message in replies[1].raised
     assert replies[1].hung is hung
-    # A forged answer takes the place of its own; the function's own comes where the next is due.
-    assert replies[2].score == 1.0 or message in replies[2].raised
-    assert scores(replies[3:]) == [0.0, 1.0]
+    assert scores(replies[2:]) == [1.0, 0.0, 1.0]
 
 
 def test_a_function_that_replaces_json_is_judged(started: Start) -> None:

@@ -32,14 +32,14 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
 
     Raises ScorerFailure, which is not remembered, if the function raises or its process is lost.
     """
-    from gradeschool.worker import TIMED_OUT, WorkerFailure, answers
+    from gradeschool.worker import TIMED_OUT, WorkerFailure, call
 
-    answer = answers(function, [row])[0]
-    if isinstance(answer, WorkerFailure):
-        if str(answer).startswith(TIMED_OUT):
+    try:
+        return call(function, row)
+    except WorkerFailure as failure:
+        if str(failure).startswith(TIMED_OUT):
             return None
-        raise ScorerFailure(str(answer))
-    return answer
+        raise ScorerFailure(str(failure)) from None
 
 
 def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]]) -> list[Result]:

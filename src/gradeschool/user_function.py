@@ -7,7 +7,6 @@ this process, the second half (from `__getattr__`) in the child.
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -17,7 +16,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from json import loads  # bound here: the called code may replace those of json
@@ -26,14 +24,20 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
-from gradeschool.worker import FOREIGN_LINE, TIMED_OUT, Child, ProcessLost, Raised, attempt
-from gradeschool.worker import WorkerFailure as WorkerFailure
+from gradeschool.worker import (
+    FOREIGN_LINE,
+    TIMED_OUT,
+    Child,
+    ProcessLost,
+    Raised,
+    WorkerFailure,
+    attempt,
+)
 
 NAME = re.compile(r"(?P<place>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
 MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
 WAIT_SECONDS = 20.0  # for a call that waits without computing
-BATCH = 64
 GOLD_FORMS = ("text", "solution", "number")
 GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
 VERL = ("data_source", "solution_str", "ground_truth")
@@ -60,17 +64,17 @@ class Reply(NamedTuple):
     """What a call returned.
 
     score: a finite number, or True and False as 1 and 0. text: a string. If neither is given,
-    shown: the value as printed, or raised: the exception, or how the process ended. hung: the call
-    was stopped. lost: its process ended. seconds: of computing.
+    shown: the value as printed, or raised: the exception, or how the process ended. seconds: of
+    computing. hung: the call was stopped. lost: its process ended.
     """
 
     score: float | None = None
     text: str | None = None
     shown: str = ""
     raised: str = ""
+    seconds: float = 0.0
     hung: bool = False
     lost: bool = False
-    seconds: float = 0.0
 
 
 class UserFunction:
@@ -91,10 +95,7 @@ class UserFunction:
 
         wall: seconds of a call that waits, None for WAIT_SECONDS.
         """
-        if isinstance(function, str):
-            self.name, place = _by_name(function)
-        else:
-            self.name, place = _by_identity(function)
+        self.name, place = _place_of(function)
         place |= {} if argument is None else {"argument": argument}
         self._place = f"{__name__}:{json.dumps(place)}"
         self._child = Child(WAIT_SECONDS if wall is None else wall)
@@ -103,14 +104,12 @@ class UserFunction:
     def calls(self) -> list[Call]:
         """Return the ways to call it; raises InputError if it cannot be imported or called."""
         if not self._calls:
-            (answer,) = self._child.answers(self._place, [(None, None, None, None)])
-            if isinstance(answer, WorkerFailure):
-                reason = str(answer).rpartition("cannot be used: ")[2]
-                raise InputError(f"{self.name!r} cannot be called: {reason}")
             try:
+                answer = self._child.call(self._place, (None, None, None, None))
                 self._calls = [Call(*call) for call in answer]
-            except (TypeError, LookupError):
-                raise InputError(f"{self.name!r} cannot be called: {FOREIGN_LINE}") from None
+            except (TypeError, LookupError, WorkerFailure) as error:
+                reason = str(error).rpartition("cannot be used: ")[2]
+                raise InputError(f"{self.name!r} cannot be called: {reason}") from None
         return self._calls
 
     def replies(
@@ -120,50 +119,45 @@ class UserFunction:
 
         Without `call`, the first way that fits the signature. Raises InputError as `calls`.
         """
-        way = call or self.calls()[0]
-        sent = [(completion, gold, _fields(problem), way) for completion, gold, problem in rows]
-        answers: list[Any] = []
-        for start in range(0, len(sent), BATCH):
-            answers += self._child.answers(self._place, sent[start : start + BATCH])
-        return [_reply(answer) for answer in answers]
+        way, replies = call or self.calls()[0], []
+        for completion, gold, problem in rows:
+            fields = None
+            if problem is not None:
+                fields = [problem.id, problem.question, problem.gold, problem.solution,
+                          dict(problem.meta)]  # fmt: skip
+            try:
+                answer = self._child.call(self._place, (completion, gold, fields, way))
+            except WorkerFailure as failure:
+                raised = str(failure)
+                hung, lost = raised.startswith(TIMED_OUT), isinstance(failure, ProcessLost)
+                replies.append(Reply(raised=raised, hung=hung, lost=lost))
+                continue
+            match answer:
+                case [float() | None, str() | None, str(), str(), float()]:
+                    replies.append(Reply(*answer))
+                case _:
+                    replies.append(Reply(raised=FOREIGN_LINE))
+        return replies
 
     def stop(self) -> None:
         """End the child process; the next call starts another."""
         self._child.stop()
 
 
-def _reply(answer: Any) -> Reply:
-    if isinstance(answer, WorkerFailure):
-        hung = str(answer).startswith(TIMED_OUT)
-        return Reply(raised=str(answer), hung=hung, lost=isinstance(answer, ProcessLost))
-    match answer:
-        case [float() | None as score, str() | None as text, str(shown), str(raised), float(s)]:
-            return Reply(score, text, shown, raised, seconds=s)
-    return Reply(raised=FOREIGN_LINE)
-
-
-def _fields(problem: Problem | None) -> dict[str, Any] | None:
-    if problem is None:
-        return None
-    names = ("id", "question", "gold", "solution")
-    return {name: getattr(problem, name) for name in names} | {"meta": dict(problem.meta)}
-
-
-def _by_name(name: str) -> tuple[str, dict[str, str]]:
-    parts = NAME.fullmatch(name)
-    if parts is None:
-        raise InputError(f"{name!r} does not name a function; {EXAMPLE}")
-    place, function = parts["place"], parts["function"]
-    if place.endswith(".py"):
-        if not Path(place).is_file():
-            raise InputError(f"there is no file {place!r}; {EXAMPLE}")
-        return name, {"file": str(Path(place).resolve()), "function": function}
-    if not MODULE.fullmatch(place):
-        raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
-    return name, {"module": place, "function": function}
-
-
-def _by_identity(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def _place_of(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return the name of a function for people, and where the child finds it."""
+    if isinstance(function, str):
+        parts = NAME.fullmatch(function)
+        if parts is None:
+            raise InputError(f"{function!r} does not name a function; {EXAMPLE}")
+        place, name = parts["place"], parts["function"]
+        if place.endswith(".py"):
+            if not Path(place).is_file():
+                raise InputError(f"there is no file {place!r}; {EXAMPLE}")
+            return function, {"file": str(Path(place).resolve()), "function": name}
+        if not MODULE.fullmatch(place):
+            raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
+        return function, {"module": place, "function": name}
     module: str = getattr(function, "__module__", None) or ""
     qualified: str = getattr(function, "__qualname__", "")
     owner = sys.modules.get(module)
@@ -171,14 +165,14 @@ def _by_identity(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     for part in qualified.split("."):
         found = getattr(found, part, None)
     file = getattr(owner, "__file__", None)
-    is_script = file is not None and "." not in module and not hasattr(owner, "__path__")
     if (module == "__main__" and not file) or found != function:  # a lambda, a bound method
         raise InputError(
             f"{function!r} cannot be imported by another process; define it at the top of a module"
         )
-    place = {"file": str(Path(str(file)).resolve())} if is_script else {"module": module}
     name = f"{Path(file).name if file else module}:{qualified}"
-    return name, {**place, "function": qualified}
+    if file is not None and "." not in module and not hasattr(owner, "__path__"):  # a script
+        return name, {"file": str(Path(file).resolve()), "function": qualified}
+    return name, {"module": module, "function": qualified}
 
 
 # In the child
@@ -192,8 +186,22 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if not name.startswith("{"):
         raise AttributeError(name)
     place = loads(name)
-    module = _from_file(Path(place["file"])) if "file" in place else _by_import(place["module"])
-    function: Any = module
+    # The folder comes last: a json.py beside the module must not replace the standard library's.
+    if "file" in place:
+        path = Path(place["file"])
+        sys.path.append(str(path.parent))
+        taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+        spec = importlib.util.spec_from_file_location(f"user_{path.stem}" if taken else path.stem,
+                                                      path)  # fmt: skip
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is not a Python file")
+        function: Any = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = function
+        spec.loader.exec_module(function)
+    else:
+        if not place["module"].startswith("gradeschool."):
+            sys.path.append(str(Path.cwd()))
+        function = importlib.import_module(place["module"])
     for part in place["function"].split("."):
         function = getattr(function, part)
     if "argument" in place:
@@ -203,48 +211,39 @@ def __getattr__(name: str) -> Callable[..., Any]:
     return partial(_answer, function)
 
 
-def _by_import(module: str) -> Any:
-    if not module.startswith("gradeschool."):
-        # Last: a json.py beside the module must not replace the standard library's.
-        sys.path.append(str(Path.cwd()))
-    return importlib.import_module(module)
-
-
-def _from_file(path: Path) -> Any:
-    sys.path.append(str(path.resolve().parent))  # last, as for a module
-    taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
-    name = f"user_{path.stem}" if taken else path.stem
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def _answer(
     function: Callable[..., Any],
     completion: str | None,
-    gold: str | None,
-    problem: Mapping[str, Any] | None,
-    call: Sequence[Any] | None,
+    gold: str,
+    problem: Sequence[Any] | None,
+    call: Sequence[Any],
 ) -> list[Any]:
-    """Return the fields of a Reply; without a completion, the ways to call the function."""
-    if completion is None or gold is None or call is None:
+    """Return the first fields of a Reply; without a completion, the ways to call the function."""
+    if completion is None:
         return calls_of(function)
     way = Call(*call)
-    positional, named = arguments(function, way, completion, gold, problem)
+    known = Problem(*problem) if problem else None
+    positional, named = _arguments(function, way, completion, gold, known)
+
+    async def awaited(value: Any) -> Any:
+        return await value
 
     def run() -> Any:
-        return attempt(lambda: _finished(function(*positional, **named)))
+        value = function(*positional, **named)
+        if inspect.isawaitable(value):  # of an `async def`
+            import asyncio
+
+            value = asyncio.run(awaited(value))
+        return value
 
     start = time.process_time()
     if way.thread:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(1) as threads:
-            value = threads.submit(run).result()
+            value = threads.submit(attempt, run).result()
     else:
-        value = run()
+        value = attempt(run)
     seconds = time.process_time() - start
     if isinstance(value, Raised):
         return [None, None, "", str(value), seconds]
@@ -252,15 +251,6 @@ def _answer(
     text = str(value) if isinstance(value, str) else None
     shown = str(attempt(lambda: repr(value)[:80]))
     return [None if isinstance(score, Raised) else score, text, shown, "", seconds]
-
-
-def _finished(value: Any) -> Any:
-    """Wait for the result of an `async def`."""
-
-    async def awaited() -> Any:
-        return await value
-
-    return asyncio.run(awaited()) if inspect.isawaitable(value) else value
 
 
 def _score(value: Any) -> float | None:
@@ -284,10 +274,10 @@ def calls_of(function: Callable[..., Any]) -> list[Call]:
         signature = inspect.signature(function)
     except ValueError:  # a builtin without a signature
         return [Call("pair", form) for form in GOLD_FORMS]
-    parameters = signature.parameters.values()
+    kinds = {parameter.name: parameter.kind for parameter in signature.parameters.values()}
+    open_ended = inspect.Parameter.VAR_KEYWORD in kinds.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    named = [parameter.name for parameter in parameters if parameter.kind not in variable]
-    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    named = [name for name, kind in kinds.items() if kind not in variable]
     if "completions" in named:
         name = next((name for name in GOLD_NAMES if name in named), "")
         if not name and not open_ended:
@@ -309,41 +299,29 @@ def calls_of(function: Callable[..., Any]) -> list[Call]:
     return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
 
 
-def arguments(
-    function: Callable[..., Any],
-    call: Call,
-    completion: str,
-    gold: str,
-    problem: Mapping[str, Any] | None = None,
-) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(
+    function: Callable[..., Any], call: Call, completion: str, gold: str, problem: Problem | None
+) -> tuple[list[Any], Mapping[str, Any]]:
     """Return the positional and the keyword arguments for one completion and its gold."""
-    reference = _gold(gold, call.gold)
+    reference: Any = gold
+    if call.gold == "solution":
+        reference = f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
+    elif call.gold == "number":
+        reference = math.nan
+        for number in (float, int):
+            with suppress(ValueError):
+                reference = number(gold.replace(",", ""))
     if call.way == "pair":
         return [completion, reference], {}
     if call.way == "problem":
-        known = Problem(**problem) if problem else Problem.from_gold(gold)
         takes_gold = len(inspect.signature(function).parameters) > 2
-        return [completion, reference] if takes_gold else [completion], {"problem": known}
+        given = [completion, reference] if takes_gold else [completion]
+        return given, {"problem": problem or Problem.from_gold(gold)}
     if call.way == "names":
-        return [], {
-            "data_source": "openai/gsm8k",
-            "solution_str": completion,
-            "ground_truth": reference,
-            "extra_info": {},
-        }
+        return [], {**dict(zip(VERL, ("openai/gsm8k", completion, reference), strict=True)),
+                    "extra_info": {}}  # fmt: skip
     chat = [{"role": "assistant", "content": completion}]
     columns = {name: [reference] for name in ([call.name] if call.name else GOLD_NAMES)}
     if call.prompts:
         columns["prompts"] = [""]
     return [], {"completions": [chat if call.way == "chats" else completion], **columns}
-
-
-def _gold(gold: str, form: str) -> Any:
-    if form == "solution":
-        return f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
-    if form == "number":
-        for number in (int, float):
-            with suppress(ValueError):
-                return number(gold.replace(",", ""))
-        return math.nan
-    return gold

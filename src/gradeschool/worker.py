@@ -1,12 +1,12 @@
 """Child processes for code that may hang, crash or use all memory on a model's text.
 
-A function is called in the child with rows of JSON values, and its results return as JSON lines:
-nothing is pickled, and no process is forked. A child is a fresh interpreter with this process's
-`sys.path`, without the current folder. It starts at first use and ends with this process. A call
-that computes longer than `CPU_SECONDS`, or takes more than a wall time, is killed with every
-process that it started, and the next row goes to a new child.
+A function is called in the child with a row of JSON values, and its result returns as a line of
+JSON: nothing is pickled, and no process is forked. A child is a fresh interpreter with this
+process's `sys.path`, without the current folder. It starts at first use and ends with this process.
+A call that computes longer than `CPU_SECONDS`, or takes more than a wall time, is killed with every
+process that it started, and the next call goes to a new child.
 
-The first half of this module runs in the parent, the second half (from `serve`) in the child.
+The first half of this module runs in the parent, the second half (from `attempt`) in the child.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from __future__ import annotations
 import atexit
 import importlib
 import json
-import logging
 import os
 import secrets
 import signal
 import sys
 import time
-import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from json import dumps, loads  # bound here: the called code may replace those of json
 from pathlib import Path
+from queue import LifoQueue
 from typing import TYPE_CHECKING, Any
 
 from gradeschool.machine import cores
@@ -35,13 +34,11 @@ from gradeschool.signals import ignore_interrupts
 if TYPE_CHECKING:
     import subprocess
 
-CPU_SECONDS = 5  # of computing for one row, enforced by the system whatever runs
+CPU_SECONDS = 5  # of computing for one call, enforced by the system whatever runs
 MEMORY = 4 << 30  # bytes that a call may take beyond those of its imports
 WALL_SECONDS = 60.0  # for a call that waits without computing
 START_SECONDS = 120.0  # for the imports of a module: allows for a cold disk or a busy machine
-END_SECONDS = 5.0  # for a killed process to be reaped
 CHILDREN = min(4, cores())
-SHARE = 16  # rows that justify waking another child
 LONGEST_LINE = 1 << 26  # bytes of a result; a longer line was not written by the worker
 TIMED_OUT = "no answer within"
 FOREIGN_LINE = "the function wrote to the worker's own channel"
@@ -53,13 +50,11 @@ SET_PATH = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
 
 
 class WorkerFailure(Exception):
-    """No result for a row: too slow, the child died, or the function raised (see the message)."""
+    """A call without a result: too slow, the child died, or the function raised (the message)."""
 
 
 class ProcessLost(WorkerFailure):
-    """No result for a row, and its process no longer exists; `killed`: by somebody's signal."""
-
-    killed = False
+    """A call whose process no longer exists."""
 
 
 def python_command(program: str, *arguments: str) -> list[str]:
@@ -95,47 +90,22 @@ class Child:
         self._wall = wall
         self._process: subprocess.Popen[bytes] | None = None
         self._loaded: set[str] = set()
-        self._received = bytearray()
         _children.add(self)
 
-    def answers(self, function: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the result for each row: a JSON value, or a WorkerFailure.
-
-        function: "package.module:function". A row whose process somebody killed is tried again.
-        """
-        answers: list[Any] = []
-        killed_at = -1
-        while len(answers) < len(rows):
-            try:
-                key = self._load(function)
-            except WorkerFailure as reason:
-                failure = WorkerFailure(f"{function} cannot be used: {reason}")
-                return answers + [failure] * (len(rows) - len(answers))
-            try:
-                remaining = rows[len(answers) :]
-                self._send(function, remaining, key)
-                for number in range(len(remaining)):
-                    answers.append(self._receive(key, number, self._wall))  # noqa: PERF401
-            except ProcessLost as lost:
-                self.stop()
-                if lost.killed and killed_at != len(answers):
-                    killed_at = len(answers)
-                else:
-                    answers.append(lost)
-            except BaseException:  # an interrupt: pending results would be misread as the next ones
-                self.stop()
-                raise
-        return answers
+    def call(self, function: str, row: Sequence[Any]) -> Any:
+        """Return what "package.module:function" returns for a row; raises WorkerFailure."""
+        self._load(function)
+        return self._exchange(function, row, self._wall)
 
     def stop(self) -> None:
-        """Kill the process and its group, if it runs."""
+        """Kill the process with all that it started, if it runs."""
         process, self._process = self._process, None
         if process is None:
             return
         with suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
             os.killpg(process.pid, signal.SIGKILL)
         process.kill()
-        _wait(process, END_SECONDS)
+        process.wait()
         _close(process)
 
     def abandon(self) -> None:
@@ -145,14 +115,13 @@ class Child:
             process.returncode = 0  # the parent's, so not ours to wait for
             _close(process)
 
-    def _load(self, function: str) -> str:
-        """Start the process if none runs, let it import the function; return a new key."""
+    def _load(self, function: str) -> None:
+        """Start the process if none runs, and let it import the function."""
         import subprocess  # not needed in the child
 
         if self._process is None or self._process.poll() is not None:
             self.stop()
             self._loaded.clear()
-            self._received.clear()
             # A fixed hash seed: results of symbolic mathematics depend on the order of sets.
             try:
                 self._process = subprocess.Popen(  # noqa: S603  (this interpreter, our program)
@@ -165,139 +134,99 @@ class Child:
                     process_group=0,  # killed with all processes that it starts
                 )
             except (OSError, ValueError) as error:
-                raise ProcessLost(f"no interpreter at {sys.executable!r}: {error}") from error
-        key = secrets.token_hex(16)
+                raise WorkerFailure(f"no interpreter at {sys.executable!r}: {error}") from error
         if function not in self._loaded:
             try:
-                self._send(function, None, key)
-                answer = self._receive(key, 0, START_SECONDS)
-            except BaseException:
+                self._exchange(function, None, START_SECONDS)
+            except WorkerFailure as failure:
                 self.stop()
-                raise
-            if isinstance(answer, WorkerFailure):
-                raise answer
+                raise WorkerFailure(f"{function} cannot be used: {failure}") from None
             self._loaded.add(function)
-        return secrets.token_hex(16)
 
-    def _send(self, function: str, rows: Sequence[Sequence[Any]] | None, key: str) -> None:
-        line = json.dumps({"function": function, "rows": rows, "key": key}).encode() + b"\n"
-        pipe = self._process.stdin if self._process else None
-        unsent = memoryview(line)
+    def _exchange(self, function: str, row: Sequence[Any] | None, seconds: float) -> Any:
+        """Send a request and return its answer; `serve` has the format."""
+        process, key = self._process, secrets.token_hex(16)
+        assert process is not None and process.stdin is not None  # noqa: S101
+        unsent = memoryview(json.dumps({"function": function, "row": row, "key": key}).encode())
         try:
-            while unsent and pipe:
-                unsent = unsent[pipe.write(unsent) :]
+            for part in (unsent, b"\n"):
+                while part:
+                    part = part[process.stdin.write(part) :]
+            answer = json.loads(_line(process, seconds))
+            if answer["key"] != key:
+                raise ProcessLost(FOREIGN_LINE)
+            failed, result = answer.get("failure"), answer.get("answer")
         except OSError as error:
+            self.stop()
             raise ProcessLost(f"the process died: {error}") from error
-
-    def _receive(self, key: str, number: int, bound: float) -> Any:
-        """Return the result of a row, or a WorkerFailure in its place; raises ProcessLost."""
-        line = self._line(bound)
-        try:
-            answer = json.loads(line)
-            if answer["key"] != key or answer["row"] != number:
-                raise ProcessLost(FOREIGN_LINE)
-            return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
-        except (ValueError, TypeError, LookupError, RecursionError):
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            self.stop()
             raise ProcessLost(FOREIGN_LINE) from None
-
-    def _line(self, bound: float) -> bytes:
-        import select
-
-        assert self._process is not None and self._process.stdout is not None  # noqa: S101
-        source, start = self._process.stdout.fileno(), time.monotonic()
-        poll = select.poll()
-        poll.register(source, select.POLLIN)
-        seen = 0
-        while (end := self._received.find(b"\n", seen)) < 0:
-            seen = len(self._received)
-            left = start + bound - time.monotonic()
-            if left <= 0 or not poll.poll(left * 1000):
-                raise ProcessLost(f"{TIMED_OUT} {bound:g} s")
-            chunk = os.read(source, 1 << 16)
-            if not chunk:
-                raise self._loss(time.monotonic() - start)
-            if seen > LONGEST_LINE:
-                raise ProcessLost(FOREIGN_LINE)
-            self._received += chunk
-        line = bytes(self._received[:end])
-        del self._received[: end + 1]
-        return line
-
-    def _loss(self, waited: float) -> ProcessLost:
-        """Return how a process ended that closed its output."""
-        assert self._process is not None  # noqa: S101
-        code = _wait(self._process, 1)
-        # Only the system's limit takes that long; any process can send the signal.
-        if code == -signal.SIGXCPU and waited * cores() >= CPU_SECONDS - 1:
-            return ProcessLost(f"{TIMED_OUT} {CPU_SECONDS} s of computing")
-        lost = ProcessLost(f"the process died with exit status {code}")
-        lost.killed = code in (-signal.SIGKILL, -signal.SIGTERM)
-        return lost
+        except BaseException:  # after an interrupt too: the next call would get this answer
+            self.stop()
+            raise
+        if failed is not None:
+            raise WorkerFailure(failed)
+        return result
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return the exit status of a process that is about to end, None if it does not."""
-    from subprocess import TimeoutExpired
+def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """Return what a process writes, up to the end of a line; raises ProcessLost."""
+    import select
+    import subprocess
 
-    with suppress(TimeoutExpired):
-        return process.wait(seconds)
-    return None
+    assert process.stdout is not None  # noqa: S101
+    source, start, received = process.stdout.fileno(), time.monotonic(), bytearray()
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    while not received.endswith(b"\n"):
+        left = start + seconds - time.monotonic()
+        if left <= 0 or not poll.poll(left * 1000):
+            raise ProcessLost(f"{TIMED_OUT} {seconds:g} s")
+        chunk = os.read(source, 1 << 16)
+        if not chunk:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+            # Only the system's limit takes that long; any process can send the signal.
+            waited = (time.monotonic() - start) * cores()
+            if process.returncode == -signal.SIGXCPU and waited >= CPU_SECONDS - 1:
+                raise ProcessLost(f"{TIMED_OUT} {CPU_SECONDS} s of computing")
+            raise ProcessLost(f"the process died with exit status {process.returncode}")
+        received += chunk
+        if len(received) > LONGEST_LINE:
+            raise ProcessLost(FOREIGN_LINE)
+    return bytes(received)
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):
-            if pipe is not None:
-                pipe.close()
-
-
-class Pool:
-    """Children that each serve one thread at a time; the last one used is taken first."""
-
-    def __init__(self, size: int = CHILDREN) -> None:
-        from queue import LifoQueue
-
-        self.children = [Child() for _ in range(size)]
-        self._free: LifoQueue[Child] = LifoQueue()
-        for child in reversed(self.children):
-            self._free.put(child)
-
-    def answers(self, function: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the result for each row, in order; many rows are divided among the children."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        share = max(SHARE, -(-len(rows) // len(self.children)))
-        parts = [rows[start : start + share] for start in range(0, len(rows), share)]
-        if len(parts) < 2:
-            return self._lent(function, rows)
-        with ThreadPoolExecutor(len(parts)) as threads:
-            shared = threads.map(lambda part: self._lent(function, part), parts)
-            return [answer for part in shared for answer in part]
-
-    def stop(self) -> None:
-        """Kill all children; the next request starts new ones."""
-        for child in self.children:
-            child.stop()
-
-    def _lent(self, function: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        child = self._free.get()
-        try:
-            return child.answers(function, rows)
-        finally:
-            self._free.put(child)
+        if pipe is not None:
+            pipe.close()
 
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
-_pools: list[Pool] = []
 
 
-def answers(function: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-    """Call "package.module:function" in shared children; see `Child.answers` and `Pool`."""
-    if not _pools:
-        _pools.append(Pool())
-    return _pools[0].answers(function, rows)
+@cache
+def _shared() -> LifoQueue[Child]:
+    """Return the children that are not in use; the last one used is taken first."""
+    children: LifoQueue[Child] = LifoQueue()
+    for _ in range(CHILDREN):
+        children.put(Child())
+    return children
 
 
+def call(function: str, row: Sequence[Any]) -> Any:
+    """Call a function as `Child.call` does, in one of CHILDREN processes that all threads share."""
+    shared = _shared()
+    child = shared.get()
+    try:
+        return child.call(function, row)
+    finally:
+        shared.put(child)
+
+
+@atexit.register
 def _stop_all() -> None:
     for child in list(_children):
         child.stop()
@@ -307,10 +236,9 @@ def _forked() -> None:
     """Give a forked process its own children."""
     for child in list(_children):
         child.abandon()
-    _pools.clear()
+    _shared.cache_clear()
 
 
-atexit.register(_stop_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
@@ -335,11 +263,13 @@ def attempt(call: Callable[[], Any]) -> Any:
 def serve() -> None:
     """Call the functions that the parent names, until it ends or a function ends the process.
 
-    Reads {"function": "package.module:name", "rows": [[value, ...], ...], "key": K} and writes for
-    each row {"key": K, "row": number, "answer": ...}, or "failure" for a function that raised. With
-    "rows": null it imports the function. A key is used once, so that a line written to the same
-    pipe by other code is noticed.
+    Reads {"function": "package.module:name", "row": [value, ...], "key": K} and writes {"key": K,
+    "answer": ...}, or "failure" for a function that raised. With "row": null it imports the
+    function. A key is used once, so that a line written to the same pipe by other code is noticed.
     """
+    import logging
+    import warnings
+
     ignore_interrupts()  # the parent handles Ctrl-C
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -361,14 +291,14 @@ def serve() -> None:
         with open(requests, "rb", closefd=False) as lines:
             for line in lines:
                 request = loads(line)
-                for number, answer in enumerate(_results(request)):
-                    shown = attempt(partial(dumps, answer))
-                    failed = next((v for v in (answer, shown) if isinstance(v, Raised)), None)
-                    found = f'"failure": {dumps(str(failed))}' if failed else f'"answer": {shown}'
-                    reply = f'{{"key": "{request["key"]}", "row": {number}, {found}}}\n'
-                    unwritten = memoryview(reply.encode("ascii"))
-                    while unwritten:
-                        unwritten = unwritten[os.write(replies, unwritten) :]
+                answer = attempt(partial(_answer, request["function"], request["row"]))
+                kind, shown = "answer", answer
+                if isinstance(answer, Raised):
+                    kind, shown = "failure", dumps(str(answer))
+                reply = f'{{"key": "{request["key"]}", "{kind}": {shown}}}\n'
+                unwritten = memoryview(reply.encode("ascii"))
+                while unwritten:
+                    unwritten = unwritten[os.write(replies, unwritten) :]
         os.killpg(os.getpid(), signal.SIGKILL)  # the parent has ended: with all processes of ours
     except SystemExit as error:
         status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
@@ -376,27 +306,25 @@ def serve() -> None:
         os._exit(status)  # immediately: threads and pools of the function could wait for ever
 
 
-def _results(request: dict[str, Any]) -> Iterator[Any]:
-    """Yield the result of each row, a Raised in place of an exception."""
-    if request["rows"] is None:
-        _limit("RLIMIT_CPU", None)
-        _limit("RLIMIT_AS", None)
-        imported = attempt(partial(function_of, request["function"]))
+def _answer(function: str, row: Sequence[Any] | None) -> str:
+    """Return the function's result for a row as JSON; without a row, import the function."""
+    if row is not None:
+        computed = int(sum(os.times()[:2]))
+        _limit("RLIMIT_CPU", computed + CPU_SECONDS + 1)  # whole seconds
+        return dumps(_function(function)(*row))
+    _limit("RLIMIT_CPU", None)
+    _limit("RLIMIT_AS", None)
+    try:
+        _function(function)
+    finally:
         with suppress(OSError, ValueError):  # not Linux
             pages = int(Path("/proc/self/statm").read_text().split()[0])
             _limit("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
-        yield imported if isinstance(imported, Raised) else None
-        return
-    function = function_of(request["function"])
-    for row in request["rows"]:
-        computed = int(sum(os.times()[:2]))
-        _limit("RLIMIT_CPU", computed + CPU_SECONDS + 1)  # whole seconds
-        yield attempt(partial(function, *row))
+    return "null"
 
 
 @cache
-def function_of(name: str) -> Callable[..., Any]:
-    """Return the function with the name "package.module:function"."""
+def _function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     imported: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return imported
