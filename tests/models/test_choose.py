@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.models.choose import choose_model, endpoint_of
-from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.choose import choose_model, find_server
 
 KEY = "sk-choose-4815162342"
 
@@ -29,8 +28,7 @@ def refusal(spec: str) -> str:
     ],
 )
 def test_an_address_may_end_in_the_name_of_a_model(spec: str, base: str, model: str) -> None:
-    endpoint = endpoint_of(spec, Endpoint, 1.0)
-    assert (endpoint.base, endpoint.model) == (base, model)
+    assert find_server(spec)[:2] == (base, model)
 
 
 def test_openai_needs_its_key_and_another_address_does_not(
@@ -38,10 +36,10 @@ def test_openai_needs_its_key_and_another_address_does_not(
 ) -> None:
     assert refusal("openai/gpt-x").startswith("OPENAI_API_KEY is not set; export it")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v1")
-    assert endpoint_of("openai/gpt-x", Endpoint, 1.0).base == "http://localhost:9/v1"
+    assert find_server("openai/gpt-x")[0] == "http://localhost:9/v1"
     monkeypatch.delenv("OPENAI_BASE_URL")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert endpoint_of("openai/gpt-x", Endpoint, 1.0).base == "https://api.openai.com/v1"
+    assert find_server("openai/gpt-x")[0] == "https://api.openai.com/v1"
 
 
 @pytest.mark.parametrize(

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
               help="Seconds to wait for one request.")  # fmt: skip
 @json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
-    """Test what a server really does, with about twenty-five small requests.
+    """Test what a server really does, with about twenty small requests.
 
     ENDPOINT is as for `gradeschool eval -m`: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
     openai/NAME. Exit status 1: the protocol cannot run on it.
 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """
-    from gradeschool.models.choose import endpoint_of
+    from gradeschool.models.choose import find_server
     from gradeschool.models.doctor import Probe, examine, obstacles
     from gradeschool.protocols.registry import get_protocol
 
     chosen = None if protocol is None else get_protocol(protocol)
 
     async def ask() -> tuple[Probe, list[ServerFinding]]:
-        async with endpoint_of(endpoint, Probe, timeout) as probe:
+        async with Probe(*find_server(endpoint, compatible=True), timeout) as probe:
             return probe, await examine(probe)
 
     probe, findings = asyncio.run(ask())

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol, Self
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
@@ -126,9 +124,9 @@ class Collector(Model):
         self._load = load
         self._engine: Engine | None = None
         self._waiting: list[Request] = []
-        self._ends: dict[int, asyncio.Future[Reply]] = {}
+        self._ends: dict[int, asyncio.Future[Reply]] = {}  # by id of the request
         self._writing: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
+        self._stopping = False
         # One thread: an engine may be bound to the thread that loaded it.
         self._thread = ThreadPoolExecutor(1)
 
@@ -142,12 +140,12 @@ class Collector(Model):
         try:
             return [await end]
         finally:
-            self._ends.pop(id(one), None)
+            del self._ends[id(one)]
 
     def stop(self) -> None:
         """Give up all requests in flight: `complete` raises CancelledError."""
-        self._stopping.set()
-        for end in list(self._ends.values()):
+        self._stopping = True
+        for end in self._ends.values():
             end.cancel()
 
     async def __aexit__(self, *exc: object) -> None:
@@ -165,13 +163,15 @@ class Collector(Model):
     async def _write(self) -> None:
         """Write the waiting requests and those that arrive meanwhile."""
         await asyncio.sleep(0.01)  # requests are sent one after the other
-        run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
+        loop = asyncio.get_running_loop()
         try:
             if self._engine is None:
-                self._engine = await run(self._load)
-            while self._waiting and not self._stopping.is_set():
+                self._engine = await loop.run_in_executor(self._thread, self._load)
+            while self._waiting and not self._stopping:
                 results = self._engine.write(self._take)
-                while (ended := await run(next, results, None)) is not None:
+                while (
+                    ended := await loop.run_in_executor(self._thread, next, results, None)
+                ) is not None:
                     for request, reply in ended:
                         end = self._ends.get(id(request))
                         if end is None or end.done():
@@ -180,22 +180,24 @@ class Collector(Model):
                             end.set_exception(reply)
                         else:
                             end.set_result(reply)
-                    if self._stopping.is_set():
-                        await run(results.close)
+                    if self._stopping:
+                        await loop.run_in_executor(self._thread, results.close)
                         break
                     await asyncio.sleep(0)  # the next requests are sent
         except Exception as error:  # noqa: BLE001  (every request in flight ends with it)
-            for end in list(self._ends.values()):
+            for end in self._ends.values():
                 if not end.done():
                     end.set_exception(error)
 
 
-def versions_of(*packages: str) -> dict[str, str]:
-    """Return the versions of these packages as the fact `version`, {} if none is installed."""
+def package_versions(*packages: str) -> dict[str, str]:
+    """Return the versions of the installed ones of these packages as the fact `version`."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = []
     for package in packages:
-        with suppress(PackageNotFoundError):
+        try:
             versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
     return {"version": ", ".join(versions)} if versions else {}

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from gradeschool.errors import InputError, close_names
 from gradeschool.masking import register_key, shown_address
@@ -14,23 +14,25 @@ from gradeschool.models.base import Model
 from gradeschool.models.gguf_file import TINY_FILE
 from gradeschool.problem import Problem
 
-if TYPE_CHECKING:
-    from gradeschool.models.endpoint import Endpoint
-
-E = TypeVar("E", bound="Endpoint")
 NO_OPTIONS: Mapping[str, Any] = {}
-NATIVE = ("anthropic", "gemini", "google")  # providers of `models/native.py`
-OPENAI_URL = "https://api.openai.com/v1"
-ENDPOINTS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
+# Provider -> its address, and the environment variables of another address and of the key.
+PROVIDERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",)),
+    "anthropic": ("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", ("ANTHROPIC_API_KEY",)),
+    "gemini": (
+        "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_BASE_URL",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+}  # fmt: skip
+CHAT_ONLY = ("anthropic", "gemini")
+SERVERS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
 FORMS = (
-    f"tiny, {ENDPOINTS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
+    f"tiny, {SERVERS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
-# OpenAI-compatible addresses of providers.
+# Other providers with an OpenAI-compatible address.
 COMPATIBLE = {
     "anthropic": "https://api.anthropic.com/v1",
-    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
-    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
     "mistral": "https://api.mistral.ai/v1",
     "deepseek": "https://api.deepseek.com/v1",
     "groq": "https://api.groq.com/openai/v1",
@@ -45,7 +47,6 @@ FAMILIES = {
     "claude": "anthropic",
     "gemini": "gemini",
 }
-HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
@@ -56,7 +57,6 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("llama.cpp", "tiny"), (*THINKING, "extra_body", "engine_args")),
     "vllm": ("engine_args", "thinking"),
     "transformers": ("thinking",),
-    **dict.fromkeys(NATIVE, THINKING),
     "recorded": (),
 }
 # Paths under /v1 that are not names of models.
@@ -73,13 +73,12 @@ def choose_model(
 ) -> Model:
     """Return the model named on the command line; raises InputError for an unknown form.
 
-    `openai/NAME` uses OPENAI_BASE_URL (default: OpenAI's address) with OPENAI_API_KEY. A URL is
-    used as the base address, with GRADESCHOOL_API_KEY if set, and with the only model that it
-    serves unless a name follows. `anthropic/NAME` and `gemini/NAME` use the formats of these
-    providers. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and `llama.cpp/FILE.gguf` run a
-    model on this machine; `tiny` is the model shipped with the package. seconds: timeout of one
-    request. calculator: insert the results of annotations while the model writes. options: as in
-    `Job.options`.
+    `openai/NAME`, `anthropic/NAME` and `gemini/NAME` use the address and the key of PROVIDERS. A
+    URL is used as the base address, with GRADESCHOOL_API_KEY if set, and with the only model that
+    it serves unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
+    `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the model shipped with the package.
+    seconds: timeout of one request. calculator: insert the results of annotations while the model
+    writes. options: as in `Job.options`.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
@@ -88,7 +87,7 @@ def choose_model(
         if option not in accepted:
             flag = f"--{option.replace('_', '-').removesuffix('s')}"
             raise InputError(f"-m {shown_address(spec)} takes no {flag}; leave it out")
-    if calculator and name and provider in (*NATIVE, "recorded"):
+    if calculator and name and provider in (*CHAT_ONLY, "recorded"):
         raise InputError(f"{provider}/ models cannot use the calculator; leave out --calculator")
     if spec == "tiny" or (provider == "llama.cpp" and name):
         from gradeschool.models.llama_cpp import LlamaCppModel
@@ -107,19 +106,19 @@ def choose_model(
         from gradeschool.models.vllm_model import VllmModel
 
         return VllmModel(name, calculator, options.get("engine_args"), options.get("thinking"))
-    if provider in NATIVE and name:
-        from gradeschool.models.native import NativeModel
+    if provider == "anthropic" and name:
+        from gradeschool.models.anthropic import AnthropicModel
 
-        return NativeModel(provider, name, seconds, options)
+        return AnthropicModel(*find_server(spec), seconds, options)
     from gradeschool.models.endpoint import Endpoint
 
-    return endpoint_of(spec, Endpoint, seconds, options, calculator)
+    return Endpoint(*find_server(spec), seconds, options, calculator)
 
 
-def endpoint_of(spec: str, kind: type[E], *settings: Any) -> E:
-    """Return the endpoint named on the command line; raises InputError for an unknown form.
+def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:
+    """Return the base address, the model's name and the key of a server named on the command line.
 
-    settings: the other arguments of `kind`, from `seconds` on.
+    compatible: only servers of the OpenAI protocol. Raises InputError for an unknown form.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
@@ -136,16 +135,24 @@ def endpoint_of(spec: str, kind: type[E], *settings: Any) -> E:
                 f"{shown_address(base)}/v1 or {shown_address(base)}/v1/NAME"
             )
         base = f"{base}/v1" if slash else spec.rstrip("/")
-        return kind(base, name, key_for(base), *settings)
-    if provider == "openai" and name:
-        base = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        key = os.environ.get("OPENAI_API_KEY", "")
-        if not key and base == OPENAI_URL:
-            raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
-        return kind(base, name, key, *settings)
-    is_probe = kind.__name__ == "Probe"
-    guesses = " or ".join(_guesses(spec, compatible=is_probe))
-    hint = f"did you mean {guesses}?" if guesses else f"give {ENDPOINTS if is_probe else FORMS}"
+        return base, name, key_for(base)
+    if name and provider in PROVIDERS and not (compatible and provider == "anthropic"):
+        usual, base_variable, key_variables = PROVIDERS[provider]
+        base = os.environ.get(base_variable, "").strip().rstrip("/")
+        if base:
+            from gradeschool.models.endpoint import address_parts
+
+            address_parts(base, base_variable)
+            if provider == "anthropic":  # by the provider's convention, without the version
+                base = f"{base.removesuffix('/v1')}/v1"
+        keys = [os.environ.get(variable, "").strip() for variable in key_variables]
+        key = next(filter(None, keys), "")
+        if not key and base in ("", usual):
+            variables = " or ".join(key_variables)
+            raise InputError(f"{variables} is not set; export it, or set {base_variable}")
+        return base or usual, name, key
+    guesses = " or ".join(_guesses(spec, compatible))
+    hint = f"did you mean {guesses}?" if guesses else f"give {SERVERS if compatible else FORMS}"
     raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
 
 
@@ -166,10 +173,7 @@ def key_for(base: str) -> str:
 
 
 def _guesses(spec: str, compatible: bool) -> list[str]:
-    """Return suggestions for a model of an unknown form, the likeliest first.
-
-    compatible: suggest only servers of the OpenAI protocol.
-    """
+    """Return suggestions for a model of an unknown form, the likeliest first."""
     provider, _, name = spec.partition("/")
     provider, path = provider.lower(), Path(spec)
     if spec.lower().endswith(".gguf"):
@@ -181,17 +185,17 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
     if HOST_AND_PORT.match(spec):
         base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
         return [f"http://{base}/v1{model if slash else ''}"]
-    if provider in HUBS and name:
+    if name and provider in ("hf", "huggingface", "hf.co", "huggingface.co"):
         return [f"transformers/{name}"]
-    if provider == "ollama" and name:
+    if name and provider == "ollama":
         return [f"http://localhost:11434/v1/{name}"]
+    if name and provider in ("google", "gemini"):
+        return [f"gemini/{name}"]
     if not name:
-        starts = (family for family in FAMILIES if provider.startswith(family))
-        provider, name = FAMILIES.get(next(starts, ""), ""), spec
-        if provider == "openai":
-            return [f"openai/{name}"]
-    if provider in NATIVE and not compatible:
-        return [f"{provider}/{name}"]
+        family = next((start for start in FAMILIES if provider.startswith(start)), "")
+        provider, name = FAMILIES.get(family, ""), spec
+        if provider and not (compatible and provider == "anthropic"):
+            return [f"{provider}/{name}"]
     if provider in COMPATIBLE:
         return [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE[provider]}"]
     if provider and "/" not in name and ":" not in provider:

@@ -1,4 +1,4 @@
-"""Check what a server really does with about twenty-five small requests.
+"""Check what a server really does with about twenty small requests.
 
 Servers accept fields that they ignore, fill in their own defaults, and leave stop strings in. Each
 probe sends a request whose answer shows this, and says what it means for a run. Anything else is
@@ -29,8 +29,6 @@ from gradeschool.models.openai_api import NEUTRAL, OVERLOADED_STATUSES, classify
 from gradeschool.protocol import Protocol
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
-# A text that reveals a repetition penalty if the model's own words do not.
-REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
 TOKENS = 48
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
 NO_SUCH_MODEL = "gradeschool-no-such-model"
@@ -79,11 +77,6 @@ class ProbeAnswer(NamedTuple):
         count = usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
         return count if isinstance(count, int) else None
 
-    def check(self, what: str) -> None:
-        """Raise DeviationError if a request with this field was refused."""
-        if self.status != 200:
-            raise DeviationError(f"{what} is refused (HTTP {self.status})")
-
 
 class Probe(Endpoint):
     """An endpoint for tests of individual fields; counts its requests.
@@ -128,21 +121,24 @@ class Probe(Endpoint):
         text = text_of(inside.get("content" if path == CHAT else "text")) or ""
         return ProbeAnswer(status, reply, choices, text, str(choice.get("finish_reason") or ""))
 
-    async def in_chat(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
-        """Request a chat completion of one user message."""
-        return await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
+    async def form(
+        self, text: str = QUESTION, what: str = "", in_chat: bool | None = None, **fields: Any
+    ) -> ProbeAnswer:
+        """Ask in the form of the longer greedy answer, or in the one that is given.
 
-    async def in_text(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
-        """Request a completion of a text."""
-        return await self.ask(COMPLETIONS, prompt=text, **fields)
+        what: a field under test; raises DeviationError if it is refused.
+        """
+        if self.greedy is self.chat if in_chat is None else in_chat:
+            answer = await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
+        else:
+            answer = await self.ask(COMPLETIONS, prompt=text, **fields)
+        if what and answer.status != 200:
+            raise DeviationError(f"{what} is refused (HTTP {answer.status})")
+        return answer
 
-    async def form(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
-        """Ask in the form of the longer greedy answer."""
-        return await (self.in_chat if self.greedy is self.chat else self.in_text)(text, **fields)
-
-    async def again(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
+    async def again(self, **fields: Any) -> ProbeAnswer:
         """Ask a request like one that was answered; raises NotKnownError if this one is not."""
-        answer = await self.form(text, **fields)
+        answer = await self.form(**fields)
         if answer.status != 200:
             raise NotKnownError(f"a second request gives HTTP {answer.status}")
         return answer
@@ -154,7 +150,7 @@ class Probe(Endpoint):
 
     async def ask_forms(self) -> ServerFinding:
         """Ask in both forms; raises ModelError if the server answers neither."""
-        chat, plain = await self.in_chat(), await self.in_text()
+        chat, plain = await self.form(in_chat=True), await self.form(in_chat=False)
         self.chat = chat if chat.status == 200 else None
         self.plain = plain if plain.status == 200 else None
         there = [answer for answer in (self.plain, self.chat) if answer is not None]
@@ -166,10 +162,8 @@ class Probe(Endpoint):
             )
         self.greedy = max(there, key=lambda answer: len(answer.text.split()))
         says = "; ".join(
-            f"{name} answered"
-            if answer.status == 200
-            else f"{name} is refused (HTTP {answer.status})"
-            for name, answer in (("chat", chat), ("completions", plain))
+            f"{name} answered" if status == 200 else f"{name} is refused (HTTP {status})"
+            for name, status in (("chat", chat.status), ("completions", plain.status))
         )
         return ServerFinding("forms", FINE if len(there) == 2 else DEVIATES, says)
 
@@ -177,10 +171,9 @@ class Probe(Endpoint):
 async def usage(probe: Probe) -> str:
     """Check whether tokens are counted."""
     for answer in (probe.chat, probe.plain):
-        if answer is not None:
-            tokens = answer.tokens("completion")
-            if tokens is None or tokens < bool(answer.text):
-                raise DeviationError("tokens are not counted: cost is unknown")
+        tokens = 0 if answer is None else answer.tokens("completion")
+        if answer is not None and (tokens is None or tokens < bool(answer.text)):
+            raise DeviationError("tokens are not counted: cost is unknown")
     return "tokens are counted"
 
 
@@ -206,8 +199,8 @@ async def first_token(probe: Probe) -> str | None:
     if probe.chat is None:
         return None
     turns = [{"role": "user", "content": QUESTION}]
-    base = probe.base.removesuffix("/v1")
-    async with Probe(base, probe.model, probe._key, probe.seconds) as server:
+    root = probe.base.removesuffix("/v1")
+    async with Probe(root, probe.model, probe._key, probe.seconds) as server:
 
         async def post(path: str, **fields: Any) -> Mapping[str, Any]:
             probe.requests += 1
@@ -243,32 +236,28 @@ async def repeatable(probe: Probe) -> str:
 async def hidden_penalty(probe: Probe) -> str:
     """Check whether greedy texts do not change when every penalty is explicitly turned off."""
     off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
-    if (await probe.form(max_tokens=1, **off)).status != 200:
-        for name, value in list(off.items()):
-            alone: dict[str, Any] = {name: value}
-            if (await probe.form(max_tokens=1, **alone)).status != 200:
-                del off[name]
-    if not off:
+    answer = await probe.form(**off)
+    if answer.status != 200:  # OpenAI's own names
+        off = {name: off[name] for name in PENALTIES[:2]}
+        answer = await probe.form(**off)
+    if answer.status != 200:
         raise NotKnownError("no field that turns a penalty off is accepted")
-    for text in (QUESTION, REPETITIVE):
-        plain = probe.greedy if text == QUESTION else await probe.again(text)
-        if (await probe.again(text, **off)).text != plain.text:
-            if (await probe.again(text)).text != plain.text:
-                raise NotKnownError(CHANGES)
-            raise DeviationError(
-                "a penalty affects greedy decoding unless it is turned off; runs turn it off"
-            )
+    if answer.text != probe.greedy.text:
+        if (await probe.again()).text != probe.greedy.text:
+            raise NotKnownError(CHANGES)
+        raise DeviationError(
+            "a penalty affects greedy decoding unless it is turned off; runs turn it off"
+        )
     probe.check_length()
-    if not {"repetition_penalty", "repeat_penalty"} & off.keys():
+    if len(off) < len(PENALTIES):
         raise NotKnownError("no field that turns a penalty on repetition off is accepted")
     return "no penalty applies unless requested"
 
 
 async def temperature(probe: Probe) -> str:
     """Check whether temperature 1.5 gives different samples."""
-    drawn = [await probe.form(temperature=1.5, seed=seed) for seed in (1, 2, 3)]
-    for answer in drawn:
-        answer.check("temperature 1.5")
+    what = "temperature 1.5"
+    drawn = [await probe.form(what=what, temperature=1.5, seed=seed) for seed in (1, 2, 3)]
     if len({answer.text for answer in drawn}) > 1:
         return "temperature 1.5 gives different samples"
     probe.check_length()
@@ -279,8 +268,7 @@ async def temperature(probe: Probe) -> str:
 
 async def seed(probe: Probe) -> str:
     """Check whether the same seed gives the same sample."""
-    first = await probe.form(temperature=1.0, seed=11)
-    first.check("seed")
+    first = await probe.form(what="seed", temperature=1.0, seed=11)
     if (await probe.again(temperature=1.0, seed=11)).text != first.text:
         raise DeviationError("the same seed gives two samples: sampled runs do not repeat")
     probe.check_length()
@@ -303,8 +291,7 @@ async def stop(probe: Probe) -> str:
     probe.check_length()
     if not words:
         raise NotKnownError(TOO_SHORT)
-    answer = await probe.form(stop=[words[0]])
-    answer.check("a stop string")
+    answer = await probe.form(what="a stop string", stop=[words[0]])
     if words[0] not in answer.text:
         if len(answer.text) >= len(text):
             raise NotKnownError(CHANGES)
@@ -316,8 +303,7 @@ async def stop(probe: Probe) -> str:
 
 async def limit(probe: Probe) -> str:
     """Check whether max_tokens is obeyed."""
-    answer = await probe.form(max_tokens=4)
-    answer.check("max_tokens 4")
+    answer = await probe.form(what="max_tokens 4", max_tokens=4)
     used = answer.tokens("completion")
     is_kept = len(answer.text) < len(probe.greedy.text) if used is None else used <= 4
     if answer.finish == "length" and is_kept:
@@ -358,34 +344,6 @@ async def prefix(probe: Probe) -> str | None:
     if (await continued(text[: cuts[0]])).text != answer.text:
         raise NotKnownError("continue_final_message changes the answer, but does not continue it")
     raise DeviationError("continue_final_message is ignored: the model begins a new turn")
-
-
-async def logprobs(probe: Probe) -> str:
-    """Check whether log-probabilities of tokens are returned."""
-    no_token, shapes = "not known, no token was generated", []
-    asked = (
-        ("completions", probe.plain, probe.in_text, {"text": REPETITIVE, "logprobs": 1}),
-        ("chat", probe.chat, probe.in_chat, {"logprobs": True, "top_logprobs": 1}),
-    )
-    for name, there, form, fields in asked:
-        if there is None:
-            continue
-        answer = await form(max_tokens=2, **fields)
-        choice = next(iter(answer.choices), None)
-        given = choice.get("logprobs") if isinstance(choice, Mapping) else None
-        if answer.status != 200:
-            shape = f"refused (HTTP {answer.status})"
-        elif isinstance(given, Mapping) and any(given.values()):
-            shape = "tokens with logprobs" if given.get("content") else "the legacy lists"
-        else:
-            shape = "absent" if answer.text else no_token
-        shapes.append(f"{name}: {shape}")
-    says = "; ".join(shapes)
-    if "absent" in says or "refused" in says:
-        raise DeviationError(says)
-    if no_token in says:
-        raise NotKnownError("no token was generated")
-    return says
 
 
 async def model_name(probe: Probe) -> str:
@@ -436,7 +394,6 @@ PROBES: Mapping[str, Callable[[Probe], Awaitable[str | None]]] = {
     "stop": stop,
     "max_tokens": limit,
     "prefix": prefix,
-    "logprobs": logprobs,
     "model name": model_name,
     "context limit": context,
 }
@@ -450,10 +407,8 @@ async def examine(probe: Probe) -> list[ServerFinding]:
             state, says = FINE, await look(probe)
         except DeviationError as error:
             state, says = DEVIATES, str(error)
-        except NotKnownError as error:
+        except (NotKnownError, ModelError) as error:
             state, says = UNKNOWN, f"not known: {error}"
-        except ModelError as error:
-            state, says = UNKNOWN, f"no answer: {error}"
         if says is not None:
             findings.append(ServerFinding(name, state, says))
     return findings
@@ -463,14 +418,15 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     """Check that a server continues the answer that a protocol's prompts begin.
 
     A server that accepts the field but begins a new turn answers a different prompt. Returns the
-    finding by its name, {} for a model that is not a server. Raises FatalModelError if the server
-    does not continue the answer. If a request fails, checking stops: the run will show the error.
+    finding by its name, {} for a model that is not a server of the OpenAI protocol. Raises
+    FatalModelError if the server does not continue the answer. If a request fails, checking stops:
+    the run will show the error.
     """
-    if not isinstance(model, Endpoint):
+    if not isinstance(model, Endpoint) or not model.speaks_openai:
         return {}
     try:
         async with Probe(model.base, model.model, model._key, model.seconds) as probe:
-            chat = await probe.in_chat()
+            chat = await probe.form(in_chat=True)
             probe.chat = chat if chat.status == 200 else None
             return {"prefix": await prefix(probe) or "the server has no chat form"}
     except (NotKnownError, TransientError) as error:
@@ -486,12 +442,11 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
 def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:
     """Return the reasons why a protocol cannot be run as defined on a server."""
     prompt = protocol.example_prompt()
-    deviations = {each.name: each.says for each in findings if each.state is DEVIATES}
     form = "chat" if prompt.is_chat else "completions"
-    if f"{form} is refused" not in deviations.get("forms", ""):
-        deviations.pop("forms", None)
-    if prompt.prefix is None:
-        deviations.pop("prefix", None)
-    if not protocol.decoding.temperature:
-        deviations.pop("temperature", None)
-    return [deviations[name] for name in ("forms", "prefix", "temperature") if name in deviations]
+    says = {each.name: each.says for each in findings if each.state is DEVIATES}
+    matters = {
+        "forms": f"{form} is refused" in says.get("forms", ""),
+        "prefix": prompt.prefix is not None,
+        "temperature": bool(protocol.decoding.temperature),
+    }
+    return [says[name] for name, needed in matters.items() if needed and name in says]

@@ -84,7 +84,7 @@ class GuardedConnector(aiohttp.TCPConnector):
     """Connections that never give an old reply to a new request.
 
     A connection that received bytes while idle is closed. The reader of a reply also closes its
-    connection, unless the reply certainly belongs to the request (`Endpoint._complete_once`).
+    connection, unless the reply certainly belongs to the request (`Endpoint._request`).
     """
 
     async def connect(self, *arguments: Any, **options: Any) -> Any:
@@ -114,7 +114,10 @@ class Endpoint(Model):
     the server lists. key: sent as bearer token if not empty; kept out of every message and file,
     even if the server repeats it. seconds: timeout of one request. options: as in `Job.options`.
     calculator: insert the results of annotations while the model writes, see `complete`.
+    speaks_openai: whether the server has OpenAI's requests, batches for instance.
     """
+
+    speaks_openai = True
 
     def __init__(
         self,
@@ -140,8 +143,7 @@ class Endpoint(Model):
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
-        thinking = thinking_fields(base, options.get("thinking"), options.get("reasoning_effort"))
-        self._extra = {**thinking, **options.get("extra_body", {})}
+        self._extra = {**self.thinking_fields(options), **options.get("extra_body", {})}
         self._session: aiohttp.ClientSession | None = None
         self._neutral = {} if parts.hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
         # Fields that the server has refused.
@@ -158,13 +160,18 @@ class Endpoint(Model):
         self.name = f"{name}+calculator" if self.calculator and name else name
         self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
 
+    def thinking_fields(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a request that turn thinking on or off, or set its effort."""
+        return thinking_fields(self.base, options.get("thinking"), options.get("reasoning_effort"))
+
+    def key_headers(self) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
     async def __aenter__(self) -> Self:
         """Open the connections; look up the model's name if none is set."""
-        headers = {"Accept-Encoding": "identity", **self._headers}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
         self._session = aiohttp.ClientSession(
-            headers=headers,
+            headers={"Accept-Encoding": "identity", **self._headers, **self.key_headers()},
             connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
@@ -194,15 +201,14 @@ class Endpoint(Model):
         facts: dict[str, str] = {}
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
-                listed = (await self.call("GET", "/models", None))["data"]
-            for entry in listed:
-                if entry["id"] == self.model:
-                    engine = ENGINES.get(str(entry.get("owned_by", "")), "")
-                    precision = str((entry.get("meta") or {}).get("ftype", ""))
-                    precision = precision.removeprefix("(guessed) ").removeprefix("all ")
-                    facts |= {"engine": engine} if engine else {}
-                    facts |= {"precision": precision[:LONGEST_FACT]} if precision else {}
-                    break
+                listed = (await self.call("GET", "/models"))["data"]
+            entry = next((each for each in listed if each["id"] == self.model), {})
+            if engine := ENGINES.get(str(entry.get("owned_by", ""))):
+                facts["engine"] = engine
+            precision = str((entry.get("meta") or {}).get("ftype", ""))
+            precision = precision.removeprefix("(guessed) ").removeprefix("all ")
+            if precision:
+                facts["precision"] = precision[:LONGEST_FACT]
         if facts.get("engine") == LLAMA_CPP:
             from gradeschool.formats.settings import UNKNOWN
 
@@ -220,7 +226,7 @@ class Endpoint(Model):
         at "=" from the end of the text; an open annotation is certain. Raises ModelError.
         """
         if not self.calculator:
-            return await self._complete_once(request)
+            return await self._request(request)
         decoding, prompt = request.decoding, request.prompt.text or ""
         limit = left = decoding.max_tokens
         text, spent = "", Usage(0, 0)
@@ -233,7 +239,7 @@ class Endpoint(Model):
                 decoding=replace(decoding, max_tokens=left, stop=stop, seed=seed),
             )
             try:
-                (reply,) = await self._complete_once(part)
+                (reply,) = await self._request(part)
             except ModelError as error:
                 error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
                 raise
@@ -250,13 +256,12 @@ class Endpoint(Model):
         endless.usage = spent
         raise endless
 
-    async def _complete_once(self, request: Request) -> list[Reply]:
+    async def _request(self, request: Request) -> list[Reply]:
         """Request all samples in one HTTP request; return the replies to the first ones.
 
         A request that is refused is repeated without the fields that may be the reason. Only if it
         is then answered, later requests leave them out too. A server that refuses `n`, or returns
-        fewer choices, gets one request per sample from then on. The usage of several samples is
-        that of the first; the usage of the others is unknown.
+        fewer choices, gets one request per sample from then on.
 
         A server, or a proxy in between, may send a reply twice or late, and the next request on the
         connection would accept it. So a connection is reused only after a reply with a new id. A
@@ -268,8 +273,7 @@ class Endpoint(Model):
         while True:
             sent = request.part(0, 1) if "n" in refused else request
             body = self.body_of(sent, refused)
-            path = "/chat/completions" if "messages" in body else "/completions"
-            response = await self._send("POST", path, json.dumps(body).encode())
+            response = await self._send("POST", self.path_of(sent), json.dumps(body).encode())
             if response.status == 200:
                 break
             error = classify(response.status, response.headers, response.raw, self.base)
@@ -296,36 +300,26 @@ class Endpoint(Model):
                 raise TransientError(
                     "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
                 )
+        answer = self.as_openai(answer)
         replies = replies_in(answer, sent)
         if len(answer["choices"]) < len(sent.keys):
             self._refused |= {"n"}
-        if settings := sorted(refused.difference(NO_SETTING)):
-            words = [f"{name} refused" for name in settings]
+        words = [f"{name} refused" for name in sorted(refused.difference(NO_SETTING))]
+        if words := [*words, *self.deviations(sent)]:
             replies = [replace(each, deviations=(*each.deviations, *words)) for each in replies]
         return replies
 
-    async def call(
-        self, method: str, path: str, data: bytes | aiohttp.FormData | None
-    ) -> dict[str, Any]:
-        """Return the JSON object from another address of this server; raises ModelError."""
-        return object_in((await self.fetch(method, path, data)).raw)
+    def path_of(self, request: Request) -> str:
+        """Return the path of a request, below the base address."""
+        return "/chat/completions" if request.prompt.is_chat else "/completions"
 
-    async def fetch(
-        self,
-        method: str,
-        path: str,
-        data: bytes | aiohttp.FormData | None = None,
-        target: BinaryIO | None = None,
-    ) -> Response:
-        """Return the reply of another address of this server; raises ModelError unless it is a 200.
+    def as_openai(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a reply in OpenAI's form."""
+        return answer
 
-        target: a file to which the body is written instead, whatever its size.
-        """
-        response = await self._send(method, path, data, target)
-        response.connection.close()
-        if response.status != 200:
-            raise classify(response.status, response.headers, response.raw, self.base)
-        return response
+    def deviations(self, request: Request) -> Sequence[str]:
+        """Return in which ways a request as sent differs from its settings."""
+        return ()
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
         """Return the body of a request.
@@ -355,23 +349,42 @@ class Endpoint(Model):
                 body[name] = value
         return body | self._extra
 
+    async def call(
+        self, method: str, path: str, data: bytes | aiohttp.FormData | None = None
+    ) -> dict[str, Any]:
+        """Return the JSON object from another address of this server; raises ModelError."""
+        return object_in(await self.fetch(method, path, data))
+
+    async def fetch(
+        self,
+        method: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        target: BinaryIO | None = None,
+    ) -> bytes:
+        """Return the body from another address of this server; raises ModelError for no 200.
+
+        target: a file to which the body is written instead, whatever its size.
+        """
+        response = await self._send(method, path, data, target)
+        response.connection.close()
+        if response.status != 200:
+            raise classify(response.status, response.headers, response.raw, self.base)
+        return response.raw
+
     async def _find_model(self) -> str:
         """Return the name of the one model that is served.
 
         Raises TransientError if no server answers or its errors last longer than STARTING_WAITS,
         InputError unless it serves exactly one model.
         """
-        served, status = [], 200
+        listed, words = None, "none listed"
         try:
             reply = await with_retries(
-                lambda: self.call("GET", "/models", None), STARTING_WAITS, is_status
+                lambda: self.call("GET", "/models"), STARTING_WAITS, is_status
             )
             listed = reply.get("data")
-            entries = listed if isinstance(listed, list) else []
-            served = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
         except TransientError as error:
-            if error.cause == "cannot connect":
-                raise TransientError(error.cause, f"{error} (is the server running?)") from error
             if is_status(error):
                 raise TransientError(
                     error.cause,
@@ -383,11 +396,12 @@ class Endpoint(Model):
         except ModelError as error:
             if isinstance(error, FatalModelError) and error.cause != "http 404":
                 raise
-            status = int(error.cause.removeprefix("http "))
+            words += f" ({error.cause})"
+        entries = listed if isinstance(listed, list) else []
+        served = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
         if len(served) == 1 and isinstance(served[0], str) and served[0]:
             return served[0]
-        names = ", ".join(str(name)[:80] for name in served[:10])
-        names = names or f"none listed (HTTP {status})"
+        names = ", ".join(str(name)[:80] for name in served[:10]) or words
         has_version = urlsplit(self.base).path.endswith("/v1")
         advice = "add /NAME to the address" if has_version else f"give {self.base}/v1"
         raise InputError(f"{self.base} does not serve exactly one model: {names}; {advice}")
@@ -408,13 +422,10 @@ class Endpoint(Model):
         assert self._session is not None, "the endpoint is used outside its context"  # noqa: S101
         parts: list[bytes] = []
         size = 0
+        headers = JSON_HEADERS if isinstance(data, bytes) else None
         try:
             async with self._session.request(
-                method,
-                self.base + path,
-                data=data,
-                headers=JSON_HEADERS if isinstance(data, bytes) else None,
-                allow_redirects=False,
+                method, self.base + path, data=data, headers=headers, allow_redirects=False
             ) as reply:
                 connection = _CONNECTION.get()
                 async for part in reply.content.iter_chunked(2**16):
@@ -435,23 +446,23 @@ class Endpoint(Model):
             message = f"{self.base} did not answer within {self.seconds:g} s"
             raise TransientError("timeout", message) from error
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
-            raise FatalModelError(
-                "bad certificate", f"no trusted connection to {self.base}: {error}"
-            ) from error
+            message = f"no trusted connection to {self.base}: {error}"
+            raise FatalModelError("bad certificate", message) from error
         except aiohttp.ClientConnectorError as error:
+            words = f"{masked(str(error.os_error))} (is the server running?)"
             raise TransientError(
-                "cannot connect", f"cannot connect to {self.base}: {masked(str(error.os_error))}"
+                "cannot connect", f"cannot connect to {self.base}: {words}"
             ) from error
         except ValueError as error:  # InvalidURL, and names that cannot be looked up
             raise FatalModelError("bad address", f"{self.base!r} cannot be used") from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
             raise TransientError("connection lost", f"{self.base}: {kind}") from error
-        headers = {}
+        shown = {}
         if reply.status != 200:
             connection.close()
-            headers = {name.lower(): masked(value) for name, value in reply.headers.items()}
-        return Response(reply.status, headers, b"".join(parts), connection)
+            shown = {name.lower(): masked(value) for name, value in reply.headers.items()}
+        return Response(reply.status, shown, b"".join(parts), connection)
 
 
 def close_annotation(text: str, closed: int, finish: Finish) -> tuple[str, bool]:
@@ -513,15 +524,10 @@ def proxy_for(base: str) -> str | None:
     proxy = getproxies().get(parts.scheme)
     if proxy is None:
         return None
-    name = f"{parts.scheme.upper()}_PROXY"
-    _, mark, host = proxy.rpartition("@")
-    if mark:
-        shown_address(proxy)  # registers its password
-    scheme = proxy.partition("://")[0]
-    try:
-        address_parts(f"{scheme}://{host}" if mark else proxy)
-    except InputError:
+    shown_address(proxy)  # registers its password
+    if urlsplit(proxy).scheme not in ("http", "https"):
         raise InputError(
-            f"the proxy in {name} is not an http:// or https:// address; set another"
-        ) from None
+            f"the proxy in {parts.scheme.upper()}_PROXY is not an http:// or https:// address; set "
+            "another"
+        )
     return proxy

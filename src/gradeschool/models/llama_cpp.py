@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.machine import cores
-from gradeschool.models.base import versions_of
+from gradeschool.models.base import package_versions
 from gradeschool.models.chat_template import check_template, check_thinking, template_in
 from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
 from gradeschool.models.gguf_file import TINY_FILE, gguf_digest
@@ -45,18 +45,16 @@ class LlamaCppModel(Endpoint):
         needs_llama_cpp()
         super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds, options, calculator)
         self.arguments = dict(options.get("engine_args", {}))
-        if unknown := self.arguments.keys() - ENGINE_ARGUMENTS:
-            raise InputError(
-                f"llama.cpp has no --engine-args {', '.join(sorted(unknown))}; give "
-                f"{', '.join(ENGINE_ARGUMENTS)}"
-            )
-        if wrong := [item for item in self.arguments.items() if type(item[1]) is not int]:
-            raise InputError(f"--engine-args {wrong[0][0]}={wrong[0][1]!r}: give a whole number")
+        for argument, value in self.arguments.items():
+            if argument not in ENGINE_ARGUMENTS or type(value) is not int:
+                raise InputError(
+                    f"--engine-args {argument}={value!r}: llama.cpp takes whole numbers of "
+                    f"{', '.join(ENGINE_ARGUMENTS)}"
+                )
         self.file = file
         name = name or file.stem
-        self._describe(
-            name, f"llama.cpp/{name} {gguf_digest(file)}"
-        )  # the address is another each time
+        # Without the address, which is another each time.
+        self._describe(name, f"llama.cpp/{name} {gguf_digest(file)}")
         if options.get("thinking") is not None:
             check_thinking(template_in(file), name)
         self._server: Any = None
@@ -64,7 +62,7 @@ class LlamaCppModel(Endpoint):
     async def facts(self) -> dict[str, str]:
         """Return the facts of the engine, and the precision of the weights."""
         settings = {"kv_cache": KV_CACHE, "flash_attention": FLASH_ATTENTION}
-        return {**await super().facts(), **versions_of("xllamacpp"), **settings}
+        return {**await super().facts(), **package_versions("xllamacpp"), **settings}
 
     async def __aenter__(self) -> Self:
         """Load the model and start its server."""
@@ -116,8 +114,7 @@ def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OP
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     if "gpu_layers" in arguments:
         params.n_gpu_layers = arguments["gpu_layers"]
-    flash = xllamacpp.llama_flash_attn_type
-    params.flash_attn_type = flash.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     cache = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{KV_CACHE}")
     params.cache_type_k = params.cache_type_v = cache
     if read_tokens:

@@ -11,7 +11,7 @@ from typing import Any
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.machine import best_device
-from gradeschool.models.base import Collector, Engine, versions_of
+from gradeschool.models.base import Collector, Engine, package_versions
 from gradeschool.models.chat_template import check_thinking
 
 # The length of a long chain of thought, for protocols without a limit.
@@ -77,7 +77,7 @@ class LocalModel(Collector):
             precision = "bfloat16" if device == "cuda" else "float32"
         return {
             "engine": self.library,
-            **versions_of(self.library, "torch"),
+            **package_versions(self.library, "torch"),
             "precision": precision,
         }
 

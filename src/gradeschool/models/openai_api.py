@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -53,56 +54,10 @@ INVALID = re.compile("invalid|must be", re.IGNORECASE)
 SAFE = (*NEUTRAL, "stop")
 # Settings without which other answers are drawn.
 SAMPLING = ("temperature", "top_p", "seed")
-REFUSABLE = (*SAFE, *SAMPLING)
 # Fields that are not settings of the answer: a refusal of them is no deviation.
 NO_SETTING = (LENGTH, "n")
 # What an error says. Some servers repeat the request beside it, with all its fields.
 ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
-
-
-def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields of a body without which a 400 or 422 may not be repeated.
-
-    These are the fields that it refuses by name; `max_tokens` if it asks for the new name; `n` if
-    it names nothing else.
-    """
-    text = error_text(raw)
-    if LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text):
-        return frozenset({LENGTH})
-    if names := refused_names(text, body):
-        return names
-    return frozenset({"n"} & body.keys())
-
-
-def refused_names(text: str, fields: Collection[str]) -> frozenset[str]:
-    """Return which of these fields an error message refuses by name, also in camel case."""
-    names = REFUSABLE if REFUSAL.search(text) else SAFE if INVALID.search(text) else ()
-    return frozenset(
-        name
-        for name in names
-        if name in fields and re.search(rf"(?i)\b{name.replace('_', '_?')}\b", text)
-    )
-
-
-def error_text(raw: bytes) -> str:
-    """Return what the body of an error says, without a request that it repeats."""
-    text = raw.decode("utf-8", "replace")
-    try:
-        return " ".join(_sayings(json.loads(text))) or text
-    except (ValueError, RecursionError):
-        return text
-
-
-def _sayings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _sayings(entry)
-    elif isinstance(value, dict):
-        for name in ERROR_FIELDS:
-            yield from _sayings(value.get(name))
-
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 # Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
@@ -122,8 +77,7 @@ FAILURES: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("content_filter", "safety", "recitation", "blocklist", "prohibited_content"),
-            *("sensitive", "filtered", "guardrail_intervened", "refusal"),
-            *("spii", "language"),
+            *("sensitive", "filtered", "guardrail_intervened", "refusal", "spii", "language"),
         ),
         "content filter",
     ),
@@ -139,24 +93,54 @@ FAILURES: Mapping[str, str] = {
 LASTING = ("content filter", "tool call")
 
 
+def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields of a body without which a 400 or 422 may not be repeated.
+
+    These are the fields that it refuses by name; `max_tokens` if it asks for the new name; `n` if
+    it names nothing else.
+    """
+    text = raw.decode("utf-8", "replace")
+    with suppress(ValueError, RecursionError):  # else the body is the text
+        text = " ".join(_error_words(json.loads(text))) or text
+    if LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text):
+        return frozenset({LENGTH})
+    names: Collection[str] = ()
+    if REFUSAL.search(text):
+        names = (*SAFE, *SAMPLING)
+    elif INVALID.search(text):
+        names = SAFE
+    # Errors may name a field in camel case: "presencePenalty".
+    refused = {
+        name
+        for name in names
+        if name in body and re.search(rf"(?i)\b{name.replace('_', '_?')}\b", text)
+    }
+    return frozenset(refused or {"n"} & body.keys())
+
+
+def _error_words(value: Any) -> Iterator[str]:
+    """Yield what an error says, without a request that it repeats."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _error_words(entry)
+    elif isinstance(value, dict):
+        for name in ERROR_FIELDS:
+            yield from _error_words(value.get(name))
+
+
 def object_in(raw: bytes) -> dict[str, Any]:
     """Return the JSON object in the body of a 200, secrets masked; raises TransientError.
 
     Bytes that are not UTF-8 are not replaced: the text would not be the model's.
     """
-    try:
-        text = raw.decode()
-        try:
-            body = json.loads(text)
-        except ValueError:  # not JSON, or an integer of thousands of digits, such as a token count
-            body = json.loads(
-                text, parse_int=lambda digits: int(digits) if len(digits) < 20 else -1
-            )
-        body = masked_values(body)
+    try:  # Python refuses an integer of thousands of digits, such as a wrong count of tokens
+        body = json.loads(raw.decode(), parse_int=lambda it: int(it) if len(it) < 20 else -1)
+        return checked_body(masked_values(body))
     except (ValueError, RecursionError) as error:
         start = masked(repr(raw[:60]))
         raise TransientError("bad response", f"the reply is not JSON: {start}") from error
-    return checked_body(body)
 
 
 def checked_body(body: Any) -> dict[str, Any]:
@@ -179,39 +163,36 @@ def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise TransientError("bad response", "the reply has no choices")
-    for choice in choices:
-        if not isinstance(choice, Mapping):
-            raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
-    if len(choices) > 1:
-        places = [choice.get("index") for choice in choices]
-        if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
-            choices.sort(key=lambda choice: int(choice["index"]))
-    counts = body.get("usage")
-    details = counts.get("completion_tokens_details") if isinstance(counts, Mapping) else None
-    tokens: list[int | None] = []
-    for name, fields in (
-        ("prompt_tokens", counts), ("completion_tokens", counts), ("reasoning_tokens", details),
-    ):  # fmt: skip
-        count = fields.get(name) if isinstance(fields, Mapping) else None
-        tokens.append(count if type(count) is int and 0 <= count <= MOST_TOKENS else None)
-    usage = Usage(*tokens)
+    if not all(isinstance(choice, Mapping) for choice in choices):
+        raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
+    places = [choice.get("index") for choice in choices]
+    if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
+        choices.sort(key=lambda choice: int(choice["index"]))
+    counts = _object(body.get("usage"))
+    details = _object(counts.get("completion_tokens_details"))
+    tokens = (
+        counts.get("prompt_tokens"),
+        counts.get("completion_tokens"),
+        details.get("reasoning_tokens"),
+    )
+    usage = Usage(*(n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens))
     model = body.get("model")
     model = model[:LONGEST_NAME] if isinstance(model, str) else ""
     replies: list[Reply] = []
     for choice in choices[: len(request.keys)]:
         try:
-            reply = _reply(choice, request, model, usage)
+            reply = _reply(choice, request, usage)
         except ModelError as error:
             if not replies:
                 error.usage = usage
                 error.is_of_choice = True
                 raise
             break
-        replies.append(replace(reply, usage=NO_USAGE) if replies else reply)
+        replies.append(replace(reply, model=model, usage=NO_USAGE if replies else usage))
     return replies
 
 
-def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage) -> Reply:
+def _reply(choice: Mapping[str, Any], request: Request, usage: Usage) -> Reply:
     """Return a choice without stop string and prefix; raises ModelError."""
     if choice.get("error"):
         raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
@@ -221,17 +202,12 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         cause = FAILURES.get(reason.lower(), "unknown ending")
         kind = ModelError if cause in LASTING else TransientError
         raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
-    reasoning = ""
-    if request.prompt.text is not None:
-        text = choice.get("text")
-        if not isinstance(text, str):
-            raise TransientError("bad response", f"the content is not text: {_shown(text)}")
-    else:
+    reasoning, content = "", choice.get("text")
+    if request.prompt.is_chat:
         message = choice.get("message")
         if not isinstance(message, Mapping):
             raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
-        thoughts = message.get("reasoning") or message.get("reasoning_content")
-        reasoning = _texts(thoughts) if thoughts else ""
+        reasoning = _texts(message.get("reasoning") or message.get("reasoning_content"))
         content = message.get("content")
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
@@ -239,14 +215,17 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         if calls and not content:
             raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
         # The limit may be reached in thinking that the server does not show.
-        hidden = finish is Finish.LENGTH and usage.completion_tokens
-        if content is None and (reasoning or hidden):
+        if content is None and (reasoning or (finish is Finish.LENGTH and usage.completion_tokens)):
             content = ""
-        text, thought = _parts(content)
-        reasoning = reasoning or thought
+        if isinstance(content, list) and content:
+            content, thought = _parts(content)
+            reasoning = reasoning or thought
+    if not isinstance(content, str):
+        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
+    text = written = content
     if not text and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
-    deviations, written = [], text
+    deviations = []
     prefix = request.prompt.prefix
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
@@ -265,23 +244,19 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         else:
             several = (usage.completion_tokens or 0) > 1 and request.decoding.stop
             deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
-    return Reply(text, finish, usage, reasoning, model, tuple(deviations))
+    return Reply(text, finish, reasoning=reasoning, deviations=tuple(deviations))
 
 
-def _parts(content: Any) -> tuple[str, str]:
-    """Return the text and the thinking in the content of a message: a string or a list of parts.
+def _parts(content: list[Any]) -> tuple[str, str]:
+    """Return the text and the thinking in the parts of a message.
 
-    Raises ModelError or TransientError for content without text, and for a part that is neither.
+    Raises ModelError or TransientError for parts without text, and for a part that is neither.
     """
-    if isinstance(content, str):
-        return content, ""
-    if not isinstance(content, list) or not content:
-        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     text, thinking = [], []
     for part in content:
         fields = part if isinstance(part, Mapping) else {"text": part}
         kind, words = str(fields.get("type", "text")), fields.get("text")
-        if kind in ("thinking", "reasoning") or fields.get("thought"):
+        if kind in ("thinking", "redacted_thinking", "reasoning") or fields.get("thought"):
             thinking.append(_texts(fields.get("thinking") or words))
         elif kind in ("text", "output_text") and isinstance(words, str):
             text.append(words)
@@ -311,7 +286,7 @@ def _texts(value: Any) -> str:
 BY_EFFORT = ("api.openai.com", "generativelanguage.googleapis.com", "api.x.ai", "api.groq.com")
 BY_TYPE = ("api.anthropic.com", "api.deepseek.com", "api.z.ai", "open.bigmodel.cn")
 OLLAMA_PORT = 11434  # Ollama takes an effort, too
-THINKING_TOKENS = 8192  # Anthropic's API requires a budget
+THINKING_TOKENS = 8192  # Anthropic's OpenAI-compatible API requires a budget
 
 
 def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dict[str, Any]:
@@ -320,23 +295,21 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
     A server that is not known by its host gets arguments of the chat template, as vLLM, SGLang and
     llama.cpp take them: templates differ in the name and ignore the other one.
     """
+    if thinking is None and effort is None:
+        return {}
     parts = urlsplit(base)
     host = parts.hostname or ""
     asked = {} if effort is None else {"reasoning_effort": effort}
-    if thinking is None and effort is None:
-        return {}
     if host in BY_EFFORT or parts.port == OLLAMA_PORT:
         return asked or {"reasoning_effort": "medium" if thinking else "none"}
     if host == "openrouter.ai":
         fields = {"enabled": thinking, "effort": effort}
         return {"reasoning": {name: value for name, value in fields.items() if value is not None}}
     if host in BY_TYPE:
-        if thinking is None:
-            return asked
         state: dict[str, Any] = {"type": "enabled" if thinking else "disabled"}
         if thinking and "anthropic" in host:
             state["budget_tokens"] = THINKING_TOKENS
-        return {**asked, "thinking": state}
+        return asked if thinking is None else {**asked, "thinking": state}
     if host.startswith("dashscope") and host.endswith(".aliyuncs.com"):  # Qwen's own API
         return asked if thinking is None else {**asked, "enable_thinking": thinking}
     template = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
@@ -351,7 +324,7 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
     except (ValueError, RecursionError):
         shown = masked(repr(text[:80]))
     cause, message = f"http {status}", f"HTTP {status} from {base}: {shown}"
-    if status in {401, 403}:
+    if status in {401, 403} or (status == 400 and "api key not valid" in text.lower()):  # Gemini's
         return FatalModelError(cause, f"{message}; the server refuses the API key")
     if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
         return FatalModelError(cause, f"{message}; the account has no credit left")
@@ -388,10 +361,13 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return min(max(seconds, 0.0), LONGEST_WAIT)
 
 
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _shown(body: Any) -> str:
     error = body.get("error", body) if isinstance(body, Mapping) else body
-    message = error.get("message") if isinstance(error, Mapping) else None
     try:
-        return repr(str(message or error)[:200])
+        return repr(str(_object(error).get("message") or error)[:200])
     except RecursionError:
         return "a value that is nested too deeply"

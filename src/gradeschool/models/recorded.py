@@ -33,11 +33,10 @@ class RecordedModel(Model):
             raise InputError(
                 f"no row of {path!r} can be used; `gradeschool score` says what is wrong"
             )
-        if run not in runs:
-            if run or len(runs) > 1:
-                names = ", ".join(f"recorded/{path}#{name}" for name in runs)
-                raise InputError(f"recorded/{spec} is not one run; choose: {names}")
-            run = runs[0]
+        if run not in runs and (run or len(runs) > 1):
+            names = ", ".join(f"recorded/{path}#{name}" for name in runs)
+            raise InputError(f"recorded/{spec} is not one run; choose: {names}")
+        run = run or runs[0]
         self.name = f"recorded-{run}"
         self.identity = f"recorded/{path}#{run}"
         self._answers: dict[str, dict[int, Sample]] = defaultdict(dict)
@@ -53,11 +52,8 @@ class RecordedModel(Model):
         """Return the recorded completion of the first sample; raises ModelError for none."""
         recorded = self._answers.get(request.problem.id, {}).get(request.sample)
         if recorded is None:
-            raise ModelError(
-                "not recorded",
-                f"no completion of problem {request.problem.id!r}, sample {request.sample}, "
-                f"is recorded for {self.name!r}",
-            )
+            which = f"problem {request.problem.id!r}, sample {request.sample}"
+            raise ModelError("not recorded", f"no completion of {which}, is recorded")
         if recorded.error:
             raise ModelError("recorded error", recorded.error)
         return [Reply(recorded.text, recorded.finish, model=recorded.model)]

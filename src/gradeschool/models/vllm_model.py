@@ -56,20 +56,16 @@ def load(
     """
     from vllm import LLM
 
-    device = best_device()
-    processors = [CALCULATOR] if calculator else None
-    dtype = "bfloat16" if device == "cuda" else "float32"
-    usual = {"dtype": dtype, "enforce_eager": device == "cpu", **(arguments or {})}
-    return VllmEngine(
-        LLM(
-            model=str(folder),
-            generation_config="vllm",
-            trust_remote_code=False,
-            logits_processors=processors,
-            **usual,
-        ),
-        thinking,
-    )
+    on_gpu = best_device() == "cuda"
+    settings = {
+        "dtype": "bfloat16" if on_gpu else "float32",
+        "enforce_eager": not on_gpu,
+        **(arguments or {}),
+        "generation_config": "vllm",
+        "trust_remote_code": False,
+        "logits_processors": [CALCULATOR] if calculator else None,
+    }
+    return VllmEngine(LLM(model=str(folder), **settings), thinking)
 
 
 class VllmEngine:
@@ -90,40 +86,38 @@ class VllmEngine:
                 refused: Results = []
                 for request in take(AHEAD - len(running)):
                     number += 1
-                    result = self._begin(f"{id(running)}-{number}", request)
-                    if isinstance(result, int):
-                        running[f"{id(running)}-{number}"] = (request, result)
-                    else:
-                        refused.append((request, result))
+                    name = f"{id(running)}-{number}"
+                    try:
+                        running[name] = (request, self._begin(name, request))
+                    except ModelError as error:
+                        refused.append((request, error))
                 if refused:
                     yield refused
                 elif not running:
                     return
-                ended = [output for output in engine.step() if output.finished] if running else []
-                yield [_result(*running.pop(output.request_id), output) for output in ended]
+                ended: Results = []
+                for output in engine.step() if running else ():
+                    if output.finished:
+                        request, tokens = running.pop(output.request_id)
+                        written = output.outputs[0]
+                        usage = Usage(tokens, len(written.token_ids))
+                        reply = Reply(written.text, finish_of(written.finish_reason), usage)
+                        ended.append((request, reply))
+                yield ended
         finally:
             if running:
                 engine.abort_request(list(running))
 
-    def _begin(self, name: str, request: Request) -> int | Reply | ModelError:
-        """Send a request to the engine; return its number of prompt tokens, or the error."""
+    def _begin(self, name: str, request: Request) -> int:
+        """Send a request to the engine; return its number of prompt tokens; raises ModelError."""
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
-        try:
-            ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
-        except ModelError as error:
-            return error
+        ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
         if not fits(len(ids), limit, self.positions):
-            return too_long(len(ids), limit, self.positions)
+            raise too_long(len(ids), limit, self.positions)
         tokens = min(limit, self.positions - len(ids))
         sampling = parameters(request.decoding, request.sample, tokens)
         self.engine.llm_engine.add_request(name, {"prompt_token_ids": ids}, sampling)
         return len(ids)
-
-
-def _result(request: Request, prompt_tokens: int, output: Any) -> tuple[Request, Reply]:
-    written = output.outputs[0]
-    usage = Usage(prompt_tokens, len(written.token_ids))
-    return request, Reply(written.text, finish_of(written.finish_reason), usage)
 
 
 def parameters(decoding: Decoding, sample: int, limit: int) -> Any:

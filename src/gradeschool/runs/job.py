@@ -22,7 +22,7 @@ from gradeschool.datasets.files import TABLES
 from gradeschool.datasets.load import Dataset, is_here, load_dataset, split_columns
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
-from gradeschool.models.choose import NATIVE, choose_model
+from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
@@ -41,7 +41,7 @@ DEFAULT_PROTOCOL = "zero-shot/chat"
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
-MODEL_PROVIDERS = ("openai", *NATIVE, "transformers", "vllm", "llama.cpp", "recorded")
+MODEL_PROVIDERS = ("openai", *CHAT_ONLY, "transformers", "vllm", "llama.cpp", "recorded")
 SET_BY_EVAL = {"model", "messages", "prompt", "n", "stream"}  # fields of each request
 # How completions end with the answer 12.
 ANSWER_FORMS = ("6 + 6 = 12 #### 12", "So the answer is 12.", "It is $\\boxed{12}$.", "ANSWER: 12",
@@ -215,7 +215,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     if job.batch:
         from gradeschool.models.endpoint import Endpoint
 
-        if not isinstance(answering, Endpoint):
+        if not isinstance(answering, Endpoint) or not answering.speaks_openai:
             raise InputError(f"{job.model!r} has no batches; leave --batch out")
     if protocol.is_chat and isinstance(answering, LocalModel):
         answering.check_chat(protocol.name)
@@ -304,7 +304,7 @@ def _price(text: str, model: Model) -> Price:
 def _check(job: Job, protocol: Protocol) -> None:
     """Raise InputError if settings contradict each other."""
     provider = job.model.strip().partition("/")[0]
-    if provider in NATIVE and not protocol.is_chat:
+    if provider in CHAT_ONLY and not protocol.is_chat:
         raise InputError(
             f"{provider} answers only chats, and {protocol.name} is a completion protocol; give "
             "another -p"
