@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.reports.judged import MOST_TOKENS, pieces, token_values
-from gradeschool.verifier.candidates import text_key
+from gradeschool.verifier.data import text_key
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE

@@ -11,7 +11,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.sources import load_runs
-from gradeschool.verifier.candidates import read_candidates
+from gradeschool.verifier.data import read_candidates
 
 
 def dataset_file(folder: Path, questions: Sequence[str]) -> Path:
@@ -38,21 +38,15 @@ def run_folder(folder: Path, problems: Path, completions: Sequence[Completion]) 
 
 def completion(problem: int, text: str, error: str = "", sample: int = 0) -> Completion:
     key = f"key-{problem}-{sample}"
-    return Completion(
-        key, str(problem), sample, text, Finish.STOP, Usage(7, 5), error=error, logprob=-1.5
-    )
+    return Completion(key, str(problem), sample, text, Finish.STOP, Usage(7, 5), error=error)
 
 
-def test_the_first_problems_are_those_of_the_dataset_not_of_the_file(tmp_path: Path) -> None:
+def test_problems_are_in_the_order_of_the_dataset(tmp_path: Path) -> None:
     problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
     run = run_folder(tmp_path, problems, [completion(index, "#### 1") for index in (2, 0, 3, 1)])
     [sampled] = read_candidates(str(run), ReadOptions(), print)
-    of_file, first = (
-        [each.problem.question for each in candidates.answered]
-        for candidates in (sampled.first(None), sampled.first(2))
-    )
-    assert of_file == [f"What is {index} + 1?" for index in (2, 0, 3, 1)]
-    assert first == ["What is 0 + 1?", "What is 1 + 1?"]
+    questions = [each.problem.question for each in sampled.answered]
+    assert questions == [f"What is {index} + 1?" for index in range(4)]
 
 
 def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> None:
@@ -73,11 +67,9 @@ def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> N
     for path in (file.parent, file):
         [sampled] = read_candidates(str(path), ReadOptions(), warnings.append)
         candidates = [each for problem in sampled.answered for each in problem.candidates]
-        assert [each.text for each in candidates] == ["#### 2", "#### 1"]
-        assert [each.key for each in candidates] == ["key-1-0", "key-0-0"]
-        assert all(
-            (each.logprob, each.tokens, each.right) == (-1.5, 5, True) for each in candidates
-        )
+        assert [each.text for each in candidates] == ["#### 1", "#### 2"]
+        assert [each.key for each in candidates] == ["key-0-0", "key-1-0"]
+        assert all(each.right for each in candidates)
         assert sampled.failed == len(scored.samples) - len(candidates) == 1
     assert any("row 4" in warning and "changed" in warning for warning in warnings)
 

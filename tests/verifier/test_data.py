@@ -11,10 +11,13 @@ pytest.importorskip("transformers", reason="needs transformers, which make test-
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
-from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.data import (
+    Candidate,
+    CandidateRun,
+    ProblemCandidates,
     QuestionSolution,
     count_labels,
+    describe_labels,
     encode,
     encode_pairs,
     encode_steps,
@@ -81,8 +84,11 @@ def test_steps_end_behind_their_line_breaks() -> None:
 
 def test_labels_are_counted_by_problem() -> None:
     labels = count_labels(run_of("rrw", "ww", "r").answered)
-    assert (labels.completions, labels.right, labels.solved, labels.mixed) == (6, 3, 2, 1)
-    assert "6 completions of 3 problems" in str(labels)
+    names = ("completions", "right", "solved", "mixed", "different")
+    assert [labels[name] for name in names] == [6, 3, 2, 1, 4]
+    assert "6 completions of 3 problems, 4 of them different, 50.0 % right" in describe_labels(
+        labels
+    )
 
 
 def test_each_distinct_solution_comes_with_the_reference() -> None:

@@ -13,7 +13,7 @@ from gradeschool.calculator import format_result
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.models.base import Reply, Request
-from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
+from gradeschool.verifier.data import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
     ReferenceSteps,

@@ -16,10 +16,11 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
-from gradeschool.verifier.data import QuestionSolution, StepReader, encode_pairs
+from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
     LogprobReader,
     ScorerOptions,
+    StepReader,
     StepReduction,
     TokenReader,
     load_scorer,

@@ -146,7 +146,6 @@ def test_a_constant_is_warned_of(folder: Path, tmp_path: Path, gradeschool: Comm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--beta", "1"), "--beta 1 is the scale of --objective pairwise"),
         (("--objective", "verification", "--language", "right"), "does not have; leave it out"),
         (("--level", "likelihood", "--init-row", "probe"), "does not use; leave it out"),
         (("--init", "nowhere"), "there is no such folder"),

@@ -229,7 +229,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     """
     from gradeschool.datasets.load import load_datasets
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
+    from gradeschool.verifier.data import read_candidates
 
     check_sources([run], reading(dataset))
     added = load_datasets(others)
@@ -287,7 +287,7 @@ def label_steps_command(
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
+    from gradeschool.verifier.data import read_candidates
     from gradeschool.verifier.process_labels import (
         LabelledStepsRow,
         format_lines,

@@ -33,7 +33,7 @@ from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.formats.samples import ReadOptions
-    from gradeschool.verifier.candidates import CandidateRun
+    from gradeschool.verifier.data import CandidateRun
     from gradeschool.verifier.rank import RankInput
     from gradeschool.verifier.scores import CandidateScorer, ScoreRow
     from gradeschool.verifier.train import TrainingJob
@@ -106,9 +106,6 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
         click.option("--precision", type=click.Choice(["float32", "bfloat16"]),
                      show_default="bfloat16 on a GPU, else float32",
                      help="Precision of the passes; weights and optimizer stay in float32."),
-        click.option("--save-dtype", type=click.Choice(["float32", "bfloat16", "float16"]),
-                     show_default="that of the base model",
-                     help="Data type of the saved weights."),
         click.option("--lora", type=click.IntRange(min=1), metavar="RANK",
                      help="Train adapters of this rank by peft instead of all weights; the folder "
                           "gets the merged model and the adapter."),
@@ -119,10 +116,9 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
                      help="Save memory: compute activations again in the backward pass."),
         click.option("--dropout", type=FiniteRange(0, 1, max_open=True),
                      help="Dropout on the residual paths; the paper uses 0.2."),
-        click.option("--weight-decay", type=FiniteRange(min=0), help="Weight decay."),
         seed_option,
         click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
-                     help="Updates between checkpoints; there is one every five minutes too."),
+                     help="Updates between checkpoints."),
         click.option("--log", "trackers", multiple=True, type=click.Choice(TRACKERS),
                      help="Log to a tracker of transformers' Trainer; may be repeated. "
                           "losses.jsonl is always written."),
@@ -254,8 +250,7 @@ def sample_command(
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.reports.loggers import check_loggers
     from gradeschool.runs.job import Job, prepare
-    from gradeschool.verifier.candidates import read_candidates
-    from gradeschool.verifier.data import count_labels
+    from gradeschool.verifier.data import count_labels, describe_labels, read_candidates
 
     check_loggers(loggers)
     job = Job(dataset=dataset or "", output=output, **settings)
@@ -264,10 +259,10 @@ def sample_command(
         [candidates] = read_candidates(str(output), ReadOptions(), warn)
         labels = count_labels(candidates.answered)
         if as_json:
-            fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
+            fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels}
             print_json({"folder": str(output), **fields})
         else:
-            say(f"{labels}, by {candidates.scorer}")
+            say(f"{describe_labels(labels)}, by {candidates.scorer}")
     warn_of_end(evaluation)
     sys.exit(exit_status(evaluation))
 
@@ -293,8 +288,6 @@ def sample_command(
               help="Train with or without the language loss; or to score right solutions above "
                    "wrong ones of the same problem, which with --level likelihood is "
                    "DPO.")  # fmt: skip
-@click.option("--beta", type=POSITIVE,
-              help="Scale of --objective pairwise; by default 1, for likelihood 0.1.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Text of the language loss: reference solutions or correct samples; by default "
                    "reference, with --level likelihood right.")  # fmt: skip
@@ -350,7 +343,7 @@ def score_command(
     """
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
+    from gradeschool.verifier.data import read_candidates
     from gradeschool.verifier.scores import ScorerOptions, add_scores, load_scorer
 
     options = reading(dataset)
@@ -480,7 +473,7 @@ def _scored(
 
     from gradeschool.formats.own_run import dataset_of
     from gradeschool.reports.progress import ScoringDisplay
-    from gradeschool.verifier.candidates import one_run
+    from gradeschool.verifier.data import one_run
     from gradeschool.verifier.rank import rank_input
     from gradeschool.verifier.scores import CandidateScorer, add_scores, choose_scores, scores_path
 

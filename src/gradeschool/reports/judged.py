@@ -43,7 +43,7 @@ from gradeschool.scoring.table import (
     tally_by_problem,
 )
 from gradeschool.verdict import Answer
-from gradeschool.verifier.candidates import sample_key
+from gradeschool.verifier.data import sample_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
 HEADLINE = 0  # the index of the headline scorer among those of a report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,33 @@ GGUF = ".gguf"
 ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
 ALPHA = 2  # peft's lora_alpha is ALPHA x rank, so that one learning rate suits every rank
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
+PREFIX = "new:"
+PAD, EOS, VER = "<pad>", "<eos>", "<ver>"
+SPECIALS = (PAD, EOS, VER)  # with ids 0, 1, 2; <ver> is reserved for a verifier's head
+BYTES = 256
+VOCABULARY = 1024  # the unembedding costs as much as a layer of 64 at about 800 tokens
+CONTEXT = 1024  # maximum number of tokens of a prompt and its completion
+# The modules of a block whose output is added to the residual stream, in transformers' models. The
+# paper uses 20 % dropout on these paths (section 5.2).
+RESIDUAL = ("self_attn", "attn", "attention", "mlp")
+
+
+class ModelShape(NamedTuple):
+    """The sizes of a Llama: width of the residual stream and of the MLP, layers, heads."""
+
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+
+
+# Named by their number of parameters without the embedding, which is vocabulary x hidden.
+SHAPES = {
+    "0.05M": ModelShape(32, 88, 4, 4),
+    "0.2M": ModelShape(64, 176, 4, 4),
+    "1M": ModelShape(128, 352, 5, 4),
+    "5M": ModelShape(256, 704, 6, 8),
+}
 
 
 class BaseModel(NamedTuple):
@@ -61,7 +88,7 @@ def identify_model(model: str) -> dict[str, str]:
 
 
 def load_base(
-    model: str, texts: Callable[[], Sequence[str]], vocabulary: int, seed: int
+    model: str, texts: Iterable[str], vocabulary: int = VOCABULARY, seed: int = 0
 ) -> BaseModel:
     """Return a folder's model in float32, or a new one with a tokenizer trained on the texts.
 
@@ -70,7 +97,7 @@ def load_base(
     import torch
 
     if model.startswith(PREFIX):
-        tokenizer: Any = build_tokenizer(texts(), vocabulary=vocabulary)
+        tokenizer: Any = build_tokenizer(texts, vocabulary)
         return BaseModel(new_model(tokenizer, model, seed), tokenizer, torch.float32)
     file = Path(model)
     return load_gguf(file) if file.suffix == GGUF else load_folder(file)
@@ -165,16 +192,12 @@ def add_lora(model: Any, rank: int, seed: int) -> Any:
         return get_peft_model(model, config)
 
 
-def save_folder(
-    base: BaseModel, folder: Path, dtype: str | None = None, adapters: Any = None
-) -> None:
-    """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
+def save_folder(base: BaseModel, folder: Path, adapters: Any = None) -> None:
+    """Write model and tokenizer as a folder that from_pretrained reads, in the stored dtype.
 
-    dtype: of the weights, None for the base model's; bfloat16 loses small updates. adapters: peft's
-    wrapper; they are saved beside the model, which gets the merged weights. Generation ends at the
-    tokenizer's end token.
+    adapters: peft's wrapper; they are saved beside the model, which gets the merged weights.
+    Generation ends at the tokenizer's end token. Raises StoreError.
     """
-    import torch
     from safetensors import SafetensorError
     from transformers.utils import logging
 
@@ -182,16 +205,17 @@ def save_folder(
     if adapters is not None:
         adapters.save_pretrained(folder / ADAPTER)
         adapters.merge_and_unload()
-    model = base.model
-    ends = model.generation_config.eos_token_id
-    ends = [ends] if isinstance(ends, int) else list(ends or [])
-    ends = list(dict.fromkeys([base.tokenizer.eos_token_id, *ends]))
-    model.generation_config.eos_token_id = ends[0] if len(ends) == 1 else ends
-    if model.generation_config.pad_token_id is None:
+    model, end = base.model, base.tokenizer.eos_token_id
+    generation = model.generation_config
+    known = generation.eos_token_id
+    known = [known] if isinstance(known, int) else list(known or [])
+    ends = list(dict.fromkeys([end, *known]))
+    generation.eos_token_id = end if len(ends) == 1 else ends
+    if generation.pad_token_id is None:
         pad = base.tokenizer.pad_token_id
-        model.generation_config.pad_token_id = ends[0] if pad is None else pad
+        generation.pad_token_id = end if pad is None else pad
     try:
-        model.to(getattr(torch, dtype) if dtype else base.stored).save_pretrained(folder)
+        model.to(base.stored).save_pretrained(folder)
         base.tokenizer.save_pretrained(folder)
         readable = (folder / "config.json").stat().st_mode
         for file in folder.glob("*.safetensors"):
@@ -201,27 +225,6 @@ def save_folder(
             f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
             "command continues from the last checkpoint"
         ) from error
-
-
-PREFIX = "new:"
-
-
-class ModelShape(NamedTuple):
-    """The sizes of a Llama: width of the residual stream and of the MLP, layers, heads."""
-
-    hidden: int
-    intermediate: int
-    layers: int
-    heads: int
-
-
-# Named by their number of parameters without the embedding, which is vocabulary x hidden.
-SHAPES = {
-    "0.05M": ModelShape(32, 88, 4, 4),
-    "0.2M": ModelShape(64, 176, 4, 4),
-    "1M": ModelShape(128, 352, 5, 4),
-    "5M": ModelShape(256, 704, 6, 8),
-}
 
 
 def new_model(
@@ -273,13 +276,6 @@ def named_shape(size: str) -> ModelShape:
     return SHAPES[name]
 
 
-PAD, EOS, VER = "<pad>", "<eos>", "<ver>"
-SPECIALS = (PAD, EOS, VER)  # with ids 0, 1, 2; <ver> is reserved for a verifier's head
-BYTES = 256
-VOCABULARY = 1024  # the unembedding costs as much as a layer of 64 at about 800 tokens
-CONTEXT = 1024  # maximum number of tokens of a prompt and its completion
-
-
 def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTrainedTokenizerFast:
     """Return a tokenizer trained on texts.
 
@@ -320,11 +316,6 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
         model_max_length=CONTEXT,
     )
     return wrapped
-
-
-# The modules of a block whose output is added to the residual stream, in transformers' models. The
-# paper uses 20 % dropout on these paths (section 5.2).
-RESIDUAL = ("self_attn", "attn", "attention", "mlp")
 
 
 def drop_residuals(model: Any, share: float) -> None:

@@ -1,19 +1,28 @@
-"""The data of trainings: questions and solutions as tokens, labels, and rows of a batch."""
+"""The data of trainings: labelled completions, their tokens, and the rows of a batch."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import product
+from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple
 
+from gradeschool.completion import Finish
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
+from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
-from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
+from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.table import scored_table, scorer_for
+from gradeschool.verdict import Outcome
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
 MOST_PAIRS = 8  # of a problem's right and wrong solutions, for the pairwise loss
@@ -22,6 +31,146 @@ Language = Literal["reference", "right"]
 # The target of a solution's values: its final answer, or its first wrong step.
 Supervision = Literal["outcome", "process"]
 Objective = Literal["joint", "verification", "pairwise"]
+
+
+class Candidate(NamedTuple):
+    """One completion: its key, its number among the problem's completions, and its verdict.
+
+    finished: it ended before the token limit; True if a file does not say.
+    """
+
+    key: str
+    sample: int
+    text: str
+    finished: bool
+    answer: str | None
+    right: bool
+
+
+class ProblemCandidates(NamedTuple):
+    """A problem with its completions, in the order of their numbers."""
+
+    problem: Problem
+    candidates: Sequence[Candidate]
+
+    @property
+    def outcome(self) -> tuple[int, int]:
+        """Return the number of right completions, and of all."""
+        return sum(candidate.right for candidate in self.candidates), len(self.candidates)
+
+
+class CandidateRun(NamedTuple):
+    """The completions of a run, by problem, in the order of the dataset or of the sample file.
+
+    failed: number of samples without a text or with a scorer error.
+    """
+
+    run: str
+    path: Path
+    manifest: dict[str, Any]
+    scorer: str
+    answered: Sequence[ProblemCandidates]
+    failed: int
+
+    @property
+    def total(self) -> int:
+        """Return the number of completions."""
+        return sum(len(problem.candidates) for problem in self.answered)
+
+
+def read_candidates(
+    spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None
+) -> list[CandidateRun]:
+    """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
+
+    scorer: a name; None means the first scorer of the run's protocol, else the answer extractor.
+    Raises InputError, DataError.
+    """
+    folder = Path(spec)
+    reader = scorer_for([manifest_of(folder) if folder.exists() else {}], scorer)
+    runs = []
+    for chosen in choose_runs([spec], options, warn):
+        table = scored_table(chosen.run, [reader])
+        problems: dict[str, Problem] = {}
+        candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
+        for sample, problem, (verdict,) in zip(
+            table.samples, table.problems(), table.verdicts, strict=True
+        ):
+            if verdict.outcome is not Outcome.ERROR:
+                problems[problem.id] = problem
+                candidates[problem.id].append(Candidate(
+                    sample_key(sample, problem),
+                    sample.sample,
+                    sample.text,
+                    finished=sample.finish != Finish.LENGTH,
+                    answer=verdict.answer.value if verdict.answer else None,
+                    right=verdict.correct,
+                ))  # fmt: skip
+        if not candidates:
+            raise InputError(
+                f"{str(chosen.path)!r} has no readable completion of {chosen.run.name!r}"
+            )
+        answered = [
+            ProblemCandidates(problems[id], sorted(each, key=lambda candidate: candidate.sample))
+            for id, each in candidates.items()
+        ]
+        failed = len(chosen.run.samples) - sum(map(len, candidates.values()))
+        runs.append(CandidateRun(
+            chosen.run.name, chosen.path, chosen.manifest, reader.name, answered, failed
+        ))  # fmt: skip
+    return runs
+
+
+def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
+    """Return the run of an argument; raises InputError for several runs."""
+    runs = read_candidates(spec, options, warn, scorer)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
+        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
+    return runs[0]
+
+
+def sample_key(sample: Sample, problem: Problem) -> str:
+    """Return the key of a sample: the stored one, else the digest of its texts."""
+    stored = sample.stored.key if sample.stored else ""
+    return stored or text_key(problem.question, sample.text)
+
+
+def text_key(question: str, text: str) -> str:
+    """Return the key for a completion without one: a digest of question and completion."""
+    facts = json.dumps([question, text]).encode()
+    return f"text-{hashlib.sha256(facts).hexdigest()[:32]}"
+
+
+def count_labels(answered: Sequence[ProblemCandidates]) -> dict[str, float]:
+    """Count the labels of completions.
+
+    solved: problems with a right completion. mixed: problems with right and wrong ones. different:
+    distinct texts, by problem. right_share: of the completions.
+    """
+    outcomes = [each.outcome for each in answered]
+    right, total = sum(right for right, _ in outcomes), sum(size for _, size in outcomes)
+    return {
+        "problems": len(answered),
+        "completions": total,
+        "right": right,
+        "solved": sum(right > 0 for right, _ in outcomes),
+        "mixed": sum(0 < right < size for right, size in outcomes),
+        "different": sum(len({one.text for one in each.candidates}) for each in answered),
+        "right_share": right / max(1, total),
+    }
+
+
+def describe_labels(labels: dict[str, float]) -> str:
+    """Return the counts of `count_labels` in one line."""
+    share = percent(labels["right_share"], 1)
+    return (
+        "{completions:,} completions of {problems:,} problems, {different:,} of them different, "
+        "{share} right; {solved:,} problems solved at least once, {mixed:,} mixed"
+    ).format(**labels, share=share)
+
+
+# Tokens
 
 
 class QuestionSolution(NamedTuple):
@@ -46,12 +195,12 @@ class StepTokens(NamedTuple):
     ends: tuple[int, ...]
 
 
-def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
+def encode(tokenizer: Any, question: str, solution: str, finished: bool = True) -> SolutionTokens:
     """Return the tokens of the question with a line break, and of the solution with the end token.
 
     The question's tokens are those of the prompt of `openai/2021`, or a user's turn (`use_chat`).
     The solution is tokenised after the prompt if that leaves the prompt's tokens unchanged,
-    otherwise separately.
+    otherwise separately. A solution that is not finished has no end token.
     """
     prompt, end, is_chat = f"{question}\n", tokenizer.eos_token_id, uses_chat(tokenizer)
     if is_chat:  # the template has the first token
@@ -68,6 +217,8 @@ def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
         after = list(tokenizer(solution, add_special_tokens=False)["input_ids"])
     if not after or after[-1] != end:
         after.append(end)
+    if not finished and len(after) > 1:
+        after.pop()
     return SolutionTokens(tuple(before), tuple(after))
 
 
@@ -86,17 +237,9 @@ def uses_chat(tokenizer: Any) -> bool:
 
 
 def encode_pairs(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
-    """Return the tokens of pairs; an unfinished solution has no end token."""
-    by_question: dict[str, dict[QuestionSolution, SolutionTokens]] = {}
-    for pair in pairs:
-        known = by_question.setdefault(pair.question, {})
-        if pair in known:
-            continue
-        text = encode(tokenizer, pair.question, pair.solution)
-        if not pair.finished and len(text.solution) > 1:
-            text = SolutionTokens(text.question, text.solution[:-1])
-        known[pair] = text
-    return [by_question[pair.question][pair] for pair in pairs]
+    """Return the tokens of pairs, in their order; equal pairs are encoded once."""
+    known = {pair: encode(tokenizer, *pair) for pair in dict.fromkeys(pairs)}
+    return [known[pair] for pair in pairs]
 
 
 def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTokens:
@@ -138,66 +281,6 @@ def step_ends(tokenizer: Any, question: str, solution: str, tokens: Sequence[int
         ends = (*breaks, len(tokens))
     kept = [min(end, len(tokens)) for end, line in zip(ends, lines, strict=True) if line.strip()]
     return [*kept[:-1], len(tokens)]
-
-
-@runtime_checkable
-class StepReader(Protocol):
-    """A model that scores the steps of solutions: a published reward model, a server, a critic."""
-
-    name: str
-
-    def step_scores(
-        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
-    ) -> list[list[float]]:
-        """Return a score for each step of each solution (its question, its steps).
-
-        last_only: only the last step's score is used, so that others may be left out.
-        """
-
-
-# Labels
-
-
-class Labels(NamedTuple):
-    """Counts of the labels of a run's completions.
-
-    solved: problems with a right completion. mixed: problems with right and wrong ones. different:
-    distinct texts, by problem.
-    """
-
-    problems: int
-    completions: int
-    right: int
-    solved: int
-    mixed: int
-    different: int
-
-    def as_json(self) -> dict[str, float]:
-        """Return the counts, and the share of right completions."""
-        return {**self._asdict(), "right_share": self.right / max(1, self.completions)}
-
-    def __str__(self) -> str:
-        """Return the counts in one line."""
-        share = percent(self.right / max(1, self.completions), 1)
-        return (
-            f"{self.completions:,} completions of {self.problems:,} problems, {self.different:,} "
-            f"of them different, {share} right; {self.solved:,} problems solved at least once, "
-            f"{self.mixed:,} mixed"
-        )
-
-
-def count_labels(answered: Sequence[ProblemCandidates]) -> Labels:
-    """Count the labels of completions."""
-    right = [sum(candidate.right for candidate in each.candidates) for each in answered]
-    sizes = [len(each.candidates) for each in answered]
-    return Labels(
-        problems=len(answered),
-        completions=sum(sizes),
-        right=sum(right),
-        solved=sum(map(bool, right)),
-        mixed=sum(0 < candidate < size for candidate, size in zip(right, sizes, strict=True)),
-        different=sum(len({candidate.text for candidate in each.candidates}) for each in answered),
-    )
 
 
 # Rows of a batch
@@ -243,7 +326,7 @@ class TrainingItems(NamedTuple):
 
     items: list[Item]
     too_long: list[str]
-    undecided: list[str] = []  # noqa: RUF012  (never changed)
+    undecided: Sequence[str] = ()
 
 
 def language_items(
@@ -255,10 +338,8 @@ def language_items(
     """
     items: list[Item] = []
     too_long: list[str] = []
-    longest = 0
     for problem in problems:
         question, solution = encode(tokenizer, problem.question, problem.solution)
-        longest = max(longest, len(question) + len(solution))
         if context is not None and len(question) + len(solution) > context:
             too_long.append(problem.id)
             continue
@@ -266,8 +347,8 @@ def language_items(
         items.append((TrainingRow(question + solution, len(question), speaks_from=first),))
     if not items:
         raise InputError(
-            f"there is no example to train on: the longest of {len(too_long)} has {longest} "
-            f"tokens, the model's context {context!r}; give another dataset or a model of more "
+            f"there is no example to train on: {len(too_long)} problems are longer than the "
+            f"model's context of {context!r} tokens; give another dataset or a model of more "
             "context"
         )
     return TrainingItems(items, too_long)
@@ -294,39 +375,36 @@ def verifier_items(
     too_long: list[str] = []
     undecided: list[str] = []
     for answered in sampled.answered:
-        rows = _solution_rows(answered, tokenizer, supervision)
+        problem = answered.problem
+        labelled = _solution_rows(answered, tokenizer, supervision)
+        rows = [row for row in labelled if context is None or len(row.ids) <= context]
         if not rows:
-            undecided.append(answered.problem.id)
-            continue
-        rows = [row for row in rows if context is None or len(row.ids) <= context]
-        if not rows:
-            too_long.append(answered.problem.id)
+            (too_long if labelled else undecided).append(problem.id)
         if objective == "pairwise":
             right = [row for row in rows if row.is_right]
             wrong = [row for row in rows if not row.is_right]
             pairs = list(product(right, wrong))
-            Random(f"{seed}:{answered.problem.id}").shuffle(pairs)  # noqa: S311
+            Random(f"{seed}:{problem.id}").shuffle(pairs)  # noqa: S311
             items += pairs[:MOST_PAIRS]
         elif language == "reference":
-            problem = answered.problem
             question, solution = encode(tokenizer, problem.question, problem.solution)
             ids = (question + solution)[:context]
             reference = TrainingRow(ids, len(question), speaks_from=len(question))
             items += [(row, reference) for row in rows]
-        elif language == "right":
-            items += [(row._replace(speaks_from=row.start if row.is_right else None),)
-                      for row in rows]  # fmt: skip
         else:
-            items += [(row,) for row in rows]
+            speaks = language == "right"
+            items += [(row._replace(speaks_from=row.start if speaks and row.is_right else None),)
+                      for row in rows]  # fmt: skip
     labels = {row.is_right for item in items for row in item if row.drawn}
     if len(labels) < 2:
-        unused = "undecided" if undecided and not too_long else "too long"
-        labelled = "all right" if True in labels else "all wrong" if labels else f"all {unused}"
-        if objective == "pairwise" and not labels and not too_long and not undecided:
-            labelled = "never right and wrong for the same problem"
+        found = "all right" if True in labels else "all wrong"
+        if not labels and objective == "pairwise" and not too_long and not undecided:
+            found = "never right and wrong for the same problem"
+        elif not labels:
+            found = "all too long" if too_long else "all undecided"
         raise InputError(
-            f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from "
-            "right and wrong ones: sample more, at a higher temperature, or from another generator"
+            f"the completions of {str(sampled.path)!r} are {found}; a verifier learns from right "
+            "and wrong ones: sample more, at a higher temperature, or from another generator"
         )
     return TrainingItems(items, too_long, undecided)
 
@@ -335,24 +413,20 @@ def _solution_rows(
     answered: ProblemCandidates, tokenizer: Any, supervision: Supervision
 ) -> list[TrainingRow]:
     """Return a problem's distinct solutions with their counts and labels."""
-    question = answered.problem.question
-    reference = ReferenceSteps(answered.problem) if supervision == "process" else None
-    drawn = Counter((candidate.text, candidate.finished) for candidate in answered.candidates)
-    right = {candidate.text: candidate.right for candidate in answered.candidates}
-    pairs = [QuestionSolution(question, text, finished) for text, finished in drawn]
+    problem = answered.problem
+    reference = ReferenceSteps(problem) if supervision == "process" else None
+    drawn = Counter((each.text, each.finished, each.right) for each in answered.candidates)
     rows = []
-    for pair, text in zip(pairs, encode_pairs(tokenizer, pairs), strict=True):
-        ends = step_ends(tokenizer, question, pair.solution, text.solution)
-        tokens = len(text.solution)
-        right_tokens = tokens if right[pair.solution] else 0
+    for (solution, finished, right), count in drawn.items():
+        question, tokens = encode(tokenizer, problem.question, solution, finished)
+        ends = step_ends(tokenizer, problem.question, solution, tokens)
+        right_tokens = len(tokens) if right else 0
         if reference is not None:
-            labels = label_steps(pair.solution, answered.problem, reference)
-            if labels.first_wrong is None:
+            first_wrong = label_steps(solution, problem, reference).first_wrong
+            if first_wrong is None:
                 continue
-            right_tokens = tokens
-            if labels.first_wrong != NO_ERROR:
-                right_tokens = ends[labels.first_wrong - 1] if labels.first_wrong else 0
-        count = drawn[pair.solution, pair.finished]
-        ids, start = text.question + text.solution, len(text.question)
-        rows.append(TrainingRow(ids, start, count, right_tokens, tuple(ends)))
+            right_tokens = len(tokens)
+            if first_wrong != NO_ERROR:
+                right_tokens = ends[first_wrong - 1] if first_wrong else 0
+        rows.append(TrainingRow(question + tokens, len(question), count, right_tokens, tuple(ends)))
     return rows

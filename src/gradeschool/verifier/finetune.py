@@ -21,7 +21,7 @@ from gradeschool.verifier.base_model import (
     load_base,
     save_folder,
 )
-from gradeschool.verifier.data import SolutionTokens, encode, language_items, use_chat, uses_chat
+from gradeschool.verifier.data import encode, language_items, use_chat, uses_chat
 from gradeschool.verifier.head import read_logprobs
 from gradeschool.verifier.losses import TrainedModel
 from gradeschool.verifier.train import Prepared, TrainingJob, TrainingSettings, run_training
@@ -69,7 +69,7 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
 
     def prepare() -> Prepared:
         texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
-        base = load_base(settings.model, lambda: texts, settings.vocabulary, settings.seed)
+        base = load_base(settings.model, texts, settings.vocabulary, settings.seed)
         if settings.chat:
             use_chat(base.tokenizer, settings.model)
         found = language_items(base.tokenizer, problems, base.context, settings.loss_on == "both")
@@ -77,17 +77,15 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
         adapters = add_lora(base.model, settings.lora, settings.seed) if settings.lora else None
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
-            del losses
-            save_folder(base, folder, settings.save_dtype, adapters)
+            save_folder(base, folder, adapters)
+
+        def measure() -> dict[str, float]:
+            return _measure(base.model, base.tokenizer, dev, settings)
 
         return Prepared(
-            base,
-            TrainedModel(base.model),
-            found.items,
-            save,
-            found.too_long,
-            (lambda: _measure(base.model, base.tokenizer, dev, settings)) if dev else None,
-        )
+            base, TrainedModel(base.model), found.items, save, found.too_long,
+            measure if dev else None,
+        )  # fmt: skip
 
     return run_training(job, settings, facts, prepare)
 
@@ -96,13 +94,11 @@ def _measure(
     model: Any, tokenizer: Any, problems: Sequence[Problem], settings: Finetuning
 ) -> dict[str, float]:
     """Return the loss on the solutions, test@1 (greedy), and for several samples test@k."""
-    texts: list[SolutionTokens] = [
-        encode(tokenizer, problem.question, problem.solution) for problem in problems
-    ]
+    texts = [encode(tokenizer, problem.question, problem.solution) for problem in problems]
     values = read_logprobs(model, texts)
     found = {"dev_loss": -sum(map(sum, values)) / sum(map(len, values))}
     greedy = _correct(model, tokenizer, problems, 1, 0.0, settings.seed)
-    found["test@1"] = sum(marks[0] for marks in greedy) / len(greedy)
+    found["test@1"] = sum(map(any, greedy)) / len(greedy)
     k = settings.dev_samples
     if k > 1:
         drawn = _correct(model, tokenizer, problems, k, TEMPERATURE, settings.seed)

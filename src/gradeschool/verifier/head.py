@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, linear
+from torch.nn.functional import linear
 
 from gradeschool.atomic import require_new
 from gradeschool.errors import InputError
@@ -30,14 +30,10 @@ from gradeschool.models.local import (
     untrained,
 )
 from gradeschool.verifier.data import SolutionTokens
-from gradeschool.verifier.select import within
 
 SCHEMA = 1
 # With these, an untrained head gives about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
-# The logarithm of 0.15, and the bias: a solution of ordinary likelihood then gets about 0.5.
-LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
-MOST_START = 2.0  # nats; with a higher loss, these constants do not suit a model
 LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
 # Tokens of one forward pass, with padding.
 PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
@@ -57,17 +53,10 @@ class Verifier(nn.Module):
     """
 
     def __init__(
-        self,
-        model: Any,
-        token_id: int,
-        gain: float | None = None,
-        bias: float | None = None,
-        kind: str = LOGIT,
+        self, model: Any, token_id: int, gain: float = GAIN, bias: float = BIAS, kind: str = LOGIT
     ) -> None:
         super().__init__()
         self.model, self.token_id, self.kind = model, token_id, kind
-        usual = (GAIN, BIAS) if kind == LOGIT else (LIKELIHOOD_GAIN, LIKELIHOOD_BIAS)
-        gain, bias = usual[0] if gain is None else gain, usual[1] if bias is None else bias
         self.gain = nn.Parameter(torch.tensor([gain], dtype=torch.float32))
         self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float32))
         self.offset = 0.0  # of the reserved token's logit, in models whose unembedding has a bias
@@ -85,60 +74,30 @@ class Verifier(nn.Module):
         """Return the logit of each (partial) sum of log-probabilities, for the kind LIKELIHOOD."""
         return self.gain.exp() * logprobs + self.bias
 
-    def fit_start(self, logprobs: Tensor, right: Tensor, drawn: Tensor) -> float:
-        """Fit gain and bias of a likelihood head if they start badly; return the cross-entropy.
-
-        logprobs, right, drawn: [n], of solutions. The default constants suit small models; a long
-        solution of a pretrained model may have a log-probability of -100. If the cross-entropy is
-        above `MOST_START` nats, gain and bias standardise the log-probabilities.
-        """
-        share = drawn / drawn.sum()
-
-        def start() -> float:
-            logits = self.logits(logprobs)
-            return float(share @ binary_cross_entropy_with_logits(logits, right, reduction="none"))
-
+    def fit_start(self, logprobs: Sequence[float]) -> None:
+        """Make a likelihood head standardise log-probabilities (nats) like those of solutions."""
+        values = torch.tensor(logprobs)
+        deviation = values.std(correction=0).clamp(min=LEAST_DEVIATION)
         with torch.no_grad():
-            if start() > MOST_START:
-                mean = share @ logprobs
-                deviation = (share @ (logprobs - mean) ** 2).sqrt().clamp(min=LEAST_DEVIATION)
-                self.gain.fill_(-float(deviation.log()))
-                self.bias.fill_(-float(mean / deviation))
-            return start()
+            self.gain.fill_(-float(deviation.log()))
+            self.bias.fill_(-float(values.mean() / deviation))
 
-    def fit_row(
-        self, texts: Sequence[SolutionTokens], right: Sequence[bool], owners: Sequence[int]
-    ) -> float | None:
-        """Begin the head from a ridge regression of the labels on each solution's mean state.
-
-        owners: the problem of each solution. Returns the AUC within problems on the fifth of the
-        problems that was left out for measuring it; None if no such problem has both labels.
-        """
-        means = torch.zeros(len(texts), len(self.row))
+    def fit_row(self, texts: Sequence[SolutionTokens], right: Sequence[bool]) -> None:
+        """Begin the head from a ridge regression of the labels on each solution's mean state."""
+        states = torch.zeros(len(texts), len(self.row), dtype=torch.float64)
         with torch.inference_mode():
-            for place, states in read_states(self.model, texts):
-                means[place] = states[1:].float().mean(0).cpu()
+            for place, found in read_states(self.model, texts):
+                states[place] = found[1:].double().mean(0).cpu()
         labels = torch.tensor(right, dtype=torch.float64)
-        problems = list(dict.fromkeys(owners))
-        tested = set(problems[: len(problems) // 5])
-        out = torch.tensor([owner in tested for owner in owners])
-        measured = None
-        if bool(out.any()) and bool((~out).any()):
-            weights, bias = _ridge(means[~out], labels[~out])
-            by_problem: dict[int, tuple[list[float], list[bool]]] = {}
-            for owner, state, is_right in zip(owners, means, right, strict=True):
-                if owner in tested:
-                    scores, marks = by_problem.setdefault(owner, ([], []))
-                    scores.append(float(state @ weights + bias))
-                    marks.append(is_right)
-            measured = within(list(by_problem.values())).auc
-        weights, bias = _ridge(means, labels)
+        mean, deviation = states.mean(0), states.std(0).clamp(min=1e-6)
+        scaled = (states - mean) / deviation
+        gram = scaled.T @ scaled + len(scaled) * torch.eye(scaled.shape[1], dtype=torch.float64)
+        weights = torch.linalg.solve(gram, scaled.T @ (labels - labels.mean())) / deviation
         size = float(weights.norm().clamp(min=1e-6))
         with torch.no_grad():
             self.row.copy_(weights / size)
             self.gain.fill_(size)
-            self.bias.fill_(float(bias) - size * self.offset)
-        return measured
+            self.bias.fill_(float(labels.mean() - mean @ weights) - size * self.offset)
 
     def save_fields(self) -> dict[str, Any]:
         """Put the row into the model, and return the fields of verifier.json about the head."""
@@ -163,7 +122,7 @@ class Verifier(nn.Module):
         head = read_head(folder)
         model = load_model(folder, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
-        least = NO_TOKEN.id if head.kind == LIKELIHOOD else 0
+        least = -1 if head.kind == LIKELIHOOD else 0
         if not least <= head.token_id < vocabulary:
             raise InputError(
                 f"{str(folder / VERIFIER_FILE)!r} names the token {head.token_id!r}, but the "
@@ -213,16 +172,6 @@ def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = F
     return logits
 
 
-def _ridge(features: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights and bias of a ridge regression on standardised features."""
-    features = features.double()
-    mean, deviation = features.mean(0), features.std(0).clamp(min=1e-6)
-    scaled = (features - mean) / deviation
-    gram = scaled.T @ scaled + len(scaled) * torch.eye(scaled.shape[1], dtype=torch.float64)
-    weights = torch.linalg.solve(gram, scaled.T @ (labels - labels.mean())) / deviation
-    return weights.float(), (labels.mean() - mean @ weights).float()
-
-
 # The reserved token
 
 
@@ -234,9 +183,6 @@ class ReservedToken(NamedTuple):
     how: str
 
 
-NO_TOKEN = ReservedToken(-1, "", "which this head does not need")
-
-
 def new_verifier(
     model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
 ) -> tuple[Verifier, ReservedToken]:
@@ -246,12 +192,13 @@ def new_verifier(
     returns how the token was found.
     """
     reserved = reserve_token(model, tokenizer, needed=not likelihood)
-    verifier = Verifier(model, reserved.id, kind=LIKELIHOOD if likelihood else LOGIT)
-    if not likelihood:
-        width = len(verifier.row)
-        source = torch.Generator().manual_seed(seed)
-        with torch.no_grad():
-            verifier.row.copy_(torch.randn(width, generator=source) * width**-0.5)
+    if likelihood:
+        return Verifier(model, reserved.id, kind=LIKELIHOOD), reserved
+    verifier = Verifier(model, reserved.id)
+    width = len(verifier.row)
+    source = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        verifier.row.copy_(torch.randn(width, generator=source) * width**-0.5)
     return verifier, reserved
 
 
@@ -260,7 +207,7 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
 
     It is `<ver>` if the tokenizer has it; else a token that the family reserves, the last row of an
     embedding that is longer than the vocabulary, or a token added to tokenizer and embedding.
-    needed: whether the head uses a token; otherwise none is added.
+    needed: whether the head uses a token; otherwise none is added, and the number is -1.
     """
     vocabulary = tokenizer.get_vocab()
     if VERIFIER_TOKEN in vocabulary:
@@ -272,7 +219,7 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
     if rows > max(vocabulary.values()) + 1:
         return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
     if not needed:
-        return NO_TOKEN
+        return ReservedToken(-1, "", "which this head does not need")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
@@ -329,57 +276,48 @@ def read_states(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[i
     The first state is that of the question's last token; state t has seen t tokens of the solution.
     A question with several solutions is read once: the keys and values are shared.
     """
-    device = model.device
-    most = PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU
+    from transformers import DynamicCache
+
     by_question: dict[tuple[int, ...], list[int]] = {}
     for place, text in enumerate(texts):
         by_question.setdefault(text.question, []).append(place)
-    alone: list[int] = []
+    groups: dict[tuple[int, ...], list[int]] = {(): []}
     for question, places in by_question.items():
-        if len(places) < SHARED or len(question) < 2:
-            alone += places
-            continue
-        for part in _parts(places, [len(texts[place].solution) + 1 for place in places], most):
-            bodies = _padded([(question[-1], *texts[place].solution) for place in part], device)
-            states = _after_question(model, question[:-1], bodies)
-            for row, place in enumerate(part):
-                yield place, states[row, : len(texts[place].solution) + 1]
-    lengths = [len(texts[place].question) + len(texts[place].solution) for place in alone]
-    for part in _parts(alone, lengths, most):
-        rows = _padded([texts[place].question + texts[place].solution for place in part], device)
-        states = model.base_model(input_ids=rows, use_cache=False).last_hidden_state
-        for row, place in enumerate(part):
-            start = len(texts[place].question) - 1
-            yield place, states[row, start : start + len(texts[place].solution) + 1]
+        is_shared = len(places) >= SHARED and len(question) > 1
+        groups.setdefault(question[:-1] if is_shared else (), []).extend(places)
+    for prefix, places in groups.items():
+        rows = [(texts[place].question + texts[place].solution)[len(prefix) :] for place in places]
+        for part in batch_rows([len(row) for row in rows], model.device.type):
+            ids = pad_rows([rows[number] for number in part], model.device)
+            options: dict[str, Any] = {"use_cache": False}
+            if prefix:
+                cache = DynamicCache(config=model.config)
+                model.base_model(input_ids=pad_rows([prefix], model.device), past_key_values=cache)
+                cache.batch_repeat_interleave(len(part))
+                after = torch.arange(len(prefix), len(prefix) + ids.shape[1], device=ids.device)
+                options = {"past_key_values": cache, "position_ids": after[None].expand_as(ids)}
+            states = model.base_model(input_ids=ids, **options).last_hidden_state
+            for row, number in enumerate(part):
+                size = len(texts[places[number]].solution) + 1
+                end = len(rows[number])
+                yield places[number], states[row, end - size : end]
 
 
-def _after_question(model: Any, prefix: tuple[int, ...], bodies: Tensor) -> Tensor:
-    """Return the states of rows that continue a question, whose keys and values they share."""
-    from transformers import DynamicCache
-
-    cache = DynamicCache(config=model.config)
-    model.base_model(input_ids=_padded([prefix], model.device), past_key_values=cache)
-    cache.batch_repeat_interleave(len(bodies))
-    places = torch.arange(len(prefix), len(prefix) + bodies.shape[1], device=bodies.device)
-    states: Tensor = model.base_model(
-        input_ids=bodies, past_key_values=cache, position_ids=places[None].expand_as(bodies)
-    ).last_hidden_state
-    return states
-
-
-def _padded(rows: Sequence[Sequence[int]], device: Any) -> Tensor:
+def pad_rows(rows: Sequence[Sequence[int]], device: Any) -> Tensor:
+    """Return rows of tokens as one tensor, padded on the right."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=device)
 
 
-def _parts(places: Sequence[int], lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield places in passes of at most `most` tokens with padding, the shortest rows first."""
+def batch_rows(lengths: Sequence[int], device: str) -> Iterator[list[int]]:
+    """Yield the numbers of rows in passes that fit the device, the shortest rows first."""
+    most = PLACES_ON_CPU if device == "cpu" else PLACES_ON_GPU
     part: list[int] = []
-    for length, place in sorted(zip(lengths, places, strict=True)):
+    for length, number in sorted(zip(lengths, range(len(lengths)), strict=True)):
         if part and length * (len(part) + 1) > most:
             yield part
             part = []
-        part.append(place)
+        part.append(number)
     if part:
         yield part
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool import calculator
 from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
@@ -35,7 +35,9 @@ from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import Request
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.judge import judge
-from gradeschool.verifier.candidates import CandidateRun
+
+if TYPE_CHECKING:
+    from gradeschool.verifier.data import CandidateRun
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)

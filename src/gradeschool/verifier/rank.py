@@ -31,7 +31,7 @@ from gradeschool.scoring.statistics import (
     paired_test,
     wilson_of_mean,
 )
-from gradeschool.verifier.candidates import CandidateRun, one_run
+from gradeschool.verifier.data import CandidateRun, one_run
 from gradeschool.verifier.scores import (
     CandidateScorer,
     ScorerOptions,

@@ -23,7 +23,7 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.signals import stop_flag
-from gradeschool.verifier.candidates import one_run
+from gradeschool.verifier.data import one_run
 from gradeschool.verifier.rank import AccuracyGain, count_outcomes, paired_difference, rank_input
 from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.select import (

@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from gradeschool.atomic import append_lines
@@ -36,11 +36,10 @@ from gradeschool.models.gguf_file import (
     head_from,
 )
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
-from gradeschool.verifier.candidates import CandidateRun
 from gradeschool.verifier.data import (
+    CandidateRun,
     QuestionSolution,
     SolutionTokens,
-    StepReader,
     encode_pairs,
     step_ends,
     use_chat,
@@ -56,6 +55,21 @@ TOGETHER = 16  # texts per request to llama.cpp: a few megabytes of JSON
 SECONDS = 600.0
 SHOWN = 200  # bytes of a refusal in a message
 UNEMBEDDINGS = ("output.weight", "token_embd.weight")
+
+
+@runtime_checkable
+class StepReader(Protocol):
+    """A model that scores the steps of solutions: a published reward model, a server, a critic."""
+
+    name: str
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return a score for each step of each solution (its question, its steps).
+
+        last_only: only the last step's score is used, so that others may be left out.
+        """
 
 
 class TokenReader(Protocol):

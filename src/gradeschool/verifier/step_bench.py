@@ -33,9 +33,9 @@ from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
-from gradeschool.verifier.data import StepReader, encode_steps
+from gradeschool.verifier.data import encode_steps
 from gradeschool.verifier.rank import Bucket, calibrate
-from gradeschool.verifier.scores import ScoringProgress, TokenReader, load_reader
+from gradeschool.verifier.scores import ScoringProgress, StepReader, TokenReader, load_reader
 from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
