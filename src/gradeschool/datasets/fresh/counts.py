@@ -1,12 +1,12 @@
 """Families of problems about what people have, are and do.
 
 Ages, averages of scores, changes undone from the last to the first, a collection that grows and
-shrinks, a chain of comparisons, parts of a group, two kinds in a ratio, the recipe of a cake.
+shrinks, a chain of comparisons, parts of a group, two kinds in a ratio, the recipe of a cake. A row
+is (wording, draws, steps ...), as `Story.turn` and `Story.solve` take it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from gradeschool.datasets.fresh.story import (
     SMALL,
     WEEK,
     Noun,
-    Person,
     Quantity,
     QuantityPart,
     Story,
@@ -31,102 +30,82 @@ from gradeschool.datasets.fresh.story import (
     percent,
     round_number,
     share,
-    times,
 )
 
 OLDEST = 99
+AGE = "{B} is {=%s} years old."
+RELATED_AGES = {
+    "older": ("older", "k=2-20<30w older", AGE % "now+k"),
+    "younger": ("younger", "k=2-20<30w younger", AGE % "now-k"),
+    "times": ("times", "k=times 2-4", AGE % "now*k"),
+    "part": ("part", "k=share", AGE % "taken"),
+    "both": ("older", "k=2-20<30w both", AGE % "now+k"),  # of a single other person
+}
 
 
 def ages(story: Story) -> None:
     """Write a problem about the ages of people."""
+    chance = story.chance
     story.in_present()
-    count = max(2, min(5, story.size - story.chance.below(2)))
+    count = max(2, min(5, story.size - chance.below(2)))
     people = [story.person() for _ in range(count)]
-    values = [_first(story, people[0])]
-    for index, person in enumerate(people[1:], start=1):
-        values.append(_next(story, person, people[:index], values))
-    _ages_ask(story, people, values)
+    values = [_first_age(story, people[0])]
+    for person in people[1:]:
+        index = chance.below(len(values))
+        other, base = people[index], values[index]
+        kind = chance.pick(("older", "older", "younger", "times", "part", "both"))
+        if kind == "both" and len(values) > 1:
+            i, j = chance.sample(range(len(values)), 2)
+            who = {"A": people[i], "C": people[j]}
+            both = values[i] + values[j]
+            age = story.turn("both", "", AGE % "now", at="fact", now=both, B=person, **who)
+        else:
+            age = story.turn(*RELATED_AGES[kind], at="fact", now=base, B=person, A=other)
+        if not 2 <= age.value <= OLDEST:
+            raise Unfit
+        values.append(age)
+    _ask_ages(story, people, values)
 
 
-def _first(story: Story, person: Person) -> Quantity:
+def _first_age(story: Story, person: Any) -> Quantity:
     kind = story.chance.below(4) if story.size > 2 else 0
     n = story.draw(6, 40, "age", most=60)
     if kind <= 1:
-        story.fact("is", B=person, n=n)
-        return n
-    k = story.draw(2, 9, "years", words=True, most=15)
-    story.fact("will be" if kind == 2 else "was", B=person, n=n, k=k)
-    now = n - k if kind == 2 else n + k
-    return story.step("{B} is {=} years old now.", now, B=person)
+        return story.turn("is", at="fact", B=person, n=n, now=n)
+    name, sign = ("will be", "-") if kind == 2 else ("was", "+")
+    line = f"{{B}} is {{=n{sign}k}} years old now."
+    return story.turn(name, "k=2-9<15w years", line, at="fact", B=person, n=n)
 
 
-def _next(story: Story, person: Person, others: list[Person], values: list[Quantity]) -> Quantity:
-    index = story.chance.below(len(others))
-    other, base = others[index], values[index]
-    kind = story.chance.pick(("older", "older", "younger", "times", "part", "both"))
-    if kind == "both" and len(others) > 1:
-        first, second = story.chance.sample(range(len(others)), 2)
-        story.fact("both", B=person, A=others[first], C=others[second])
-        age = values[first] + values[second]
-    elif kind == "times":
-        k = times(story, 2, 4)
-        story.fact("times", B=person, A=other, k=k)
-        age = base * k
-    elif kind == "part":
-        part = share(story, base)
-        story.fact("part", B=person, A=other, k=part.wording)
-        age = part.taken
-    else:
-        k = story.draw(2, 20, kind, words=True, most=30)
-        story.fact("older" if kind != "younger" else "younger", B=person, A=other, k=k)
-        age = base - k if kind == "younger" else base + k
-    if age.value < 2:
-        raise Unfit
-    _living(age)
-    return story.step("{B} is {=} years old.", age, B=person)
-
-
-def _ages_ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
-    last, age = people[-1], values[-1]
+def _ask_ages(story: Story, people: list[Any], values: list[Quantity]) -> None:
+    last, age, first = people[-1], values[-1], values[0]
     kind = story.chance.pick(("is", "then", "before", "sum", "sum", "sum then", "gap"))
     k = story.draw(3, 15, "years", words=True, most=25)
-    if kind == "is":
+    if kind in ("is", "sum", "gap"):
         story.numbers.pop()
+    if kind == "is":
         story.ask("how old", age, B=last)
     elif kind == "then":
-        _living(age + k)
-        story.solve("then", "Then {B} will be {=} years old.", age + k, B=last, k=k)
+        story.solve(kind, "", "Then {B} will be {=now+k} years old.", now=age, k=k, B=last)
     elif kind == "before":
-        story.solve("before", "Then {B} was {=} years old.", age - k, B=last, k=k)
+        story.solve(kind, "", "Then {B} was {=now-k} years old.", now=age, k=k, B=last)
     elif kind == "sum":
-        story.numbers.pop()
-        total = sum(values[1:], values[0])
-        story.solve(
-            "sum",
-            "The sum of the ages is {=}.",
-            total,
-            all=listed([person.name for person in people]),
-        )
+        total = story.step("The sum of the ages is {=}.", sum(values[1:], first))
+        story.ask(kind, total, all=listed([person.name for person in people]))
     elif kind == "sum then":
-        other = values[0]
-        _living(other + k, age + k)
-        a = story.step("Then {A} will be {=} years old.", other + k, A=people[0])
-        b = story.step("Then {B} will be {=} years old.", age + k, B=last)
-        total = story.step("The sum of the ages will be {=}.", a + b)
-        story.ask("sum then", total, A=people[0], B=last, k=k)
+        a = story.step("Then {A} will be {=} years old.", first + k, A=people[0])
+        lines = "Then {B} will be {=now+k} years old.", "The sum of the ages will be {=a+it}."
+        story.solve(kind, "", *lines, now=age, a=a, k=k, A=people[0], B=last)
     else:
-        story.numbers.pop()
         index = story.chance.below(len(people) - 1)
-        elder, younger, more, less = last, people[index], age, values[index]
-        if more.value < less.value:
-            elder, younger, more, less = younger, elder, less, more
-        line = "{B} is {=} years older than {A}."
-        answer = story.step(line, more - less, B=elder, A=younger)
-        story.ask("gap", story.unstated(answer), B=elder, A=younger)
-
-
-def _living(*ages: Quantity) -> None:
-    if max(age.value for age in ages) > OLDEST:
+        pair = [(values[index], people[index]), (age, last)]
+        if age.value < values[index].value:
+            pair.reverse()
+        (less, younger), (more, elder) = pair
+        line = "{B} is {=more-less} years older than {A}."
+        answer = story.compute(line, more=more, less=less, B=elder, A=younger)
+        story.ask(kind, story.unstated(answer), B=elder, A=younger)
+    if "then" in kind and max(first.value if kind != "then" else 0, age.value) + k.value > OLDEST:
         raise Unfit
 
 
@@ -138,245 +117,188 @@ def averages(story: Story) -> None:
     """Write a problem about results and their average."""
     chance = story.chance
     game, points, low, high = chance.pick(GAMES)
+    most = high if game == "test" else 0
     story.cast.update(A=story.person(), game=game, points=points)
     if chance.hit(0.4):
-        _from_average(story, low, high)
+        _from_average(story, low, high, most)
         return
     count = chance.between(2, 4)
-    stated = [story.draw(low, high, "result", most=high if game == "test" else 0)
-             for _ in range(count)]  # fmt: skip
-    story.open("known", count=("two", "three", "four")[count - 2],
-               all=listed([result.shown for result in stated]))  # fmt: skip
-    results = list[Quantity](stated)
+    results = [story.draw(low, high, "result", most=most) for _ in range(count)]
+    stated = listed([result.shown for result in results])
+    story.say("open", "known", count=("two", "three", "four")[count - 2], all=stated)
     while story.steps_left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
         place = chance.below(len(results))
-        if chance.hit(0.6):
-            k = story.draw(2, 15, "more", words=True)
-            story.event("next more", k=k, nth=ORDER[place])
-            value = results[place] + k
-        else:
-            story.event("next times", nth=ORDER[place])
-            value = results[place] * story.constant(2)
-        results.append(
-            story.step(
-                f"In the {ORDER[len(results)]} {{game}}, {{A}} {{~get}} {{=}} {{points}}.", value
-            )
+        line = f"In the {ORDER[len(results)]} {{game}}, {{A}} {{~get}} {{=now%s}} {{points}}."
+        row = (
+            ("next more", "k=2-15w more", line % "+k")
+            if chance.hit(0.6)
+            else ("next times", "", line % "*2")
         )
+        results.append(story.turn(*row, now=results[place], nth=ORDER[place]))
     total = story.step("In all, that {~be} {=} {points}.", sum(results[1:], results[0]))
     number = story.constant(len(results))
     if chance.hit(0.5):
-        story.solve("average", "The average {~be} {=} {points}.", total / number)
+        line = "The average {~be} {=now/number} {points}."
+        story.solve("average", "", line, now=total, number=number)
         return
     top = int(total.value / number.value)
     g = story.state(chance.between(max(low, top - 4), min(high, top + 6)), "goal")
     one_more = story.step("Then there {~~be} {=} {game}s.", number + story.constant(1))
     needed = story.step("For that average, {A} {~need} {=} {points} in all.", g * one_more)
     missing = needed - total
-    if not low / 2 <= missing.value <= (100 if game == "test" else 2 * high):
+    if not low / 2 <= missing.value <= (most or 2 * high):
         raise Unfit
-    story.solve("wanted", "{A} {~need} {=} {points} in the next {game}.", missing, g=g)
+    answer = story.step("{A} {~need} {=} {points} in the next {game}.", missing)
+    story.ask("wanted", answer, g=g)
 
 
-def _from_average(story: Story, low: int, high: int) -> None:
-    test = story.cast["game"] == "test"
+def _from_average(story: Story, low: int, high: int, most: int) -> None:
     n = story.draw(3, 8, "count", words=True)
-    m = story.draw(low, high - 5, "average", most=high if test else 0)
-    story.open("known average", n=n, m=m)
-    total = story.step("In {n} {game}s, that {~be} {=} {points}.", n * m, n=n)
-    k = story.draw(low, high, "result", most=high if test else 0)
-    total = story.turn("then", "With the next {game}, that {~be} {=} {points}.", total + k, k=k)
+    m = story.draw(low, high - 5, "average", most=most)
+    line = "In {n} {game}s, that {~be} {=n*m} {points}."
+    total = story.turn("known average", "", line, at="open", n=n, m=m)
+    line = "With the next {game}, that {~be} {=now+k} {points}."
+    total = story.turn("then", f"k={low}-{high}<{most} result", line, now=total)
     if story.size < 4 and story.chance.hit(0.5):
         story.ask("sum", total)
         return
-    number = story.step("Now there {~~be} {=} {game}s.", n + story.constant(1))
-    story.solve("new average", "The average {~be} {=} {points}.", total / number)
+    lines = "Now there {~~be} {=n+1} {game}s.", "The average {~be} {=now/it} {points}."
+    story.solve("new average", "", *lines, now=total, n=n)
 
 
-LINE = "Before that, {A} {~have} {=} {item}."
-
-
-class UndoneChange(NamedTuple):
-    """A change: the sentence that describes it, and the step that undoes it."""
-
-    words: str
-    values: dict[str, Quantity | str]
-    undo: Callable[[Quantity], Quantity]
+BEFORE = "Before that, {A} {~have} {=%s} {item}."
+# Each change with the steps that undo it.
+UNDO = (
+    ("gets", "k=3-30 gain", BEFORE % "now-k"),
+    ("gives", "k=3-30 loss", BEFORE % "now+k"),
+    ("halves", ""),
+    ("doubles", "", BEFORE % "now/2"),
+    ("gives each", "k=2-6w friends; m=2-6w each", "The friends {~~get} {=k*m} {item}.",
+     BEFORE % "now+it"),
+    ("buys boxes", "k=2-6w boxes; m=2-9w each", "The boxes {~~hold} {=k*m} {item}.",
+     BEFORE % "now-it"),
+)  # fmt: skip
+OF_PARTS = (
+    "{=under-1} of the {under} parts {~~be} left.", "One part {~be} {=now/it} {item}.",
+    BEFORE % "it*under",
+)  # fmt: skip
+HALVES = (("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4))
 
 
 def backward(story: Story) -> None:
     """Write a problem about changes whose start is unknown."""
     chance = story.chance
     story.cast.update(A=story.person(), C=story.person(), item=chance.pick(KEPT))
-    story.open("some")
+    story.say("open", "some")
     end = story.draw(4, 40, "end")
-    now, changes = end, list[UndoneChange]()
-    tries = 0
+    now, changes, tries = end, list[tuple[str, dict[str, Any]]](), 0
     while not changes or (story.steps_left > 0 and tries < 8):
         tries += 1
-        change = chance.pick((_gets, _gives, _half, _double, _each, _boxes))(story)
-        now = change.undo(now)
-        changes.append(change)
-    for change in reversed(changes):
-        story.event(change.words, **change.values)
-    story.close("ends", n=end)
+        name, draws, *lines = chance.pick(UNDO)
+        if name == "halves":
+            part, parts = chance.pick(HALVES)
+            values: dict[str, Any] = {"part": part, "under": story.state(parts, "parts")}
+            lines = [BEFORE % "now*under"] if parts == 2 else list(OF_PARTS)
+        else:
+            values = story.draws(draws)
+        if name == "buys boxes" and now.value <= values["k"].value * values["m"].value:
+            raise Unfit
+        now = story.compute(*lines, now=now, **values)
+        changes.append((name, values))
+    for name, values in reversed(changes):
+        story.say("event", name, **values)
+    story.say("close", "ends", n=end)
     if now.value > end.value and chance.hit(0.2):
-        story.solve("more", "The difference {~be} {=} {item}.", now - end)
+        story.solve("more", "", "The difference {~be} {=now-end} {item}.", now=now, end=end)
     else:
         story.ask("start", now)
 
 
-def _gets(story: Story) -> UndoneChange:
-    k = story.draw(3, 30, "gain")
-    return UndoneChange("gets", {"k": k}, lambda now: story.step(LINE, now - k))
-
-
-def _gives(story: Story) -> UndoneChange:
-    k = story.draw(3, 30, "loss")
-    return UndoneChange("gives", {"k": k}, lambda now: story.step(LINE, now + k))
-
-
-def _half(story: Story) -> UndoneChange:
-    wording, parts = story.chance.pick((("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4)))
-    under = story.state(parts, "parts")
-    if parts == 2:
-        return UndoneChange("halves", {"part": wording}, lambda now: story.step(LINE, now * under))
-
-    def undo(now: Quantity) -> Quantity:
-        remaining = story.step(
-            "{=} of the {under} parts {~~be} left.", under - story.constant(1), under=under
-        )
-        part = story.step("One part {~be} {=} {item}.", now / remaining)
-        return story.step(LINE, part * under)
-
-    return UndoneChange("halves", {"part": wording}, undo)
-
-
-def _double(story: Story) -> UndoneChange:
-    return UndoneChange("doubles", {}, lambda now: story.step(LINE, now / story.constant(2)))
-
-
-def _each(story: Story) -> UndoneChange:
-    k, m = story.draw(2, 6, "friends", words=True), story.draw(2, 6, "each", words=True)
-
-    def undo(now: Quantity) -> Quantity:
-        received = story.step("The friends {~~get} {=} {item}.", k * m)
-        return story.step(LINE, now + received)
-
-    return UndoneChange("gives each", {"k": k, "m": m}, undo)
-
-
-def _boxes(story: Story) -> UndoneChange:
-    k, m = story.draw(2, 6, "boxes", words=True), story.draw(2, 9, "each", words=True)
-
-    def undo(now: Quantity) -> Quantity:
-        new = story.step("The boxes {~~hold} {=} {item}.", k * m)
-        if now.value <= new.value:
-            raise Unfit
-        return story.step(LINE, now - new)
-
-    return UndoneChange("buys boxes", {"k": k, "m": m}, undo)
+HAVE = "Then {A} {~have} {=%s} {item}."
+EVENTS: dict[str, tuple[str, ...]] = {
+    "gives": ("k=3-30 loss; C=person", HAVE % "now-k"),
+    "doubles": ("C=person", HAVE % "now+now"),
+    "buys boxes": ("k=2-6w boxes; m=2-9w each", "The new {box} {~~hold} {=k*m} {item}.",
+                   HAVE % "now+it"),
+    "each gives": ("k=2-6w friends; m=2-9w each", "The friends {~~give} {A} {=k*m} {item}.",
+                   HAVE % "now+it"),
+    "gives each": ("k=2-6w friends; m=2-9w each", "{A} {~give} away {=k*m} {item}.",
+                   HAVE % "now-it"),
+    "gives daily": ("k=2-6w days; m=2-9w each",
+                    "That {~be} {=k*m} {item} that {A} no longer {~have}.", HAVE % "now-it"),
+}  # fmt: skip
+HAPPENS = ("buys", "buys", "gives", "gives", "part", "part", "doubles", "buys boxes", "each gives",
+           "gives each", "gives daily")  # fmt: skip
+ENDINGS = {
+    "packed": ("k=2-12w| each", "{A} {~need} {=now/k} {crate}."),
+    "shared": ("k=2-12w| friends", "Each friend {~get} {=now/k} {item}."),
+    "wanted": ("k=now+3-40 goal", "{A} {~need} {=k-now} more {item}."),
+    "ended": ("k=5-30 other; D=person", "{A} {~have} {=now-k} more {item} than {D}."),
+}
 
 
 def collection(story: Story) -> None:
     """Write a problem about a person's collection."""
-    item, box = story.chance.pick(KEPT), story.chance.pick(HOLDERS)
-    story.cast.update(A=story.person(), item=item, box=box, crate=story.chance.pick(CRATES))
-    ending = story.chance.pick(ENDINGS) if story.size > 2 or story.chance.hit(0.5) else "counted"
+    chance = story.chance
+    item, box = chance.pick(KEPT), chance.pick(HOLDERS)
+    story.cast.update(A=story.person(), item=item, box=box, crate=chance.pick(CRATES))
+    ending, endings = (
+        "how many",
+        ("how many", "how many", "packed", "shared", "wanted", "sold", "ended"),
+    )
+    if story.size > 2 or chance.hit(0.5):
+        ending = chance.pick(endings)
     have = _start(story)
-    reserve = 0 if ending == "counted" else 1
     while True:
-        have = _collection_event(story, have)
-        if story.steps_left <= reserve:
+        kind = chance.pick(HAPPENS)
+        if kind == "part":
+            part = share(story, have) if chance.hit(0.7) else percent(story, have)
+            lines = "That {~be} {=taken} {item} less.", HAVE % "now-it"
+            have = story.turn("gives part", "", *lines, now=have, C=story.person(),
+                              part=part.wording, taken=part.taken)  # fmt: skip
+        elif kind == "buys":
+            k = story.draw(3, 40, "gain")
+            who: dict[str, Any] = {} if chance.hit(0.5) else {"C": story.person()}
+            line = HAVE % "now+k"
+            have = story.turn("is given" if who else "buys", "", line, now=have, k=k, **who)
+        else:
+            have = story.turn(kind, *EVENTS[kind], now=have)
+        if story.steps_left <= (0 if ending == "how many" else 1):
             break
-    _collection_end(story, have, ending)
+    if ending == "how many":
+        story.ask(ending, have)
+    elif ending == "sold":
+        p = story.draw(max(item.low, 2), max(item.high, 3), "price", money=True)
+        story.solve(ending, "", "{A} {~get} {=now*p}.", now=have, p=p)
+    else:
+        story.solve(ending, *ENDINGS[ending], now=have)
 
 
 def _start(story: Story) -> Quantity:
-    kind = story.chance.below(6)
+    chance = story.chance
+    kind = chance.below(6)
     if kind <= 1 or story.size < 3:
         n = round_number(story, 12, 80)
-        story.open("has", n=n)
-        return n
+        return story.turn("has", at="open", n=n, now=n)
     if kind == 2:
-        k, m = story.draw(3, 9, "boxes", words=True), story.draw(4, 15, "each")
-        story.open("has boxes", k=k, m=m)
-        return story.step("{A} {~have} {=} {item} in {box}.", k * m)
+        line = "{A} {~have} {=k*m} {item} in {box}."
+        return story.turn("has boxes", "k=3-9w boxes; m=4-15 each", line, at="open")
     if kind == 3:
-        k, m, n = (
-            story.draw(2, 9, "boxes", words=True),
-            story.draw(4, 15, "each"),
-            story.draw(2, 12),
-        )
-        story.open("has boxes", k=k, m=m)
-        story.open("loose", m=n)
-        boxed = story.step("The {box} {~~hold} {=} {item}.", k * m)
-        return story.step("{A} {~have} {=} {item} at the start.", boxed + n)
+        values = story.draws("k=2-9w boxes; m=4-15 each; n=2-12 n")
+        story.say("open", "has boxes", **values)
+        story.say("open", "loose", m=values["n"])
+        lines = ("The {box} {~~hold} {=k*m} {item}.", "{A} {~have} {=it+n} {item} at the start.")
+        return story.compute(*lines, **values)
     other, n = story.person(), round_number(story, 10, 50)
-    story.open("other has", B=other, n=n)
+    story.say("open", "other has", B=other, n=n)
+    line = "{A} {~start} with {=n%sk} {item}."
     if kind == 4:
-        factor = times(story)
-        story.open("times", B=other, k=factor)
-        return story.step("{A} {~start} with {=} {item}.", n * factor)
-    more = story.chance.hit(0.5)
-    k = story.draw(3, 20, "more" if more else "fewer")
-    story.open("more" if more else "fewer", B=other, k=k)
-    return story.step("{A} {~start} with {=} {item}.", n + k if more else n - k)
-
-
-HAVE = "Then {A} {~have} {=} {item}."
-# Events of k times m things: the step and the role of k.
-PRODUCTS = {
-    "buys boxes": ("The new {box} {~~hold} {=} {item}.", "boxes"),
-    "each gives": ("The friends {~~give} {A} {=} {item}.", "friends"),
-    "gives each": ("{A} {~give} away {=} {item}.", "friends"),
-    "gives daily": ("That {~be} {=} {item} that {A} no longer {~have}.", "days"),
-}
-EVENTS = ("buys", "buys", "gives", "gives", "part", "part", "doubles", *PRODUCTS)
-ENDINGS = ("counted", "counted", "packed", "shared", "needed", "sold", "ahead")
-
-
-def _collection_event(story: Story, have: Quantity) -> Quantity:
-    kind = story.chance.pick(EVENTS)
-    if kind == "buys":
-        k = story.draw(3, 40, "gain")
-        if story.chance.hit(0.5):
-            return story.turn("buys", HAVE, have + k, k=k)
-        return story.turn("is given", HAVE, have + k, k=k, C=story.person())
-    if kind == "gives":
-        k = story.draw(3, 30, "loss")
-        return story.turn("gives", HAVE, have - k, k=k, C=story.person())
-    if kind == "doubles":
-        return story.turn("doubles", HAVE, have + have, C=story.person())
-    if kind == "part":
-        part = share(story, have) if story.chance.hit(0.7) else percent(story, have)
-        line, C = "That {~be} {=} {item} less.", story.person()
-        removed = story.turn("gives part", line, part.taken, part=part.wording, C=C)
-        return story.step(HAVE, have - removed)
-    line, role = PRODUCTS[kind]
-    k, m = story.draw(2, 6, role, words=True), story.draw(2, 9, "each", words=True)
-    moved = story.turn(kind, line, k * m, k=k, m=m)
-    return story.step(HAVE, have - moved if kind in ("gives each", "gives daily") else have + moved)
-
-
-def _collection_end(story: Story, have: Quantity, ending: str) -> None:
-    if ending == "counted":
-        story.ask("how many", have)
-    elif ending == "packed":
-        k = story.divisor(have, 2, 12, "each", words=True)
-        story.solve("packed", "{A} {~need} {=} {crate}.", have / k, k=k)
-    elif ending == "shared":
-        k = story.divisor(have, 2, 12, "friends", words=True)
-        story.solve("shared", "Each friend {~get} {=} {item}.", have / k, k=k)
-    elif ending == "needed":
-        k = story.state(have.value + story.chance.between(3, 40), "goal")
-        story.solve("wanted", "{A} {~need} {=} more {item}.", k - have, k=k)
-    elif ending == "sold":
-        item: Noun = story.cast["item"]
-        p = story.draw(max(item.low, 2), max(item.high, 3), "price", money=True)
-        story.solve("sold", "{A} {~get} {=}.", have * p, p=p)
+        row = "times", "k=times", line % "*"
+    elif chance.hit(0.5):
+        row = "more", "k=3-20 more", line % "+"
     else:
-        k, D = story.draw(5, 30, "other"), story.person()
-        story.solve("ended", "{A} {~have} {=} more {item} than {D}.", have - k, D=D, k=k)
+        row = "fewer", "k=3-20 fewer", line % "-"
+    return story.turn(*row, at="open", n=n, B=other)
 
 
 KINDS = ("more", "fewer", "times", "part", "mixed", "both", "direct")
@@ -397,86 +319,76 @@ def comparison(story: Story) -> None:
     story.cast.update(item=item, crate=chance.pick(PACKING))
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
-    story.open(f"{frame} first", B=subjects[0], n=first)
-    nodes = [ComparedQuantity(subjects[0], first)]
+    story.say("open", f"{frame} first", B=subjects[0], n=first)
+    known = [ComparedQuantity(subjects[0], first)]
     for subject in subjects[1:count]:
-        nodes.append(_related(story, frame, subject, nodes))
-    _comparison_ask(story, frame, nodes)
+        known.append(ComparedQuantity(subject, _related(story, frame, subject, known)))
+    _ask_comparison(story, frame, known)
 
 
 def _scene(story: Story) -> tuple[list[Any], str, Noun]:
-    kind = story.chance.below(3)
+    chance = story.chance
+    kind = chance.below(3)
     if kind == 0:
-        return [story.person() for _ in range(5)], "people", story.chance.pick(KEPT)
+        return [story.person() for _ in range(5)], "people", chance.pick(KEPT)
     if kind == 1:
-        items = SMALL[:6] + HOME
-        return list(story.chance.sample(COLOR_WORDS, 5)), "colors", story.chance.pick(items)
-    start = story.chance.below(3)
-    act = story.chance.pick(("sell", "count", "make", "pack"))
-    story.cast.update(P=story.person(), act=act)
-    return list(WEEK[start : start + 5]), "days", story.chance.pick(MADE)
+        return list(chance.sample(COLOR_WORDS, 5)), "colors", chance.pick(SMALL[:6] + HOME)
+    start = chance.below(3)
+    story.cast.update(P=story.person(), act=chance.pick(("sell", "count", "make", "pack")))
+    return list(WEEK[start : start + 5]), "days", chance.pick(MADE)
 
 
-def _related(
-    story: Story, frame: str, subject: Any, nodes: list[ComparedQuantity]
-) -> ComparedQuantity:
+def _related(story: Story, frame: str, subject: Any, known: list[ComparedQuantity]) -> Quantity:
     """State how a new subject compares with one before, and compute its number."""
-    chance, other = story.chance, story.chance.pick(nodes)
+    chance, other = story.chance, story.chance.pick(known)
     kind = chance.pick(KINDS)
     values: dict[str, Any] = {"B": subject, "A": other.subject}
     value = other.value
     if kind == "direct":
         n = round_number(story, 6, 60)
-        story.fact(f"{frame} direct", B=subject, n=n)
-        return ComparedQuantity(subject, n)
+        return story.turn(f"{frame} direct", at="fact", B=subject, n=n, now=n)
     if kind == "both":
-        if len(nodes) < 2:
+        if len(known) < 2:
             raise Unfit
-        first, second = chance.sample(nodes, 2)
+        first, second = chance.sample(known, 2)
         values.update(A=first.subject, C=second.subject)
         value = first.value + second.value
     if kind in ("times", "mixed"):
-        values["t"] = times(story, 2, 4)
+        values |= story.draws("t=times 2-4")
         value *= values["t"]
     if kind == "part":
-        part = share(story, value)
-        values["part"], value = part.wording, part.taken
+        values["part"], value = share(story, value)
     if kind in ("more", "fewer", "mixed"):
-        values["k"] = story.draw(2, 25, "fewer" if kind == "fewer" else "more")
-        value = value - values["k"] if kind == "fewer" else value + values["k"]
+        k = values["k"] = story.draw(2, 25, "fewer" if kind == "fewer" else "more")
+        value = value - k if kind == "fewer" else value + k
     if not 1 < value.value < 500 * (4 if story.style.wide else 1):
         raise Unfit
-    story.fact(f"{frame} {kind}", **values)
-    return ComparedQuantity(
-        subject, story.step(story.wordings[f"{frame} step"][0], value, B=subject)
-    )
+    story.say("fact", f"{frame} {kind}", **values)
+    return story.step(story.wordings[f"{frame} step"][0], value, B=subject)
 
 
-def _comparison_ask(story: Story, frame: str, nodes: list[ComparedQuantity]) -> None:
-    kind, last = story.chance.pick(QUESTIONS), nodes[-1]
+def _ask_comparison(story: Story, frame: str, known: list[ComparedQuantity]) -> None:
+    kind, last = story.chance.pick(QUESTIONS), known[-1]
     if kind == "one":
         story.ask(f"{frame} number", last.value, B=last.subject)
         return
     if kind == "difference":
-        less, more = sorted(
-            (story.chance.pick(nodes[:-1]), last), key=lambda node: node.value.value
-        )
+        pair = (story.chance.pick(known[:-1]), last)
+        less, more = sorted(pair, key=lambda each: each.value.value)
         answer = story.step("The difference {~be} {=} {item}.", more.value - less.value)
         story.ask(f"{frame} difference", story.unstated(answer), B=more.subject, A=less.subject)
         return
-    counted = nodes if kind != "two" else [story.chance.pick(nodes[:-1]), last]
-    numbers = [node.value for node in counted]
+    counted = known if kind != "two" else [story.chance.pick(known[:-1]), last]
+    numbers = [each.value for each in counted]
     total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
     if kind == "sold":
-        p = story.draw(2, 9, "price", money=True)
-        story.late("sold for", p=p)
-        story.solve("how much", "All of the {item} {~~bring} {=}.", total * p)
+        p = story.turn("sold for", "p=$2-9 price", at="late")
+        story.solve("how much", "", "All of the {item} {~~bring} {=now*p}.", now=total, p=p)
     elif kind == "packed":
-        k = story.divisor(total, 2, 12, "each")
-        story.late("packed", k=k)
-        story.solve("how many", "This {~take} {=} {crate}.", total / k)
+        k = story.turn(kind, "k=2-12| each", at="late", now=total)
+        story.solve("how many", "", "This {~take} {=now/k} {crate}.", now=total, k=k)
     else:
-        names = [str(getattr(node.subject, "name", node.subject)) for node in counted]
+        names = [str(getattr(each.subject, "name", each.subject)) for each in counted]
         story.ask(f"{frame} total", total, all=listed(names))
 
 
@@ -503,6 +415,7 @@ GROUPS = tuple(
          "drink tea, like to dance, eat cake, play a game, wear hats"),
     )
 )  # fmt: skip
+THERE_ARE = "There are {=} {group}."
 
 
 def groups(story: Story) -> None:
@@ -514,41 +427,39 @@ def groups(story: Story) -> None:
     story.cast.update(where=group.where, who=group.who, rooms=group.rooms,
                       a=group.kinds[0], b=group.kinds[1])  # fmt: skip
     whole, name = _groups_start(story, group)
-    doings: list[str] = []
+    acts: list[str] = []
     for act in chance.sample(group.acts, 2):
-        so_far = _who(name, doings)
         part = _part(story, whole)
-        story.event(
-            "act" if part.taken.rank < ATOM else "act number",
-            part=part.wording,
-            group=so_far,
-            act=act,
-        )
+        wording = "act" if part.taken.rank < ATOM else "act number"
+        story.say("event", wording, part=part.wording, group=_who(name, acts), act=act)
         count, computed = part.taken, part.taken.tree[0] in ("*", "/")
         if computed:
-            line = "There are {=} {group}."
-            count = story.step(line, count, group=_who(name, [*doings, act]))
+            count = story.step(THERE_ARE, count, group=_who(name, [*acts, act]))
         if not computed or chance.hit(0.5):
             act = f"cannot {act[4:]}" if act.startswith("can ") else f"do not {act}"
-            line = "There are {=} {group}."
-            count = story.step(line, whole - count, group=_who(name, [*doings, act]))
-        doings.append(act)
+            count = story.step(THERE_ARE, whole - count, group=_who(name, [*acts, act]))
+        acts.append(act)
         whole = count
         if story.steps_left <= 1 or chance.hit(0.3):
             break
-    _end(story, whole, name, " and ".join(doings))
+    values: dict[str, Any] = {"now": whole, "group": name, "act": " and ".join(acts)}
+    kind = chance.below(4)
+    if kind == 2:
+        story.solve("teams", "k=2-12w| team", "They form {=now/k} teams.", **values)
+    elif kind == 3:
+        story.solve("pay", "p=$2-15 price", "They pay {=now*p}.", **values)
+    else:
+        story.ask("how many", whole, **values)
 
 
-def _who(name: str, doings: list[str]) -> str:
-    return f"{name} who {' and '.join(doings)}" if doings else name
+def _who(name: str, acts: list[str]) -> str:
+    return f"{name} who {' and '.join(acts)}" if acts else name
 
 
 def _part(story: Story, whole: Quantity) -> QuantityPart:
     kind = story.chance.below(5)
-    if kind <= 1:
-        return share(story, whole)
     if kind <= 3:
-        return percent(story, whole)
+        return share(story, whole) if kind <= 1 else percent(story, whole)
     if whole.value < 6:
         raise Unfit
     k = story.state(story.chance.between(2, int(whole.value) - 3), "part")
@@ -560,24 +471,22 @@ def _groups_start(story: Story, group: CountedGroup) -> tuple[Quantity, str]:
     chance = story.chance
     kind = chance.below(4)
     if kind == 3:
-        k, m = (story.draw(20, 120, "kind", by=chance.pick((2, 4, 5))) for _ in "ab")
-        story.open("two", k=k, m=m)
+        values = story.draws("k=20-120/2,4,5 kind; m=20-120/2,4,5 kind")
+        story.say("open", "two", **values)
         if chance.hit(0.5):
-            return story.step("There are {=} {who} in all.", k + m), group.who
+            return story.compute("There are {=k+m} {who} in all.", **values), group.who
         side = chance.below(2)
-        return (k, m)[side], group.kinds[side]
+        return values["km"[side]], group.kinds[side]
     if kind == 2 and story.size > 2:
-        k, m = story.draw(2, 9, "rooms", words=True), story.draw(10, 30, "each")
-        story.open("rooms", k=k, m=m)
-        whole = story.step("There are {=} {who} in all.", k * m)
+        line = "There are {=k*m} {who} in all."
+        whole = story.turn("rooms", "k=2-9w rooms; m=10-30 each", line, at="open")
     else:
-        whole = story.draw(40, 400, "whole", by=chance.pick((4, 10, 12, 20, 30)))
-        story.open("all", n=whole)
+        whole = story.turn("all", "n=40-400/4,10,12,20,30 whole", at="open")
     if story.steps_left < 3 or chance.hit(0.3):
         return whole, group.who
     part = _part(story, whole)
-    story.open("kind" if part.taken.rank < ATOM else "kind number", part=part.wording)
     count = part.taken
+    story.say("open", "kind" if count.rank < ATOM else "kind number", part=part.wording)
     if count.tree[0] in ("*", "/"):
         count = story.step("There are {=} {a}.", count)
     if chance.hit(0.5):
@@ -585,88 +494,54 @@ def _groups_start(story: Story, group: CountedGroup) -> tuple[Quantity, str]:
     return story.step("There are {=} {b}.", whole - count), group.kinds[1]
 
 
-def _end(story: Story, count: Quantity, group: str, act: str) -> None:
-    kind = story.chance.below(4)
-    if kind == 2:
-        k = story.divisor(count, 2, 12, "team", words=True)
-        answer = story.step("They form {=} teams.", count / k)
-        story.ask("teams", answer, group=group, act=act, k=k)
-    elif kind == 3:
-        p = story.draw(2, 15, "price", money=True)
-        answer = story.step("They pay {=}.", count * p)
-        story.ask("pay", answer, group=group, act=act, p=p)
-    else:
-        story.ask("how many", count, group=group, act=act)
-
-
 def ratios(story: Story) -> None:
     """Write a problem about things of two colors in a ratio."""
     chance = story.chance
-    a, b = chance.sample(COLOR_WORDS, 2)
-    item: Noun = chance.pick(SMALL[:7] + HOME)
-    story.cast.update(A=story.person(), a=a, b=b, item=item)
+    kinds = chance.sample(COLOR_WORDS, 2)
+    item = chance.pick(SMALL[:7] + HOME)
+    story.cast.update(A=story.person(), a=kinds[0], b=kinds[1], item=item)
     p, q = story.draw(2, 7, "part"), story.draw(3, 9, "part")
     if p.value >= q.value or gcd(int(p.value), int(q.value)) > 1:
         raise Unfit
     if chance.hit(0.6):
-        story.open("where")
+        story.say("open", "where")
     part, stated = _one_part(story, p, q)
     first = stated or story.step("There {~~be} {=} {a} {item}.", part * p)
-    second = story.step("There {~~be} {=} {b} {item}.", part * q)
-    side = chance.below(2)
-    values, kinds = [first, second], [a, b]
-    changed = False
+    values = [first, story.step("There {~~be} {=} {b} {item}.", part * q)]
+    side, changed = chance.below(2), False
     while story.steps_left > 1 and chance.hit(0.75):
         which, k = chance.below(2), story.draw(2, 20, "change")
-        sold = chance.hit(0.5)
-        story.event("gone" if sold else "new", k=k, kind=kinds[which])
-        now = values[which] - k if sold else values[which] + k
-        values[which] = story.step("Then there {~~be} {=} {kind} {item}.", now, kind=kinds[which])
+        name, sign = ("gone", "-") if chance.hit(0.5) else ("new", "+")
+        line = f"Then there {{~~be}} {{=now{sign}k}} {{kind}} {{item}}."
+        values[which] = story.turn(name, "", line, now=values[which], k=k, kind=kinds[which])
         changed = True
-    _ratios_ask(story, values, kinds, side, changed)
+    end = chance.below(3)
+    if end == 0 and changed:
+        story.ask("all", story.step("In all there {~~be} {=} {item}.", values[0] + values[1]))
+    elif end == 1 and not changed:
+        line, kind = "They {~~cost} {=now*p}.", kinds[side]
+        story.solve("money", "p=$2-20 price", line, now=values[side], kind=kind)
+    else:
+        story.ask("count then" if changed else "count", values[side], kind=kinds[side])
 
 
 def _one_part(story: Story, p: Quantity, q: Quantity) -> tuple[Quantity, Quantity | None]:
     """State a total, the difference or the first kind; return one part and the kind if stated."""
     unit = story.chance.between(2, 15 if not story.style.wide else 60)
     story.widened |= unit > 15
-    kind = story.chance.below(3)
-    if kind == 0:
-        n = story.state(unit * (p.value + q.value), "whole")
-        story.fact("whole", n=n)
-        parts = story.step("There {~~be} {=} parts in all.", p + q)
-    elif kind == 1:
-        n, parts = story.state(unit * p.value, "one"), p
-        story.fact("one", n=n)
-    else:
-        n = story.state(unit * (q.value - p.value), "gap")
-        if n.value < 2:
-            raise Unfit
-        story.fact("gap", n=n)
-        parts = story.step("The difference {~be} {=} parts.", q - p)
-        if parts.value == 1:
-            raise Unfit
-    story.fact("ratio", p=p, q=q)
-    return story.step("One part {~be} {=} {item}.", n / parts), n if kind == 1 else None
-
-
-def _ratios_ask(
-    story: Story, values: list[Quantity], kinds: list[str], side: int, changed: bool
-) -> None:
-    kind = story.chance.below(3)
-    if kind == 0 and changed:
-        total = story.step("In all there {~~be} {=} {item}.", values[0] + values[1])
-        story.ask("all", total)
-    elif kind == 1 and not changed:
-        p = story.draw(2, 20, "price", money=True)
-        cost = story.step("They {~~cost} {=}.", values[side] * p)
-        story.ask("money", cost, kind=kinds[side], p=p)
-    else:
-        story.ask("count then" if changed else "count", values[side], kind=kinds[side])
+    name, parts = (("whole", p + q), ("one", p), ("gap", q - p))[story.chance.below(3)]
+    n = story.state(unit * parts.value, name)
+    story.say("fact", name, n=n)
+    if name == "whole":
+        parts = story.step("There {~~be} {=} parts in all.", parts)
+    elif name == "gap":
+        parts = story.step("The difference {~be} {=} parts.", parts)
+    story.say("fact", "ratio", p=p, q=q)
+    return story.step("One part {~be} {=} {item}.", n / parts), n if name == "one" else None
 
 
 class Ingredient(NamedTuple):
-    """An ingredient of a recipe: its unit, and its packaging."""
+    """An ingredient of a recipe: its unit, its packaging, the range of its amount."""
 
     unit: Noun
     holder: Noun
@@ -675,22 +550,20 @@ class Ingredient(NamedTuple):
     high: int
 
 
-def _of(singular: str, plural: str, stuff: str) -> Noun:
-    return Noun(f"{singular} of {stuff}", f"{plural} of {stuff}")
-
-
-def _stuff(unit: Noun, holder: str, what: str, low: int, high: int) -> Ingredient:
+def _ingredient(unit: str, what: str, holder: str, low: int, high: int) -> Ingredient:
     many = "boxes" if holder == "box" else f"{holder}s"
-    return Ingredient(unit, Noun(holder, many), _of(holder, many, what), low, high)
+    measured = Noun(f"{unit} of {what}", f"{unit}s of {what}") if unit else Noun(what[:-1], what)
+    pack = Noun(f"{holder} of {what}", f"{many} of {what}")
+    return Ingredient(measured, Noun(holder, many), pack, low, high)
 
 
-STUFFS = (
-    _stuff(_of("cup", "cups", "flour"), "bag", "flour", 2, 9),
-    _stuff(_of("cup", "cups", "sugar"), "bag", "sugar", 2, 6),
-    _stuff(_of("cup", "cups", "milk"), "bottle", "milk", 2, 6),
-    _stuff(Noun("egg", "eggs"), "box", "eggs", 2, 8),
-    _stuff(_of("gram", "grams", "butter"), "pack", "butter", 40, 150),
-    _stuff(Noun("apple", "apples"), "bag", "apples", 3, 9),
+INGREDIENTS = (
+    _ingredient("cup", "flour", "bag", 2, 9),
+    _ingredient("cup", "sugar", "bag", 2, 6),
+    _ingredient("cup", "milk", "bottle", 2, 6),
+    _ingredient("", "eggs", "box", 2, 8),
+    _ingredient("gram", "butter", "pack", 40, 150),
+    _ingredient("", "apples", "bag", 3, 9),
 )
 BAKED = (Noun("cookie", "cookies"), Noun("muffin", "muffins"), Noun("roll", "rolls"),
          Noun("cupcake", "cupcakes"))  # fmt: skip
@@ -699,7 +572,7 @@ BAKED = (Noun("cookie", "cookies"), Noun("muffin", "muffins"), Noun("roll", "rol
 def recipes(story: Story) -> None:
     """Write a problem about baking from a recipe."""
     chance = story.chance
-    main, second = chance.sample(STUFFS, 2)
+    main, second = chance.sample(INGREDIENTS, 2)
     story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=main.unit,
                       other=second.unit, pack=main.pack, holder=main.holder)  # fmt: skip
     n = story.draw(6, 24, "per recipe", by=chance.pick((2, 4, 6)))
@@ -709,28 +582,25 @@ def recipes(story: Story) -> None:
         step = 10 if second.low > 10 else 1
         j = story.draw(second.low, second.high, "distractor", words=step == 1, by=step)
         story.distractors += 1
-        story.open("two", n=n, k=k, j=j)
+        story.say("open", "two", n=n, k=k, j=j)
     else:
-        story.open("recipe", n=n, k=k)
-    total = _amount(story, n)
-    batches = story.step("{A} {~make} the recipe {=} times.", total / n)
-    need = story.step("{A} {~need} {=} {stuff}.", batches * k)
-    more = False
+        story.say("open", "recipe", n=n, k=k)
+    total, more = _amount(story, n), False
+    lines = "{A} {~make} the recipe {=now/n} times.", "{A} {~need} {=it*k} {stuff}."
+    need = story.compute(*lines, now=total, n=n, k=k)
     if story.steps_left > 0 and chance.hit(0.7) and need.value > 4:
-        top = int(need.value) - 2
-        h = story.state(chance.between(2, top) // by * by, "has")
-        story.fact("has", h=h)
-        need = story.step("{A} {~need} {=} more {stuff}.", need - h)
-        more = True
+        h = story.state(chance.between(2, int(need.value) - 2) // by * by, "has")
+        line = "{A} {~need} {=now-h} more {stuff}."
+        need, more = story.turn("has", "", line, at="fact", now=need, h=h), True
     if story.steps_left > 0 and chance.hit(0.8):
         h = story.divisor(need, 2, 30, "per pack") if by == 1 else story.divisor(need, 100, 500)
         if h.value % by:
             raise Unfit
         p = story.draw(2, 7, "price", money=True)
-        story.late("packs", h=h, p=p)
-        packs = story.step("{A} {~need} {=} {pack}.", need / h)
+        line = "{A} {~need} {=now/h} {pack}."
+        packs = story.turn("packs", "", line, at="late", now=need, h=h, p=p)
         if story.steps_left > 0 and chance.hit(0.8):
-            story.solve("cost", "The {pack} {~~cost} {=}.", packs * p)
+            story.solve("cost", "", "The {pack} {~~cost} {=now*p}.", now=packs, p=p)
         else:
             story.ask("need packs", packs)
     else:
@@ -740,14 +610,12 @@ def recipes(story: Story) -> None:
 def _amount(story: Story, n: Quantity) -> Quantity:
     """State the number to bake: a multiple of the recipe's number."""
     if story.size > 3 and story.chance.hit(0.5):
-        g, m = story.draw(4, 20, "guests"), story.draw(2, 6, "each guest", words=True)
-        total = g.value * m.value
+        values = story.draws("g=4-20 guests; m=2-6w each guest")
+        total = values["g"].value * values["m"].value
         if total % n.value or total == n.value:
             raise Unfit
-        story.open("guests", g=g, m=m)
-        return story.step("{A} {~want} to bake {=} {item}.", g * m)
-    top = 6 if not story.style.wide else 30
-    t = story.state(n.value * story.chance.between(2, top), "wanted")
+        line = "{A} {~want} to bake {=g*m} {item}."
+        return story.turn("guests", "", line, at="open", **values)
+    t = story.state(n.value * story.chance.between(2, 30 if story.style.wide else 6), "wanted")
     story.widened |= t.value > 6 * n.value
-    story.open("wants", t=t)
-    return t
+    return story.turn("wants", at="open", t=t, now=t)

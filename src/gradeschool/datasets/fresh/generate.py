@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from gradeschool.datasets.fresh.counts import (
     ages,
@@ -50,6 +51,8 @@ SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-num
 STEPS = (2, 8)
 ASIDE = 0.15  # probability of adding a fact that has nothing to do with the question
 PATIENCE, MOST_DRAWS = 40, 6_000  # draws of one family before another is tried; draws in all
+COUNT, MOST = 1_000, 1_000_000
+NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
 def fresh_problems(
@@ -61,8 +64,7 @@ def fresh_problems(
     families: Sequence[str] = (),
 ) -> tuple[Problem, ...]:
     """Return the first problems of a seed; problem i does not depend on the count."""
-    stream = fresh_stream(seed, split=split, steps=steps, families=families)
-    return tuple(problem for problem, _ in zip(stream, range(count), strict=False))
+    return tuple(islice(fresh_stream(seed, split=split, steps=steps, families=families), count))
 
 
 def fresh_stream(
@@ -72,29 +74,25 @@ def fresh_stream(
     steps: tuple[int, int] = STEPS,
     families: Sequence[str] = (),
 ) -> Iterator[Problem]:
-    """Yield the problems of a seed for ever, no question twice."""
+    """Yield the problems of a seed for ever, no question twice.
+
+    families: names; "forward" and "search" name all of a kind; () all. Raises UnknownNameError, and
+    InputError if no problem of these families and steps belongs to the split.
+    """
     if split not in SPLITS:
         raise UnknownNameError("split of fresh problems", split, SPLITS)
-    chosen = _families(families)
-    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
-    earlier: set[str] = set()
-    number = 0
-    while True:
-        problem = _problem(seed, number, split, style, chosen, earlier)
-        earlier.add(problem.question)
-        number += 1
-        yield problem
-
-
-def _families(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the families of those names, each once; "forward" and "search" name all of a kind."""
     kinds = {"forward": FORWARD, "search": SEARCH}
     chosen: dict[str, None] = {}
-    for name in names or FAMILIES:
+    for name in families or FAMILIES:
         if name not in FAMILIES and name not in kinds:
             raise UnknownNameError("family of fresh problems", name, (*FAMILIES, *kinds))
         chosen |= dict.fromkeys(kinds.get(name, (name,)))
-    return tuple(chosen)
+    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
+    earlier: set[str] = set()
+    while True:
+        problem = _problem(seed, len(earlier), split, style, tuple(chosen), earlier)
+        earlier.add(problem.question)
+        yield problem
 
 
 def _problem(
@@ -112,42 +110,29 @@ def _problem(
         if attempt % PATIENCE == 0:
             family = chance.pick(families)
         story = Story(chance, style, sentences()[family])
+        kind = "search" if family in SEARCH else "forward"
         try:
             FAMILIES[family](story)
-            if family not in SEARCH:
+            if kind == "forward":
                 story.prune()
             if family in WITH_ASIDES and chance.hit(ASIDE):
                 aside(story)
             structure = story.structure(family)
-            if not style.low <= len(story.steps) <= style.high:
-                continue
-            if not _belongs(story, structure, split):
+            fits = style.low <= len(story.steps) <= style.high
+            if not fits or not _belongs(story, structure, split):
                 continue
             solution, question = story.solution(), story.question()
         except Unfit:
             continue
         if question not in earlier:
-            return _finished(story, str(number), family, split, structure, question, solution)
+            meta = {"dataset": "fresh", "version": VERSION, "family": family, "kind": kind,
+                    "steps": str(len(story.steps)), "structure": structure, "split": split,
+                    "distractors": str(story.distractors)}  # fmt: skip
+            return Problem.from_row(str(number), question, solution, meta)
     raise InputError(
         f"no problem of the families {sorted(families)!r} with {style.low} to {style.high} steps "
         f"was found for the split {split!r} in {MOST_DRAWS:,} draws; ask for more steps or families"
     )
-
-
-def _finished(
-    story: Story, id: str, family: str, split: str, structure: str, question: str, solution: str
-) -> Problem:
-    meta = {
-        "dataset": "fresh",
-        "version": VERSION,
-        "family": family,
-        "kind": "search" if family in SEARCH else "forward",
-        "steps": str(len(story.steps)),
-        "structure": structure,
-        "split": split,
-        "distractors": str(story.distractors),
-    }
-    return Problem.from_row(id, question, solution, meta)
 
 
 def _belongs(story: Story, structure: str, split: str) -> bool:
@@ -156,22 +141,18 @@ def _belongs(story: Story, structure: str, split: str) -> bool:
     A seventh of the structures never occurs in training. The numbers of a question decide between
     train and the other splits, so that no question, whatever its wording, is in both.
     """
-    if (_bucket(structure, 7) == 0) != (split == "test-structures"):
-        return False
-    if story.widened != (split == "test-numbers"):
-        return False
-    if story.reworded != (split == "test-templates"):
+    if (
+        (_bucket(structure, 7) == 0) != (split == "test-structures")
+        or story.widened != (split == "test-numbers")
+        or story.reworded != (split == "test-templates")
+    ):
         return False
     place = _bucket(" ".join(map(str, sorted(story.numbers))), 4)
-    return place == {"train": 0, "dev": 1}.get(split, 2) or (split == "train" and place == 3)
+    return place in {"train": (0, 3), "dev": (1,)}.get(split, (2,))
 
 
 def _bucket(text: str, buckets: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % buckets
-
-
-COUNT, MOST = 1_000, 1_000_000
-NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
 @lru_cache(4)
@@ -202,7 +183,4 @@ def row(problem: Problem) -> str:
 
 def rows_digest(problems: Iterable[Problem]) -> str:
     """Return the SHA-256 of the rows of problems."""
-    digest = hashlib.sha256()
-    for problem in problems:
-        digest.update(row(problem).encode("ascii"))
-    return digest.hexdigest()
+    return hashlib.sha256("".join(map(row, problems)).encode("ascii")).hexdigest()

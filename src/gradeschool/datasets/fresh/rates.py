@@ -1,7 +1,7 @@
 """Families of problems about units, rates and speeds.
 
 Things measured in a large and a small unit, water that flows in and out of a tank, pages a day, the
-stages of a trip.
+stages of a trip. A row is (wording, draws, steps ...), as `Story.turn` and `Story.solve` take it.
 """
 
 from __future__ import annotations
@@ -9,15 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from gradeschool.datasets.fresh.story import (
-    Noun,
-    Quantity,
-    Story,
-    Unfit,
-    share,
-    some,
-    times,
-)
+from gradeschool.datasets.fresh.story import Noun, Quantity, Story, Unfit, share, times
 
 
 class Measure(NamedTuple):
@@ -56,72 +48,61 @@ def measures(story: Story) -> None:
     story.in_present()
     what = chance.pick(MEASURES)
     story.cast.update(what._asdict(), A=story.person(), B=story.person())
+    timed = what.factor == 60
     n = story.draw(2, 9 if what.factor > 12 else 20, "large", words=True)
     factor = story.constant(what.factor)
     small = story.step("{n} {large} {~~be} {=} {small}.", n * factor, n=n)
     if chance.hit(0.3):
         k = story.draw(what.by, what.factor - what.by, "small", by=what.by, most=what.factor - 1)
-        story.open("has both", n=n, k=k)
-        small = story.step("In all, that {~be} {=} {small}.", small + k)
+        line = "In all, that {~be} {=now+k} {small}."
+        small = story.turn("has both", "", line, at="open", now=small, n=n, k=k)
     else:
-        story.open("has", n=n)
-    used = 0
+        story.say("open", "has", n=n)
+    done, used = set[str](), 0
     while story.steps_left > 1 and used < 3:
-        small = _used(story, what, small, used)
+        small = _use(story, what, small, used, done)
         used += 1
-    _end_measures(story, what, small, used)
-
-
-def _used(story: Story, what: Measure, small: Quantity, used: int) -> Quantity:
-    line = "Then {=} {small} {~~be} left."
-    kind, timed = story.chance.below(3), what.factor == 60
-    if kind == 0 and "given" not in story.cast:
-        story.cast["given"] = True
-        k = story.draw(what.by, 5 * what.high, "used", by=what.by)
-        return story.turn("gives time" if timed else "gives", line, small - k, k=k)
-    if kind == 1 and not timed:
-        part = share(story, small)
-        removed = story.turn(
-            "gives rest" if used else "gives part",
-            "That {~be} {=} {small} less.",
-            part.taken,
-            part=part.wording,
-        )
-        return story.step(line, small - removed)
-    if "made" in story.cast:
-        raise Unfit
-    story.cast["made"] = True
-    m = story.draw(2, 9, "pieces", words=True)
-    k = story.draw(what.low, what.high, "each", by=what.by)
-    removed = story.turn(
-        "plays" if timed else "uses", "The {pieces} {~~take} {=} {small}.", m * k, k=k, m=m
-    )
-    return story.step(line, small - removed)
-
-
-def _end_measures(story: Story, what: Measure, small: Quantity, used: int) -> None:
-    kind, timed = story.chance.below(4), what.factor == 60
+    kind = chance.below(4)
     if used and kind == 0:
         story.ask("left", small)
     elif used and kind == 1 and not timed:
-        k = story.divisor(small, 2, 12, "friends", words=True)
-        story.solve("shares", "Each friend {~get} {=} {small}.", small / k, k=k)
-    elif "made" not in story.cast:
+        line = "Each friend {~get} {=now/k} {small}."
+        story.solve("shares", "k=2-12w| friends", line, now=small)
+    elif "made" not in done:
         k = story.divisor(small, what.low, what.high, "each")
         if k.value % what.by:
             raise Unfit
-        line = "{A} can play {=} games." if timed else "{A} can make {=} {pieces}."
-        words = (
-            ("plays all" if timed else "makes") if used else "games all" if timed else "makes all"
-        )
-        story.solve(words, line, small / k, k=k)
+        line = "{A} can play {=now/k} games." if timed else "{A} can make {=now/k} {pieces}."
+        name = ("plays all" if used else "games all") if timed else "makes" if used else "makes all"
+        story.solve(name, "", line, now=small, k=k)
     elif used:
         story.ask("left", small)
     else:
         raise Unfit
 
 
+def _use(story: Story, what: Measure, small: Quantity, used: int, done: set[str]) -> Quantity:
+    left = "Then {=now-it} {small} {~~be} left."
+    kind, timed = story.chance.below(3), what.factor == 60
+    if kind == 0 and "given" not in done:
+        done.add("given")
+        k = story.draw(what.by, 5 * what.high, "used", by=what.by)
+        line = "Then {=now-k} {small} {~~be} left."
+        return story.turn("gives time" if timed else "gives", "", line, now=small, k=k)
+    if kind == 1 and not timed:
+        lines = "That {~be} {=taken} {small} less.", left
+        return story.turn("gives rest" if used else "gives part", "part=share", *lines, now=small)
+    if "made" in done:
+        raise Unfit
+    done.add("made")
+    m = story.draw(2, 9, "pieces", words=True)
+    k = story.draw(what.low, what.high, "each", by=what.by)
+    lines = "The {pieces} {~~take} {=m*k} {small}.", left
+    return story.turn("plays" if timed else "uses", "", *lines, now=small, k=k, m=m)
+
+
 TANKS = (("tank", 5, 40), ("pool", 10, 60), ("barrel", 2, 15))
+IN_TANK = "Then there are {=%s} liters in the {tank}."
 
 
 def tanks(story: Story) -> None:
@@ -133,14 +114,13 @@ def tanks(story: Story) -> None:
     room: Quantity | None = None
     if chance.hit(0.6):
         room = story.draw(20 * low, 20 * high, "room", by=20)
-        story.open("holds", n=room)
+        story.say("open", "holds", n=room)
     if room and chance.hit(0.4):
-        part = share(story, room)
-        story.open("full", part=part.wording)
-        water = story.step("At first, there are {=} liters in the {tank}.", part.taken)
+        line = "At first, there are {=taken} liters in the {tank}."
+        water = story.turn("full", "part=share", line, at="open", now=room)
     else:
         water = story.draw(4 * low, 10 * high, "start", by=chance.pick((1, 2, 10)))
-        story.open("has", k=water, a="the" if room else "a")
+        story.say("open", "has", k=water, a="the" if room else "a")
     if room and water.value >= room.value:
         raise Unfit
     reserve = 1 if chance.hit(0.6) else 0
@@ -150,49 +130,39 @@ def tanks(story: Story) -> None:
             raise Unfit
         if story.steps_left <= reserve:
             break
-    _end_tanks(story, water, room, low)
+    kind = chance.below(4)
+    line = "That takes {=now/r} minutes."
+    if kind == 0 or story.steps_left < 1:
+        story.ask("how much", water)
+    elif room and kind == 1:
+        story.solve("room", "", "There is room for {=room-now} more liters.", now=water, room=room)
+    elif room and kind == 2:
+        rest = story.step("There is room for {=} more liters.", room - water)
+        story.solve("time", f"r={low}-40| rate", line, now=rest)
+    else:
+        story.solve("empty", f"r={low}-40| rate", line, now=water)
 
 
 def _change(story: Story, water: Quantity, low: int, high: int) -> Quantity:
-    line, kind = "Then there are {=} liters in the {tank}.", story.chance.below(6)
+    chance = story.chance
+    kind = chance.below(6)
     if kind <= 1:
-        r, t = story.draw(low, high, "rate"), story.draw(3, 15, "minutes", words=True)
-        moved = story.turn(
-            "out" if kind else "in", "In {t} minutes, that is {=} liters.", r * t, r=r, t=t
-        )
-        return story.step(line, water - moved if kind else water + moved)
+        lines = "In {t} minutes, that is {=r*t} liters.", IN_TANK % ("now-it" if kind else "now+it")
+        draws = f"r={low}-{high} rate; t=3-15w minutes"
+        return story.turn("out" if kind else "in", draws, *lines, now=water)
     if kind == 2:
         r, t = story.draw(low + 2, high, "rate"), story.draw(3, 15, "minutes", words=True)
-        s = story.state(story.chance.between(2, int(r.value) - 2), "out")
-        net = story.turn("both", "Each minute, there are {=} liters more.", r - s, r=r, s=s, t=t)
-        moved = story.step("In {t} minutes, that is {=} liters.", net * t, t=t)
-        return story.step(line, water + moved)
-    if kind == 3:
-        b, m = story.draw(2, 9, "buckets", words=True), story.draw(4, 12, "bucket", words=True)
-        moved = story.turn("buckets", "The buckets hold {=} liters.", b * m, b=b, m=m)
-        return story.step(line, water + moved)
-    if kind == 4:
-        k = story.draw(low, 4 * high, "taken")
-        return story.turn("takes", line, water - k, k=k)
-    part = some(story, water)
-    removed = story.turn("takes part", "{A} takes {=} liters.", part.taken, part=part.wording)
-    return story.step(line, water - removed)
-
-
-def _end_tanks(story: Story, water: Quantity, room: Quantity | None, low: int) -> None:
-    kind = story.chance.below(4)
-    if kind == 0 or story.steps_left < 1:
-        story.ask("how much", water)
-    elif room and kind <= 2:
-        rest = story.step("There is room for {=} more liters.", room - water)
-        if kind == 1:
-            story.ask("room", rest)
-            return
-        r = story.divisor(rest, low, 40, "rate")
-        story.solve("time", "That takes {=} minutes.", rest / r, r=r)
-    else:
-        r = story.divisor(water, low, 40, "rate")
-        story.solve("empty", "That takes {=} minutes.", water / r, r=r)
+        s = story.state(chance.between(2, int(r.value) - 2), "out")
+        net = ("both", "", "Each minute, there are {=r-s} liters more.",
+               "In {t} minutes, that is {=it*t} liters.", IN_TANK % "now+it")  # fmt: skip
+        return story.turn(*net, now=water, r=r, s=s, t=t)
+    row = (
+        ("buckets", "b=2-9w buckets; m=4-12w bucket", "The buckets hold {=b*m} liters.",
+         IN_TANK % "now+it"),
+        ("takes", f"k={low}-{4 * high} taken", IN_TANK % "now-k"),
+        ("takes part", "part=some", "{A} takes {=taken} liters.", IN_TANK % "now-it"),
+    )[kind - 3]  # fmt: skip
+    return story.turn(*row, now=water)
 
 
 TASKS = (
@@ -201,6 +171,14 @@ TASKS = (
     ("do", "a workbook", Noun("task", "tasks"), 80, 300, 5, 25),
     ("learn", "a list", Noun("word", "words"), 60, 300, 5, 25),
 )
+REMAINING = "Then {=now-it} {unit} {~~be} left."
+IN_DAYS = "In {d} days, that {~be} {=d*it} {unit}."
+READ = (
+    ("part", "part=some", "That {~be} {=taken} {unit} less.", REMAINING),
+    ("some", "k=3-30 more", "Then {=now-k} {unit} {~~be} left."),
+    ("times", "d=2-5w days; t=times 2-3", "That {~be} {=rate*t} {unit} a day.", IN_DAYS, REMAINING),
+    ("more", "d=2-5w days; k=2-10w more", "That {~be} {=rate+k} {unit} a day.", IN_DAYS, REMAINING),
+)
 
 
 def reading(story: Story) -> None:
@@ -208,44 +186,24 @@ def reading(story: Story) -> None:
     chance = story.chance
     act, thing, unit, low, high, slow, fast = chance.pick(TASKS)
     story.cast.update(A=story.person(), act=act, thing=thing, unit=unit)
-    n = story.draw(low, high, "whole", by=chance.pick((1, 5, 10)))
-    story.open("begin", n=n)
+    n = story.turn("begin", f"n={low}-{high}/1,5,10 whole", at="open")
     k, d = story.draw(slow, fast, "rate"), story.draw(2, 7, "days", words=True)
-    read = story.turn("daily", "In {d} days, {A} {~act} {=} {unit}.", d * k, k=k, d=d)
-    remaining = story.step("Then {=} {unit} {~~be} left.", n - read)
+    lines = "In {d} days, {A} {~act} {=d*k} {unit}.", REMAINING
+    remaining = story.turn("daily", "", *lines, now=n, k=k, d=d)
     while story.steps_left > 1 and chance.hit(0.85):
-        remaining = _next(story, remaining, k)
+        kind = chance.below(4)
+        if kind > 1 and len(story.steps) > 2:  # "than before" is clear at the start alone
+            kind = 1
+        remaining = story.turn(*READ[kind], now=remaining, rate=k)
     kind = chance.below(3)
     if kind == 0 or story.steps_left < 1:
         story.ask("left", remaining)
     elif kind == 1:
-        k = story.divisor(remaining, slow, 2 * fast, "rate")
-        story.solve("days", "{A} {~need} {=} more days.", remaining / k, k=k)
+        line = "{A} {~need} {=now/k} more days."
+        story.solve("days", f"k={slow}-{2 * fast}| rate", line, now=remaining)
     else:
-        k = story.divisor(remaining, 2, 12, "days", words=True)
-        line = "Each day, {A} {~have} to {act} {=} {unit}."
-        story.solve("per day", line, remaining / k, k=k)
-
-
-def _next(story: Story, remaining: Quantity, rate: Quantity) -> Quantity:
-    line = "Then {=} {unit} {~~be} left."
-    kind = story.chance.below(4)
-    if kind == 0:
-        part = some(story, remaining)
-        removed = story.turn("part", "That {~be} {=} {unit} less.", part.taken, part=part.wording)
-        return story.step(line, remaining - removed)
-    if kind == 1 or len(story.steps) > 2:  # "than before" is clear at the start alone
-        k = story.draw(3, 30, "more")
-        return story.turn("some", line, remaining - k, k=k)
-    d = story.draw(2, 5, "days", words=True)
-    if kind == 2:
-        t = times(story, 2, 3)
-        daily = story.turn("times", "That {~be} {=} {unit} a day.", rate * t, t=t, d=d)
-    else:
-        k = story.draw(2, 10, "more", words=True)
-        daily = story.turn("more", "That {~be} {=} {unit} a day.", rate + k, k=k, d=d)
-    removed = story.step("In {d} days, that {~be} {=} {unit}.", d * daily, d=d)
-    return story.step(line, remaining - removed)
+        line = "Each day, {A} {~have} to {act} {=now/k} {unit}."
+        story.solve("per day", "k=2-12w| days", line, now=remaining)
 
 
 class Transport(NamedTuple):
@@ -260,18 +218,20 @@ class Transport(NamedTuple):
 DRIVE = Transport("drive", 30, 70, True)
 WAYS = (DRIVE, DRIVE, Transport("cycle", 6, 18, False), Transport("walk", 2, 5, False),
         Transport("run", 5, 9, False))  # fmt: skip
+GONE = "Then {A} {~have} gone {=now+it} miles."
 
 
 def trips(story: Story) -> None:
     """Write a problem about a trip in stages."""
     chance = story.chance
     way = chance.pick(WAYS)
+    low, high = way.low, way.high
     story.cast.update(A=story.person(), act=way.verb)
     if chance.hit(0.25):
-        story.open("start")
+        story.say("open", "start")
     h = story.draw(2, 6, "hours", words=True, most=12)
-    s = story.draw(way.low, way.high, "speed", by=5 if way.fuel else 1, most=way.high)
-    distance = story.turn("stage", "{A} first {~act} {=} miles.", h * s, h=h, s=s)
+    s = story.draw(low, high, "speed", by=5 if way.fuel else 1, most=high)
+    distance = story.turn("stage", "", "{A} first {~act} {=h*s} miles.", h=h, s=s)
     hours, takes_days = h.value, False
     for turn in range(4):
         if story.steps_left < 2:
@@ -279,82 +239,65 @@ def trips(story: Story) -> None:
         kind = chance.below(4) if turn == 0 else chance.between(1, 3)
         if kind == 0:  # right away, so that it is clear what "before" means
             h = story.draw(2, 5, "hours", words=True, most=10)
-            distance = _changed(story, way, distance, s, h)
+            distance = _change_speed(story, way, distance, s, h)
             hours += h.value
         elif kind == 1:
-            k = story.draw(way.low, 2 * way.high, "miles")
-            distance = story.turn("miles", "Then {A} {~have} gone {=} miles.", distance + k, k=k)
+            line = "Then {A} {~have} gone {=now+k} miles."
+            distance = story.turn("miles", f"k={low}-{2 * high} miles", line, now=distance)
         elif kind == 2:
-            distance = _again(story, way, distance)
+            if chance.hit(0.5):
+                t = times(story, 2, 3)
+                wording, more = t.spoken, distance * t
+            else:
+                wording, more = share(story, distance)
+            lines = "Then {A} {~act} {=more} miles.", GONE
+            distance = story.turn("again", "", *lines, now=distance, more=more, part=wording)
         else:
-            k, d = (
-                story.draw(way.low, 4 * way.high, "miles"),
-                story.draw(2, 6, "days", words=True),
-            )
             takes_days = True
-            more = story.turn("daily", "In those days, {A} {~act} {=} miles.", k * d, k=k, d=d)
-            distance = story.step("Then {A} {~have} gone {=} miles.", distance + more)
-    if not way.fuel and distance.value > 12 * way.high:
+            draws = f"k={low}-{4 * high} miles; d=2-6w days"
+            lines = "In those days, {A} {~act} {=k*d} miles.", GONE
+            distance = story.turn("daily", draws, *lines, now=distance)
+    if not way.fuel and distance.value > 12 * high:
         raise Unfit
-    _end(story, way, distance, None if takes_days else hours)
+    _ask_trip(story, way, distance, None if takes_days else hours)
 
 
-def _changed(
+def _change_speed(
     story: Story, way: Transport, distance: Quantity, speed: Quantity, h: Quantity
 ) -> Quantity:
-    faster = story.chance.hit(0.5)
-    low, role = 2 if way.high < 20 else 5, "faster" if faster else "slower"
-    k = story.draw(low, max(3, way.low // 2), role, most=way.high)
-    speed = story.turn(
-        "faster" if faster else "slower",
-        "The new speed {~be} {=} miles an hour.",
-        speed + k if faster else speed - k,
-        k=k,
-        h=h,
-    )
+    name, sign = ("faster", "+") if story.chance.hit(0.5) else ("slower", "-")
+    low = 2 if way.high < 20 else 5
+    k = story.draw(low, max(3, way.low // 2), name, most=way.high)
+    line = f"The new speed {{~be}} {{=s{sign}k}} miles an hour."
+    speed = story.turn(name, "", line, s=speed, k=k, h=h)
     if not way.low <= speed.value <= 1.3 * way.high:
         raise Unfit
-    more = story.step("At that speed, {A} {~act} {=} miles.", h * speed)
-    return story.step("Then {A} {~have} gone {=} miles.", distance + more)
+    return story.compute(
+        "At that speed, {A} {~act} {=h*s} miles.", GONE, now=distance, h=h, s=speed
+    )
 
 
-def _again(story: Story, way: Transport, distance: Quantity) -> Quantity:
-    if story.chance.hit(0.5):
-        k = times(story, 2, 3)
-        story.event("again", part=k.spoken)
-        more = distance * k
-    else:
-        part = share(story, distance)
-        story.event("again", part=part.wording)
-        more = part.taken
-    line = "Then {A} {~act} {=} miles."
-    new = story.step(line, more)
-    return story.step("Then {A} {~have} gone {=} miles.", distance + new)
-
-
-def _end(story: Story, way: Transport, distance: Quantity, least: Fraction | None) -> None:
+def _ask_trip(story: Story, way: Transport, distance: Quantity, least: Fraction | None) -> None:
     """Ask the question. least: the hours of the timed stages; None if the trip takes days."""
     kind = story.chance.below(7) if way.fuel else story.chance.below(5)
     if story.steps_left < 1 or kind == 0:
         story.ask("total", distance)
     elif kind <= 2:
-        k = story.state(distance.value + story.chance.between(3, 60), "whole")
-        story.solve("left", "{=} miles {~~be} left.", k - distance, k=k)
+        story.solve("left", "k=now+3-60 whole", "{=k-now} miles {~~be} left.", now=distance)
     elif kind == 3:
-        story.solve("back", "That {~be} {=} miles in all.", distance + distance)
+        story.solve("back", "", "That {~be} {=now+now} miles in all.", now=distance)
     elif kind == 4:
         hours = story.divisor(distance, 3, 12, "hours")
         if least is None or hours.value < least:
             raise Unfit
         if not way.low / 2 <= distance.value / hours.value <= 1.2 * way.high:
             raise Unfit
-        line = "The average speed {~be} {=} miles an hour."
-        story.solve("speed", line, distance / hours, k=hours)
+        line = "The average speed {~be} {=now/k} miles an hour."
+        story.solve("speed", "", line, now=distance, k=hours)
     else:
         k = story.divisor(distance, 15, 50, "mileage")
-        gallons = story.step("{A} {~need} {=} gallons.", distance / k)
         if kind == 5:
-            story.ask("gallons", gallons, k=k)
+            story.solve("gallons", "", "{A} {~need} {=now/k} gallons.", now=distance, k=k)
             return
-        p = story.draw(2, 5, "price", money=True)
-        story.solve("gas cost", "The gas {~cost} {=}.", gallons * p, k=k, p=p)
+        gallons = story.step("{A} {~need} {=} gallons.", distance / k)
+        story.solve("gas cost", "p=$2-5 price", "The gas {~cost} {=now*p}.", now=gallons, k=k)
