@@ -1,6 +1,5 @@
 """Nothing that a file, a server or a model says is obeyed by a terminal or computed by a sheet."""
 
-import csv
 import io
 import json
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.reports.printable import csv_cell, printable, say, show_status, terminal
+from gradeschool.reports.printable import printable, say, show_status, terminal
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -73,23 +72,3 @@ def test_say_and_status(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out == printable(HOSTILE) + "\n"
     assert err == "\r\x1b[K" + printable(HOSTILE)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["=1+1", "\n=1+1", "  =1", "\t=1", "\r=1", "＝1+1", "＋1+1", "－1+1", "＠SUM(1)", "@x", "+1+1",
-     "-1+1", "|x", "%x", "\n\n ＝x", "\ufeff=1"],
-)  # fmt: skip
-def test_a_cell_that_looks_like_a_formula_is_quoted(text: str) -> None:
-    """Also behind white space, and in fullwidth signs."""
-    cell = csv_cell(text)
-    assert cell.startswith(("'", "\\"))
-    written = io.StringIO()
-    csv.writer(written).writerow([cell])
-    assert next(csv.reader(io.StringIO(written.getvalue(), newline=""))) == [cell]
-
-
-@pytest.mark.parametrize("text", ["", "5", "-10", "+3", "-1,234.5", "so =", "1=1", "a\n=1"])
-def test_other_cells_stay(text: str) -> None:
-    """Numbers stay numbers."""
-    assert csv_cell(text) == text

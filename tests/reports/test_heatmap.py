@@ -105,7 +105,7 @@ def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path:
         {"key": json.loads(stored[1])["key"], "verifier": "v", "score": 0.25,
          "tokens": ["####", " 6"], "values": [0.5, 0.25]},
     ])  # fmt: skip
-    texts = json.loads(blocks(report(gradeschool, tmp_path / "page.html", run))["texts-0"])
+    texts = blocks(report(gradeschool, tmp_path / "page.html", run))["texts-0"]
     assert [row.get("values") for row in texts] == [None, [0.25, ["####", " 6"], [50, 25]]]
 
 

@@ -93,8 +93,8 @@ def test_the_page_holds_each_prompt_as_it_was_sent(
     gradeschool: Command, changed_run: Path, tmp_path: Path
 ) -> None:
     data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
-    problems = json.loads(data["problems"])["problems"]
-    prompts = json.loads(data["prompts-0"])
+    problems = data["data"]["problems"]
+    prompts = data["prompts-0"]
     assert len(prompts) == len(problems) == 20
     for (_, question, *_), [messages] in zip(problems, prompts, strict=True):
         assert messages[-1] == ["user", question]
@@ -107,7 +107,7 @@ def test_a_prompt_that_no_key_proves_is_left_out(
     manifest = changed_run / "run.json"
     manifest.write_text(manifest.read_text().replace('"max_tokens": 60', '"max_tokens": 61'))
     data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
-    assert json.loads(data["problems"])["prompted"] == [False]
+    assert data["data"]["prompted"] == [False]
     assert "prompts-0" not in data
 
 

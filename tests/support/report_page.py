@@ -40,9 +40,9 @@ def run_folder(gradeschool: Command, tmp_path: Path) -> Path:
     return folder
 
 
-def blocks(page: str) -> dict[str, bytes]:
+def blocks(page: str) -> dict[str, Any]:
     """Return the data of a page, unpacked."""
     matches = re.findall(
         r'<script type="application/gzip-base64" id="([^"]+)">([^<]*)</script>', page
     )
-    return {id: gzip.decompress(base64.b64decode(body)) for id, body in matches}
+    return {id: json.loads(gzip.decompress(base64.b64decode(body))) for id, body in matches}

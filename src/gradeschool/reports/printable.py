@@ -1,23 +1,19 @@
 """Make text safe to show: all output goes through one function per medium.
 
 Names, texts and messages come from files, servers and models. A terminal would obey escape codes in
-them, and a spreadsheet would compute cells that look like formulas. The HTML page escapes in its
-templates (`pages`).
+them. The HTML page escapes in its templates (`pages`).
 """
 
 from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-FORMULA = ("=", "+", "-", "@", "|", "%")  # a spreadsheet computes cells that begin with these
-NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
 BARE_PIPE, PIPE = re.compile(r"(?<!\\)\|"), r"\\|"
 CLEAR = "\r\x1b[K"  # clears the line of the cursor
 
@@ -94,13 +90,3 @@ def markdown_table(
         f"| {' | '.join(BARE_PIPE.sub(PIPE, ' '.join(cell.split())) for cell in row)} |"
         for row in (heads, alignments, *rows)
     ]
-
-
-def csv_cell(text: str) -> str:
-    """Return a cell that no spreadsheet computes: "'" is put before what looks like a formula.
-
-    Spreadsheets skip leading white space, and some accept fullwidth signs ("＝").
-    """
-    shown = printable(text)
-    start = unicodedata.normalize("NFKC", shown.lstrip()[:1])
-    return f"'{shown}" if start in FORMULA and start and not NUMBER.match(shown) else shown

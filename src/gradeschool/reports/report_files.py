@@ -1,13 +1,11 @@
-"""A report as a file: the page, Markdown for a pull request, CSV, JUnit, by the file's ending.
+"""A report as a file: the page, Markdown for a pull request, JUnit, by the file's ending.
 
-A model's output stays plain text in each: Markdown is escaped, spreadsheets see no formulas, XML
-contains no forbidden characters.
+A model's output stays plain text in each: Markdown is escaped, XML contains no forbidden
+characters.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Sequence
@@ -15,15 +13,14 @@ from pathlib import Path
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import Sample
 from gradeschool.percentages import accuracy_words, bounds, count, gain, p_value
 from gradeschool.reports.comparison import compared_with_first, methods_of
 from gradeschool.reports.judged import Judged, Share, flags_of, guess_sentence, rates_of
 from gradeschool.reports.pages import save_page
-from gradeschool.reports.printable import csv_cell, markdown_table, printable
+from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet
+from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
 
 # Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -35,12 +32,12 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     # Without comparisons, the table has only accuracies.
     _, differences, refusal = compared_with_first([judged.headline for judged in runs])
+    names = [markdown_text(judged.name) for judged in runs]
     heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
              "errors")  # fmt: skip
     rows, notes = [], []
-    for index, judged in enumerate(runs):
-        name, share, rates = markdown_text(judged.name), judged.share(), rates_of(judged)
-        pair = differences.get(index)
+    for index, (name, judged) in enumerate(zip(names, runs, strict=True)):
+        share, rates, pair = judged.share(), rates_of(judged), differences.get(index)
         rows.append((
             name,
             _percent(share),
@@ -55,32 +52,30 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             notes.append(f"{name}: {fewest} to {most} samples a problem; a mean over problems.")
         if flags := flags_of(judged):
             notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
-        notes += [f"{name}: {guesses}"] if (guesses := guess_sentence(judged, share)) else []
-    words = (refusal and _escaped(refusal)) or methods_of(list(differences.values()))
-    each_scorer = (
-        (markdown_text(scorer.name), *(_with_errors(judged, index) for judged in runs))
-        for index, scorer in enumerate(scorers)
-    )
-    lines = [
+        if guesses := guess_sentence(judged, share):
+            notes.append(f"{name}: {guesses}")
+    if len(runs) > 1:
+        notes.insert(0, _escaped(refusal) if refusal else methods_of(list(differences.values())))
+    each_scorer = []
+    for index, scorer in enumerate(scorers):
+        cells = [markdown_text(scorer.name)]
+        for judged in runs:
+            errors = judged.column(index).count(ERROR)
+            failed = f" ({count(errors, 'error')})" if errors else ""
+            cells.append(f"{_percent(judged.share(index))}{failed}")
+        each_scorer.append(cells)
+    return "\n".join([
         *markdown_table(heads, rows),
         f"\nScored by {markdown_text(scorers[0].name)}.\n",
-        *([f"{words}\n"] if len(runs) > 1 else []),
         *(f"{note}\n" for note in notes),
         f"<details><summary>The same completions under {len(scorers)} scorers</summary>\n",
-        *markdown_table(["scorer", *(markdown_text(judged.name) for judged in runs)], each_scorer),
+        *markdown_table(["scorer", *names], each_scorer),
         "\n</details>\n",
-    ]
-    return "\n".join(lines)
+    ])  # fmt: skip
 
 
 def _percent(share: Share) -> str:
     return accuracy_words(share.accuracy, share.bounds) if share.judged else "–"
-
-
-def _with_errors(judged: Judged, scorer: int) -> str:
-    errors = judged.column(scorer).count(ERROR)
-    words = f" ({count(errors, 'error')})" if errors else ""
-    return f"{_percent(judged.share(scorer))}{words}"
 
 
 def markdown_text(text: str) -> str:
@@ -92,34 +87,6 @@ def _escaped(text: str) -> str:
     return MARKS.sub(r"\\\1", printable(text, keep=""))
 
 
-def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return CSV, one row per completion: extracted answer, cause, every scorer's outcome.
-
-    Rows that could not be used follow, as errors, with the reason as their cause.
-    """
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
-    writer.writerow([*fixed, *(scorer.name for scorer in scorers)])
-    for judged in runs:
-        for each in judged.completions:
-            problem, sample = each.problem, each.sample
-            outcomes = [OUTCOMES[code].value for code in each.outcomes]
-            read = clip(each.answer.value, LONGEST_CELL) if each.answer else ""
-            facts = (judged.name, problem.id, str(sample.sample), problem.gold)
-            cells = (*facts, outcomes[0], each.cause, read, str(len(sample.text)))
-            writer.writerow([*map(csv_cell, cells), *outcomes])
-        for sample in judged.unusable():
-            error = OUTCOMES[ERROR].value
-            cells = (judged.name, "", "", "", error, _reason(sample), "", "0")
-            writer.writerow([*map(csv_cell, cells), *[error] * len(scorers)])
-    return written.getvalue()
-
-
-def _reason(unusable: Sample) -> str:
-    return f"row {unusable.row} {clip(unusable.error, LONGEST_CELL)}"
-
-
 def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return JUnit XML: a suite per run, a case per completion, by the headline scorer.
 
@@ -127,38 +94,30 @@ def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """
     root = xml.Element("testsuites")
     for judged in runs:
-        name, unusable = printable(judged.name, keep=""), judged.unusable()
-        suite = xml.SubElement(root, "testsuite", name=name)
-
-        def case(
-            title: str, kind: str = "", message: str = "", text: str = "",
-            suite: xml.Element = suite, name: str = name,
-        ) -> None:  # fmt: skip
-            added = xml.SubElement(
-                suite, "testcase", classname=name, name=printable(title, keep="")
-            )
-            if kind:
-                words = printable(message, keep="")
-                xml.SubElement(added, kind, message=words).text = printable(text) or None
-
+        cases = []  # title; "", "failure" or "error"; message; text
         for each in judged.completions:
             problem, sample, answer = each.problem, each.sample, each.answer
-            title = f"problem {problem.id}, sample {sample.sample}"
+            title, kind, message, text = f"problem {problem.id}, sample {sample.sample}", "", "", ""
             if each.outcome == ERROR:
-                case(title, "error", clip(sample.error or "the scorer failed", LONGEST_CELL))
-            elif each.outcome == CORRECT:
-                case(title)
-            else:
+                kind, message = "error", clip(sample.error or "the scorer failed", LONGEST_CELL)
+            elif each.outcome != CORRECT:
                 read = f"read {clip(answer.value)!r}" if answer else "read nothing"
-                message = f"{each.cause}: {read}, gold {problem.gold!r}"
-                case(title, "failure", message, clip(sample.text, LONGEST_TEXT))
-        for sample in unusable:
-            case(f"row {sample.row}", "error", _reason(sample))
-        codes = [each.outcome for each in judged.completions]
-        errors = codes.count(ERROR)
-        suite.set("tests", str(len(codes) + len(unusable)))
-        suite.set("failures", str(len(codes) - errors - codes.count(CORRECT)))
-        suite.set("errors", str(errors + len(unusable)))
+                kind, message = "failure", f"{each.cause}: {read}, gold {problem.gold!r}"
+                text = clip(sample.text, LONGEST_TEXT)
+            cases.append((title, kind, message, text))
+        for sample in judged.unusable():
+            reason = f"row {sample.row} {clip(sample.error, LONGEST_CELL)}"
+            cases.append((f"row {sample.row}", "error", reason, ""))
+        kinds, name = [kind for _, kind, _, _ in cases], printable(judged.name, keep="")
+        suite = xml.SubElement(
+            root, "testsuite", name=name, tests=str(len(cases)),
+            failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
+        )  # fmt: skip
+        for title, kind, message, text in cases:
+            case = xml.SubElement(suite, "testcase", classname=name, name=printable(title, keep=""))
+            if kind:
+                added = xml.SubElement(case, kind, message=printable(message, keep=""))
+                added.text = printable(text) or None
     xml.indent(root, space="")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml.tostring(root, "unicode")}\n'
 
@@ -167,7 +126,6 @@ def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
     ".html": report_page,
     ".md": markdown,
-    ".csv": table,
     ".xml": junit,
 }
 

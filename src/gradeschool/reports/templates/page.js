@@ -4,579 +4,470 @@ const figure = (value) => value.toLocaleString("en");
 const plural = (count, noun) => `${figure(count)} ${noun}${count === 1 ? "" : "s"}`;
 const OUTCOMES = ["correct", "wrong", "no answer", "error"];
 const CORRECT = 0, ERROR = 3;
+const FINISHES = { length: "cut at the limit", content_filter: "stopped by a filter" };
 const SHOWN = 10, MORE = 20; // completions of a problem: at first, and with each click
-const LONG = 20000; // characters of a completion before a click
 const MOST_PIPS = 12;
-const SLICE = 24; // milliseconds of searching before the page may breathe
 const EVERY = 1500; // milliseconds between two updates of `gradeschool view`
 
-// Everything that a model wrote is a text node; invisible characters are shown by their number.
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
-const PLAIN = new Set(["\n", "\t", "\u200d"]);
+// Everything that a model wrote becomes text nodes; invisible characters are shown by their number.
+const INVISIBLE = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 
 function make(tag, properties, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name === "on") element.addEventListener(value[0], value[1]);
-    else element.setAttribute(name, value === true ? "" : value);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "on") element.addEventListener(...value);
+    else element.setAttribute(name, value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
-  return element;
-}
-
-// Append a text; invisible characters are shown by their number.
-function appendText(parent, text) {
-  let done = 0;
-  for (const found of text.matchAll(INVISIBLE)) {
-    if (PLAIN.has(found[0])) continue;
-    if (found.index > done) parent.append(text.slice(done, found.index));
-    const number = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    parent.append(make("span", { class: "unseen" }, `U+${number}`));
-    done = found.index + found[0].length;
+  for (const child of children.flat(2)) {
+    if (typeof child !== "string") {
+      if (child) element.append(child);
+      continue;
+    }
+    let done = 0;
+    for (const { 0: char, index } of child.matchAll(INVISIBLE)) {
+      const number = char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+      element.append(child.slice(done, index), make("span", { class: "unseen" }, `U+${number}`));
+      done = index + char.length;
+    }
+    element.append(child.slice(done));
   }
-  if (done < text.length) parent.append(text.slice(done));
-}
-
-function textBlock(tag, properties, text) {
-  const element = make(tag, properties);
-  appendText(element, text);
   return element;
-}
-
-// The blocks of the page: compressed, unpacked on demand, never parsed as markup.
-async function unpacked(id) {
-  const element = byId(id), binary = atob(element.textContent);
-  element.remove(); // opened once; its text need not stay in memory
-  const stream = new Blob([Uint8Array.from(binary, (char) => char.charCodeAt(0))]).stream();
-  return new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-async function unpackedJson(id) {
-  return JSON.parse(new TextDecoder().decode(await unpacked(id)));
-}
-
-// All completions in the order of problem, run and sample, a column for each fact;
-// `first[p]` is where the completions of problem p begin.
-async function openStore() {
-  const facts = await unpackedJson("problems"), buffer = await unpacked("columns");
-  const count = buffer.byteLength / (4 * 4 + 3 + facts.scorers.length);
-  const numbers = (at) => new Int32Array(buffer, 4 * at * count, count);
-  const bytes = (at) => new Uint8Array(buffer, 16 * count + at * count, count);
-  const store = {
-    ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
-    finish: bytes(0), cause: bytes(1), flag: bytes(2), codes: facts.scorers.map((_, at) => bytes(3 + at)),
-    first: new Int32Array(facts.problems.length + 1), opened: new Map(),
-  };
-  for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;
-  for (let at = 0; at < facts.problems.length; at++) store.first[at + 1] += store.first[at];
-  return store;
-}
-
-function blockOf(store, id) {
-  if (!store.opened.has(id)) store.opened.set(id, unpackedJson(id));
-  return store.opened.get(id);
-}
-
-// A completion's row: {text, readings, left, error, thinking, values}.
-async function textOf(store, at) {
-  return (await blockOf(store, `texts-${Math.floor(at / store.chunk)}`))[at % store.chunk];
-}
-
-// The prompt of a problem in a run: null, a text, or pairs of role and content.
-async function promptOf(store, problem, run) {
-  return (await blockOf(store, `prompts-${Math.floor(problem / store.promptChunk)}`))[problem % store.promptChunk][run];
 }
 
 // Values after tokens: a solution is one stop of the Tab key, arrows go through its tokens, and
 // the line below says what the token is worth, to people who see the colours and who do not.
 const STEPS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 10, ArrowUp: -10, Home: -Infinity, End: Infinity };
 
-function tellToken(block, token) {
+function describeToken(block, at) {
+  const token = block.children[at], shown = token.textContent.replace(/\n/g, "↵") || "nothing";
   for (const one of block.querySelectorAll(".at")) one.classList.remove("at");
   token.classList.add("at");
-  const all = block.children, place = Array.prototype.indexOf.call(all, token) + 1;
-  const shown = token.textContent.replace(/\n/g, "↵") || "nothing";
-  block.nextElementSibling.textContent = `${token.dataset.value} after “${shown}”, token ${place} of ${all.length}`;
+  block.nextElementSibling.textContent = `${token.dataset.value} after “${shown}”, token ${at + 1} of ${block.children.length}`;
 }
 
+const placeOf = (block, token) => Array.prototype.indexOf.call(block.children, token);
+
 addEventListener("keydown", (event) => {
-  const block = event.target.closest(".tokens");
-  if (!block || !(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
-  const all = block.children;
-  let at = Array.prototype.indexOf.call(all, block.querySelector(".at"));
-  at = Math.min(Math.max((at < 0 && STEPS[event.key] > 0 ? -1 : at) + STEPS[event.key], 0), all.length - 1);
-  tellToken(block, all[at]);
-  all[at].scrollIntoView({ block: "nearest" });
+  const block = event.target.closest(".tokens"), step = STEPS[event.key];
+  if (!block || !step || event.altKey || event.ctrlKey || event.metaKey) return;
+  const at = Math.min(Math.max(placeOf(block, block.querySelector(".at")) + step, 0), block.children.length - 1);
+  describeToken(block, at);
+  block.children[at].scrollIntoView({ block: "nearest" });
   event.preventDefault();
 });
 
 addEventListener("pointerover", (event) => {
   const token = event.target.closest && event.target.closest(".tokens > .tok");
-  if (token) tellToken(token.parentElement, token);
+  if (token) describeToken(token.parentElement, placeOf(token.parentElement, token));
 });
+
+// The data of a report: blocks of JSON, compressed, unpacked on demand, never parsed as markup.
+// `store` has the columns of all completions in the order of problem, run and sample; `first[p]`
+// is where the completions of problem p begin.
+let store;
+const blocks = new Map();
+
+async function unpack(id) {
+  const element = byId(id), binary = atob(element.textContent);
+  element.remove(); // opened once; its text need not stay in memory
+  const stream = new Blob([Uint8Array.from(binary, (char) => char.charCodeAt(0))]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+function blockOf(kind, number) {
+  const id = `${kind}-${number}`;
+  if (!blocks.has(id)) blocks.set(id, unpack(id));
+  return blocks.get(id);
+}
+
+// A completion's row: {text, readings, error, thinking, values}.
+async function textOf(at) {
+  return (await blockOf("texts", Math.floor(at / store.chunk)))[at % store.chunk];
+}
+
+async function openStore() {
+  store = await unpack("data");
+  store.codes = store.codes.map((column) => Uint8Array.from(column, Number)); // a string of digits
+  store.count = store.problem.length;
+  store.first = new Int32Array(store.problems.length + 1);
+  for (const problem of store.problem) store.first[problem + 1]++;
+  store.problems.forEach((_, at) => { store.first[at + 1] += store.first[at]; });
+  store.initial = { problem: null, completion: null, values: true, run: "", scorer: store.scorers[0], vs: "", out: "", cause: "", flag: "", q: "" };
+}
 
 // The text with the extracted answers marked: of the chosen scorer, of the other scorer,
 // and those of all others.
-function markedText(store, state, row, limit) {
-  const block = make("div", { class: "text", dir: "ltr" });
-  const text = row.text.length > limit ? row.text.slice(0, limit) : row.text;
-  const spans = row.readings.filter(([start, end]) => start >= 0 && end <= text.length && end > start);
-  const edges = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])];
-  edges.sort((a, b) => a - b);
-  const chosen = store.marked.indexOf(store.scorers.indexOf(state.scorer)), other = store.marked.indexOf(store.scorers.indexOf(state.vs));
-  for (let at = 0; at + 1 < edges.length; at++) {
-    const [low, high] = [edges[at], edges[at + 1]];
-    const scorers = spans.filter(([start, end]) => start <= low && high <= end).flatMap((s) => s[3]);
-    if (!scorers.length) {
-      appendText(block, text.slice(low, high));
-      continue;
-    }
-    const kind = scorers.includes(chosen) && scorers.includes(other) ? "mark both"
-      : scorers.includes(chosen) ? "mark chosen" : scorers.includes(other) ? "mark other" : "mark rest";
-    const names = scorers.map((scorer) => store.scorers[store.marked[scorer]]).join("\n");
-    block.append(textBlock("mark", { class: kind, title: names }, text.slice(low, high)));
-  }
-  if (row.left) {
-    block.append(make("span", { class: "unseen" }, `${row.left.toLocaleString("en")} characters in the middle are left out of this file`));
-  }
-  return block;
+function markedText(state, row) {
+  const points = [...row.text]; // positions count characters, not the units of JavaScript
+  const spans = row.readings.filter(([start, end]) => start >= 0 && end > start);
+  const edges = [...new Set([0, points.length, ...spans.flatMap(([start, end]) => [start, end])])].sort((a, b) => a - b);
+  const parts = edges.slice(1).map((high, at) => {
+    const low = edges[at], text = points.slice(low, high).join("");
+    const names = spans.filter(([start, end]) => start <= low && high <= end).flatMap((span) => span[3].map((place) => store.scorers[place]));
+    if (!names.length) return text;
+    const kind = names.includes(state.scorer) ? (names.includes(state.vs) ? "both" : "chosen") : (names.includes(state.vs) ? "other" : "rest");
+    return make("mark", { class: `mark ${kind}`, title: names.join("\n") }, text);
+  });
+  return make("div", { class: "text", dir: "ltr" }, parts);
 }
 
 // The extracted answers of one completion: each value with its outcome and its scorers.
-function readingsTable(store, state, at, row) {
+function readingsTable(state, at, row) {
+  const values = new Map(row.readings.flatMap(([, , value, scorers]) => scorers.map((scorer) => [scorer, value])));
   const groups = new Map();
-  const add = (value, outcome, scorer) => {
-    const key = `${outcome}\n${value}`;
-    if (!groups.has(key)) groups.set(key, { value, outcome, scorers: [] });
-    groups.get(key).scorers.push(scorer);
-  };
-  const seen = new Set();
-  for (const [start, end, value, scorers] of row.readings) {
-    for (const marked of scorers) {
-      const scorer = store.marked[marked];
-      seen.add(scorer);
-      add(value || row.text.slice(start, end), store.codes[scorer][at], scorer);
-    }
-  }
-  store.scorers.forEach((_, scorer) => {
-    if (!seen.has(scorer)) add("", store.codes[scorer][at], scorer);
+  store.scorers.forEach((name, scorer) => {
+    const outcome = store.codes[scorer][at], value = values.get(scorer) ?? "", key = `${outcome}\n${value}`;
+    if (!groups.has(key)) groups.set(key, { value, outcome, names: [] });
+    groups.get(key).names.push(name);
   });
-  const selected = store.scorers.indexOf(state.scorer);
   const ordered = [...groups.values()].sort((a, b) =>
-    b.scorers.includes(selected) - a.scorers.includes(selected) || b.scorers.length - a.scorers.length);
-  const rows = ordered.map(({ value, outcome, scorers }) => {
-    const names = scorers.map((scorer) => store.scorers[scorer]);
-    const read = value ? textBlock("code", {}, value)
-      : make("span", { class: "faint" }, outcome === 2 ? "nothing" : outcome === 3 ? "–" : "not marked in this file");
-    return make("tr", {},
-      make("td", {}, make("span", { class: `pip o${outcome}`, "aria-hidden": "true" }), OUTCOMES[outcome]),
-      make("td", { class: "read" }, read),
-      make("td", { class: "names" }, scorers.length > 4
-        ? make("details", {}, make("summary", {}, `${scorers.length} scorers`), names.join(", "))
-        : names.join(", ")));
-  });
-  const head = make("tr", {}, ...["Outcome", "Read", "By"].map((name) => make("th", { scope: "col" }, name)));
-  return make("table", { class: "readings" }, make("thead", {}, head), make("tbody", {}, ...rows));
+    b.names.includes(state.scorer) - a.names.includes(state.scorer) || b.names.length - a.names.length);
+  const rows = ordered.map(({ value, outcome, names }) => make("tr", {},
+    make("td", {}, make("span", { class: `pip o${outcome}`, "aria-hidden": "true" }), OUTCOMES[outcome]),
+    make("td", { class: "read" }, value ? make("code", {}, value)
+      : make("span", { class: "faint" }, outcome === 2 ? "nothing" : outcome === ERROR ? "–" : "not marked in this file")),
+    make("td", { class: "names" }, names.length > 4
+      ? make("details", {}, make("summary", {}, `${names.length} scorers`), names.join(", "))
+      : names.join(", "))));
+  const head = make("tr", {}, ["Outcome", "Read", "By"].map((name) => make("th", { scope: "col" }, name)));
+  return make("table", { class: "readings" }, make("thead", {}, head), make("tbody", {}, rows));
 }
 
 // The text as the verifier's tokens, coloured by value, and a line that shows one value.
 function valuedText([score, pieces, values]) {
-  const block = make("div", {
-    class: "tokens", dir: "ltr", tabindex: "0", role: "group",
-    "aria-label": `Solution with the verifier's values, score ${score}; arrow keys show each token's value`,
-  });
-  pieces.forEach((piece, at) => {
-    const value = (values[at] / 100).toFixed(2);
-    block.append(textBlock("span", { class: `tok v${Math.round(values[at] / 10)}`, "data-value": value }, piece));
-  });
-  const lowest = values.indexOf(Math.min(...values));
-  const told = `Value ${(values[0] / 100).toFixed(2)} at first, lowest ${(values[lowest] / 100).toFixed(2)} at token ${lowest + 1}, ${(values.at(-1) / 100).toFixed(2)} at last.`;
-  return [block, make("output", { class: "value", "aria-live": "polite" }, told)];
+  const shown = (at) => (values[at] / 100).toFixed(2);
+  const tokens = pieces.map((piece, at) => make("span", { class: `tok v${Math.round(values[at] / 10)}`, "data-value": shown(at) }, piece));
+  const label = `Solution with the verifier's values, score ${score}; arrow keys show each token's value`;
+  const lowest = values.indexOf(Math.min(...values)), last = values.length - 1;
+  return [
+    make("div", { class: "tokens", dir: "ltr", tabindex: "0", role: "group", "aria-label": label }, tokens),
+    make("output", { class: "value", "aria-live": "polite" }, `Value ${shown(0)} at first, lowest ${shown(lowest)} at token ${lowest + 1}, ${shown(last)} at last.`),
+  ];
 }
 
-function completionBlock(store, state, at, row) {
-  const code = store.codes[store.scorers.indexOf(state.scorer)][at];
-  const facts = [OUTCOMES[code]];
-  if (store.runs.length > 1) facts.unshift(store.runs[store.run[at]]);
-  facts.push(`sample ${store.sample[at]}`);
-  if (store.cause[at]) facts.push(store.causes[store.cause[at] - 1]);
-  if (store.flag[at]) facts.push(`the file says ${store.flag[at] === 1 ? "correct" : "wrong"}`);
-  if (store.finish[at] === 1) facts.push("cut at the limit");
-  if (store.finish[at] === 2) facts.push("stopped by a filter");
-  if (store.tokens[at] >= 0) facts.push(`${store.tokens[at]} tokens`);
-  if (row.values) facts.push(`verifier ${row.values[0].toFixed(2)}`);
-  const link = make("a", { href: linkTo({ ...state, completion: at }), class: "anchor", "aria-label": "Link to this completion" }, "#");
-  const head = make("h4", { class: `o${code}` }, make("span", { class: `pip o${code}`, "aria-hidden": "true" }));
-  appendText(head, facts.join(" · "));
-  head.append(" ", link);
-  const block = make("section", { class: "completion", id: `c-${at}`, tabindex: "-1" }, head);
-  if (row.error) {
-    block.append(textBlock("p", { class: "text error" }, row.error));
-    return block;
-  }
-  if (row.thinking) {
-    block.append(make("details", { class: "solution" }, make("summary", {}, `Thinking, ${row.thinking.length.toLocaleString("en")} characters`),
-      textBlock("div", { class: "text", dir: "ltr" }, row.thinking)));
-  }
-  if (row.values && state.values) {
-    block.append(...valuedText(row.values), readingsTable(store, state, at, row));
-    return block;
-  }
-  const text = markedText(store, state, row, LONG);
-  block.append(text);
-  if (row.text.length > LONG) {
-    const whole = make("button", { type: "button", on: ["click", () => {
-      text.replaceWith(markedText(store, state, row, Infinity));
-      whole.remove();
-    }] }, `Show all ${row.text.length.toLocaleString("en")} characters`);
-    block.append(whole);
-  }
-  block.append(readingsTable(store, state, at, row));
-  if (store.prompted[store.run[at]]) block.append(promptDetails(store, at));
-  return block;
-}
-
-// The prompt of a completion, loaded when it is opened.
-function promptDetails(store, at) {
+// The prompt of a completion, loaded when it is opened: null, a text, or pairs of role and content.
+function promptDetails(at) {
   const details = make("details", { class: "solution prompt" }, make("summary", {}, "Prompt as sent"));
   details.addEventListener("toggle", async () => {
-    if (!details.open || details.childElementCount > 1) return;
-    const sent = await promptOf(store, store.problem[at], store.run[at]);
+    const problem = store.problem[at], prompts = await blockOf("prompts", Math.floor(problem / store.promptChunk));
+    if (details.childElementCount > 1) return;
+    const sent = prompts[problem % store.promptChunk][store.run[at]];
+    const text = (content) => make("div", { class: "text" }, content);
     if (sent === null) details.append(make("p", { class: "faint" }, "This run does not record it."));
-    else if (typeof sent === "string") details.append(textBlock("div", { class: "text" }, sent));
+    else if (typeof sent === "string") details.append(text(sent));
     else {
-      for (const [role, content] of sent) {
-        details.append(textBlock("p", { class: "role" }, role), textBlock("div", { class: "text" }, content));
-      }
-      details.append(make("p", { class: "faint" }, "Chat messages; the server puts them into the model’s template."));
+      details.append(...sent.flatMap(([role, content]) => [make("p", { class: "role" }, role), text(content)]),
+        make("p", { class: "faint" }, "Chat messages; the server puts them into the model’s template."));
     }
   });
   return details;
 }
 
+function completionBlock(state, at, row) {
+  const code = store.codes[store.scorers.indexOf(state.scorer)][at];
+  const facts = [
+    store.runs.length > 1 && store.runs[store.run[at]],
+    OUTCOMES[code],
+    `sample ${store.sample[at]}`,
+    store.cause[at],
+    store.flag[at] !== null && `the file says ${store.flag[at] ? "correct" : "wrong"}`,
+    FINISHES[store.finish[at]],
+    store.tokens[at] !== null && `${store.tokens[at]} tokens`,
+    row.values && `verifier ${row.values[0].toFixed(2)}`,
+  ].filter(Boolean);
+  const head = make("h4", { class: `o${code}` },
+    make("span", { class: `pip o${code}`, "aria-hidden": "true" }), facts.join(" · "), " ",
+    make("a", { href: linkTo({ ...state, completion: at }), class: "anchor", "aria-label": "Link to this completion" }, "#"));
+  const thinking = row.thinking && make("details", { class: "solution" },
+    make("summary", {}, `Thinking, ${figure(row.thinking.length)} characters`),
+    make("div", { class: "text", dir: "ltr" }, row.thinking));
+  const body = row.error ? make("p", { class: "text error" }, row.error) : [
+    thinking,
+    row.values && state.values ? valuedText(row.values) : markedText(state, row),
+    readingsTable(state, at, row),
+    store.prompted[store.run[at]] && promptDetails(at),
+  ];
+  return make("section", { class: "completion", id: `c-${at}`, tabindex: "-1" }, head, body);
+}
+
 // The detail of one problem: question, gold, reference solution, and matching completions.
-async function showProblem(store, state, number, places, into) {
-  const [id, question, gold, solution] = store.problems[number];
-  const holder = make("div", {}), total = store.first[number + 1] - store.first[number];
-  into.append(
-    textBlock("h3", {}, `Problem ${id}`),
-    textBlock("p", { class: "question" }, question || "(the file does not contain the question)"),
-    make("p", { class: "gold" }, "Gold ", textBlock("strong", {}, gold)),
-    solution.includes("\n") ? make("details", { class: "solution" }, make("summary", {}, "Reference solution"), textBlock("div", { class: "text" }, solution)) : "",
-    make("p", { class: "faint" }, places.length === total ? plural(total, "completion") : `${places.length} of ${total} completions match the filters`),
-    holder);
-  const more = make("button", { type: "button", class: "more", on: ["click", () => show(MORE)] });
+async function problemDetail(state, places) {
+  const [id, question, gold, solution] = store.problems[state.problem];
+  const total = store.first[state.problem + 1] - store.first[state.problem];
+  const holder = make("div", {}), more = make("button", { type: "button", class: "more", on: ["click", () => show(MORE)] });
   let shown = 0;
   async function show(count) {
-    const next = places.slice(shown, shown + count);
-    const rows = await Promise.all(next.map((at) => textOf(store, at)));
-    holder.append(...next.map((at, place) => completionBlock(store, state, at, rows[place])));
+    const next = places.slice(shown, shown + count), rows = await Promise.all(next.map(textOf));
+    holder.append(...next.map((at, place) => completionBlock(state, at, rows[place])));
     shown += next.length;
     more.textContent = `Show ${Math.min(MORE, places.length - shown)} more`;
-    if (shown < places.length) holder.after(more);
-    else more.remove();
+    more.hidden = shown >= places.length;
   }
   await show(Math.max(SHOWN, places.indexOf(state.completion) + 1));
+  return [
+    make("h3", {}, `Problem ${id}`),
+    make("p", { class: "question" }, question || "(the file does not contain the question)"),
+    make("p", { class: "gold" }, "Gold ", make("strong", {}, gold)),
+    solution.includes("\n") ? make("details", { class: "solution" }, make("summary", {}, "Reference solution"), make("div", { class: "text" }, solution)) : "",
+    make("p", { class: "faint" }, places.length === total ? plural(total, "completion") : `${places.length} of ${total} completions match the filters`),
+    holder, more,
+  ];
 }
 
 // The state of the explorer is in the address, so that it can be shared: what the filters say by
 // their field names, and the problem and the completion that are open.
 const FILTERS = ["run", "scorer", "vs", "out", "cause", "flag", "q"];
 
-function placesOf(store, id) {
-  return store.problems.flatMap((problem, place) => (problem[0] === id ? [place] : []));
-}
-
 function linkTo(state) {
-  const store = linkTo.store, fields = new URLSearchParams();
-  if (state.problem !== null) {
-    const id = store.problems[state.problem][0];
-    fields.set("problem", id);
-    // Two datasets of a page may have the same ids.
-    const place = placesOf(store, id).indexOf(state.problem);
-    if (place > 0) fields.set("number", place + 1);
-  }
+  const fields = new URLSearchParams();
+  if (state.problem !== null) fields.set("problem", store.problems[state.problem][0]);
   if (state.completion !== null) fields.set("completion", state.completion);
-  for (const name of FILTERS) if (state[name] && state[name] !== store.initial[name]) fields.set(name, state[name]);
-  if (store.valued && !state.values) fields.set("values", "no");
+  for (const name of FILTERS) if (state[name] !== store.initial[name]) fields.set(name, state[name]);
+  if (!state.values) fields.set("values", "no");
   return `#${fields}`;
 }
 
-function stateOf(store, hash) {
-  const fields = new URLSearchParams(hash.slice(1));
-  const places = fields.has("problem") ? placesOf(store, fields.get("problem")) : [];
-  const completion = Number(fields.get("completion") ?? NaN);
-  const state = {
-    problem: places[Number(fields.get("number") ?? 1) - 1] ?? null,
-    completion: Number.isInteger(completion) ? completion : null, values: fields.get("values") !== "no",
-  };
+function stateOf(hash) {
+  const fields = new URLSearchParams(hash.slice(1)), state = { ...store.initial, values: fields.get("values") !== "no" };
+  const problem = store.problems.findIndex(([id]) => id === fields.get("problem")), completion = Number(fields.get("completion") ?? NaN);
+  if (Number.isInteger(completion) && completion in store.problem) state.completion = completion;
+  // Of problems with the same id, from two datasets, that of the completion.
+  if (problem >= 0) state.problem = state.completion === null ? problem : store.problem[state.completion];
   for (const name of FILTERS) {
     const input = byId(`f-${name}`), value = fields.get(name) ?? "";
-    const known = input && (name === "q" || [...input.options].some((option) => option.value === value));
-    state[name] = known ? value : store.initial[name];
+    if (value && input && (name === "q" || [...input.options].some((option) => option.value === value))) state[name] = value;
   }
   return state;
 }
 
 // Which completions match all filters except the search.
-function filtered(store, state) {
+function filtered(state) {
   const codes = store.codes[store.scorers.indexOf(state.scorer)], others = store.codes[store.scorers.indexOf(state.vs)];
-  const run = store.runs.indexOf(state.run), cause = store.causes.indexOf(state.cause) + 1;
+  const run = store.runs.indexOf(state.run);
   return Uint8Array.from(codes, (code, at) => {
     const flag = store.flag[at];
-    return (!state.run || store.run[at] === run)
+    return (run < 0 || store.run[at] === run)
       && (!/^[0-3]$/.test(state.out) || code === Number(state.out))
       && (state.out !== "not" || code !== CORRECT)
       && (!others || code !== others[at])
-      && (!state.cause || store.cause[at] === cause)
-      && (state.flag !== "differs" || (flag > 0 && code !== ERROR && (flag === 1) !== (code === CORRECT)))
-      && (!/^[12]$/.test(state.flag) || flag === Number(state.flag));
+      && (!state.cause || store.cause[at] === state.cause)
+      && (state.flag !== "differs" || (flag !== null && code !== ERROR && flag !== (code === CORRECT)))
+      && (!["true", "false"].includes(state.flag) || String(flag) === state.flag);
   });
 }
 
 // Keep the matches whose problem or text contains the words; load texts as needed.
-async function search(store, query, matches, isCurrent, tell) {
+async function search(query, matches, tell) {
   const words = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
   const asked = store.problems.map(([id, question, gold]) => id === query || gold === query || words.test(question));
-  let started = performance.now();
   for (let start = 0; start < store.count; start += store.chunk) {
-    const rows = await blockOf(store, `texts-${start / store.chunk}`);
+    const rows = await blockOf("texts", start / store.chunk);
     rows.forEach((row, place) => {
       const at = start + place;
       if (matches[at] && !asked[store.problem[at]] && !words.test(row.text)) matches[at] = 0;
     });
-    if (performance.now() - started > SLICE) {
-      tell(Math.min(start + store.chunk, store.count) / store.count);
-      await new Promise((resolve) => setTimeout(resolve));
-      if (!isCurrent()) return;
-      started = performance.now();
-    }
+    await new Promise((resolve) => setTimeout(resolve)); // the page may breathe
+    if (!tell(Math.min(start + store.chunk, store.count) / store.count)) return;
   }
 }
 
-class Explorer {
-  constructor(store) {
-    this.store = store;
-    this.turn = 0;
-    const options = (name, names) => byId(`f-${name}`).append(...names.map((each) => textBlock("option", { value: each }, each)));
-    options("run", store.runs);
-    options("scorer", store.scorers);
-    options("vs", store.scorers);
-    options("cause", store.causes);
-    const unused = { run: store.runs.length === 1, flag: !store.flagged, values: !store.valued };
-    for (const name in unused) if (unused[name]) byId(`f-${name}`).parentElement.remove();
-    store.initial = { problem: null, completion: null, values: true };
-    for (const name of FILTERS) store.initial[name] = name === "scorer" ? store.scorers[store.headline] : "";
-    const filters = byId("filters"), list = byId("list");
-    filters.addEventListener("input", (event) => this.changed(event));
-    filters.addEventListener("submit", (event) => event.preventDefault());
-    filters.addEventListener("reset", (event) => {
-      event.preventDefault();
-      this.go({ ...store.initial });
-    });
-    list.addEventListener("keydown", (event) => this.key(event));
-    list.addEventListener("click", (event) => {
-      const row = event.target.closest("[role=option]");
-      if (row) this.choose(Number(row.dataset.at));
-    });
-    addEventListener("hashchange", () => this.follow());
-    filters.hidden = byId("browser").hidden = false;
-  }
+// A problem in the list: one pip for each completion if they are few, else a count and a bar.
+function listRow(at, size, number, codes) {
+  const [id, question, gold] = store.problems[number], right = codes.filter((code) => code === CORRECT).length;
+  const label = codes.length === 1 ? OUTCOMES[codes[0]] : `${right} of ${codes.length} correct`;
+  const bar = make("span", { class: "share", "aria-hidden": "true" }, make("span", {}));
+  bar.firstChild.style.width = `${100 * right / codes.length}%`;
+  const outcomes = codes.length <= MOST_PIPS
+    ? make("span", { class: "pips", role: "img", "aria-label": label }, codes.map((code) => make("span", { class: `pip o${code}` })))
+    : make("span", { class: "pips" }, `${right}/${codes.length}`, bar);
+  return make("div", { role: "option", id: `row-${at}`, class: "row", "data-at": at, "aria-setsize": size, "aria-posinset": at + 1 },
+    make("span", { class: "id" }, id), make("span", { class: "ask" }, question.slice(0, 160)), outcomes, make("span", { class: "answer" }, gold));
+}
 
-  changed(event) {
-    const state = { ...this.state, completion: null, values: !byId("f-values") || byId("f-values").checked };
-    for (const name of FILTERS) if (byId(`f-${name}`)) state[name] = byId(`f-${name}`).value.trim();
-    clearTimeout(this.typing);
-    if (event.target.id === "f-q") this.typing = setTimeout(() => this.go(state), 120);
-    else this.go(state);
-  }
+function openExplorer() {
+  const inputs = FILTERS.map((name) => [name, byId(`f-${name}`)]), list = byId("list"), values = byId("f-values");
+  let state, found = [], active = 0, turn = 0, typing; // found: [problem, its matching completions]
 
-  async follow() {
-    if (location.hash.includes("=")) {
-      await this.go(stateOf(this.store, location.hash));
-      byId("explorer").scrollIntoView();
-    } else openDetails();
-  }
-
-  // Go to a state: filter, search, list, and open its problem or the first one.
-  async go(state) {
-    const turn = ++this.turn, { store } = this;
-    for (const name of FILTERS) if (byId(`f-${name}`) && byId(`f-${name}`).value.trim() !== state[name]) byId(`f-${name}`).value = state[name];
-    if (byId("f-values")) byId("f-values").checked = state.values;
-    const matches = filtered(store, state), codes = store.codes[store.scorers.indexOf(state.scorer)];
-    if (state.q) {
-      await search(store, state.q, matches, () => turn === this.turn, (share) => { byId("tally").textContent = `Searching, ${Math.round(100 * share)} %`; });
-      if (turn !== this.turn) return;
+  // Filter, search, fill the list, and open the problem of the state or the first one.
+  async function go(next) {
+    const mine = ++turn, matches = filtered(next), codes = store.codes[store.scorers.indexOf(next.scorer)];
+    for (const [name, input] of inputs) if (input.value.trim() !== next[name]) input.value = next[name];
+    values.checked = next.values;
+    if (next.q) {
+      await search(next.q, matches, (share) => {
+        if (turn === mine) byId("tally").textContent = `Searching, ${Math.round(100 * share)} %`;
+        return turn === mine;
+      });
+      if (turn !== mine) return;
     }
-    this.found = []; // [problem, its matching completions]
+    found = [];
     for (let problem = 0; problem < store.problems.length; problem++) {
       const places = [];
       for (let at = store.first[problem]; at < store.first[problem + 1]; at++) if (matches[at]) places.push(at);
       const right = places.filter((at) => codes[at] === CORRECT).length;
-      if (places.length && (state.out !== "mixed" || (right > 0 && right < places.length))) this.found.push([problem, places]);
+      if (places.length && (next.out !== "mixed" || (right > 0 && right < places.length))) found.push([problem, places]);
     }
-    const completions = this.found.reduce((sum, [, places]) => sum + places.length, 0);
+    const completions = found.reduce((sum, [, places]) => sum + places.length, 0);
     byId("tally").textContent = completions === store.count
-      ? `${plural(this.found.length, "problem")}, ${plural(completions, "completion")}`
-      : `${figure(this.found.length)} of ${plural(store.problems.length, "problem")}, ${figure(completions)} of ${plural(store.count, "completion")}`;
-    byId("room").replaceChildren(...this.found.map(([problem, places], at) => this.row(at, problem, places.map((place) => codes[place]))));
-    const named = this.found.findIndex(([problem]) => problem === state.problem);
-    this.state = { ...state, problem: this.found.length ? this.found[Math.max(named, 0)][0] : null };
-    await this.open(Math.max(named, 0), named >= 0);
-  }
-
-  // A problem in the list: one pip for each completion if they are few, else a count and a bar.
-  row(at, number, codes) {
-    const [id, question, gold] = this.store.problems[number];
-    const right = codes.filter((code) => code === CORRECT).length;
-    let outcomes;
-    if (codes.length <= MOST_PIPS) {
-      const label = codes.length === 1 ? OUTCOMES[codes[0]] : `${right} of ${codes.length} correct`;
-      outcomes = make("span", { class: "pips", role: "img", "aria-label": label }, ...codes.map((code) => make("span", { class: `pip o${code}` })));
-    } else {
-      const bar = make("span", { class: "share", "aria-hidden": "true" }, make("span", {}));
-      bar.firstChild.style.width = `${100 * right / codes.length}%`;
-      outcomes = make("span", { class: "pips" }, `${right}/${codes.length}`, bar);
-    }
-    return make("div", {
-      role: "option", id: `row-${at}`, class: "row", "data-at": at, "aria-setsize": this.found.length, "aria-posinset": at + 1,
-    }, textBlock("span", { class: "id" }, id), textBlock("span", { class: "ask" }, question.slice(0, 160)), outcomes, textBlock("span", { class: "answer" }, gold));
-  }
-
-  key(event) {
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
-    if (event.key === "Enter") byId("detail").focus();
-    else if (event.key in steps) this.choose(this.active + steps[event.key]);
-    else return;
-    event.preventDefault();
-  }
-
-  choose(at) {
-    if (!this.found.length) return;
-    const place = Math.min(Math.max(at, 0), this.found.length - 1);
-    this.state = { ...this.state, problem: this.found[place][0], completion: null };
-    this.open(place, true);
+      ? `${plural(found.length, "problem")}, ${plural(completions, "completion")}`
+      : `${figure(found.length)} of ${plural(store.problems.length, "problem")}, ${figure(completions)} of ${plural(store.count, "completion")}`;
+    byId("room").replaceChildren(...found.map(([problem, places], at) => listRow(at, found.length, problem, places.map((place) => codes[place]))));
+    const named = found.findIndex(([problem]) => problem === next.problem);
+    state = next;
+    await open(Math.max(named, 0), named >= 0);
   }
 
   // Show the problem at a place of the list; named: the address names it.
-  async open(place, named) {
-    const turn = ++this.turn, { state, store } = this, into = byId("detail"), row = byId(`row-${place}`);
-    this.active = place;
+  async function open(place, named) {
+    const mine = ++turn, row = byId(`row-${place}`), into = byId("detail");
+    active = place;
+    state = { ...state, problem: row ? found[place][0] : null };
     for (const other of document.querySelectorAll("#room [aria-selected=true]")) other.setAttribute("aria-selected", "false");
     if (row) {
       row.setAttribute("aria-selected", "true");
-      byId("list").setAttribute("aria-activedescendant", row.id);
-      const above = row.offsetTop - byId("list").scrollTop, below = above + row.offsetHeight - byId("list").clientHeight;
-      if (above < 0 || below > 0) byId("list").scrollTop += above < 0 ? above : below;
-    } else byId("list").removeAttribute("aria-activedescendant");
+      list.setAttribute("aria-activedescendant", row.id);
+      const above = row.offsetTop - list.scrollTop, below = above + row.offsetHeight - list.clientHeight;
+      if (above < 0 || below > 0) list.scrollTop += above < 0 ? above : below;
+    } else list.removeAttribute("aria-activedescendant");
     const link = linkTo(named ? state : { ...state, problem: null, completion: null });
     try {
       if (link !== "#" || location.hash.includes("=")) history.replaceState(null, "", link === "#" ? location.pathname + location.search : link);
     } catch { /* browsers limit the rate, and some pages have no address: the link is optional */ }
-    const fresh = make("div", {});
-    if (row) await showProblem(store, state, state.problem, this.found[place][1], fresh);
-    else fresh.append(make("p", { class: "faint" }, "Nothing matches these filters."));
-    if (turn !== this.turn) return;
-    into.replaceChildren(...fresh.childNodes);
+    const fresh = row ? await problemDetail(state, found[place][1]) : [make("p", { class: "faint" }, "Nothing matches these filters.")];
+    if (turn !== mine) return;
+    into.replaceChildren(...fresh);
     into.scrollTop = 0;
-    const target = state.completion === null ? null : byId(`c-${state.completion}`);
+    const target = byId(`c-${state.completion}`);
     if (target) target.scrollIntoView({ block: "nearest" });
   }
+
+  function choose(at) {
+    if (!found.length) return;
+    state = { ...state, completion: null };
+    open(Math.min(Math.max(at, 0), found.length - 1), true);
+  }
+
+  async function follow() {
+    const isState = location.hash.includes("=");
+    if (isState || !state) await go(stateOf(isState ? location.hash : "#"));
+    if (isState) byId("explorer").scrollIntoView();
+    else openRun();
+  }
+
+  for (const [name, options] of Object.entries({ run: store.runs, scorer: store.scorers, vs: store.scorers, cause: store.named })) {
+    byId(`f-${name}`).append(...options.map((each) => make("option", { value: each }, each)));
+  }
+  byId("f-run").parentElement.hidden = store.runs.length === 1;
+  byId("f-flag").parentElement.hidden = store.flag.every((flag) => flag === null);
+  values.parentElement.hidden = !store.valued;
+  const filters = byId("filters");
+  filters.addEventListener("input", (event) => {
+    const next = { ...state, completion: null, values: values.checked };
+    for (const [name, input] of inputs) next[name] = input.value.trim();
+    clearTimeout(typing);
+    if (event.target.id === "f-q") typing = setTimeout(() => go(next), 120);
+    else go(next);
+  });
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  filters.addEventListener("reset", (event) => {
+    event.preventDefault();
+    go(store.initial);
+  });
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
+    if (event.key === "Enter") byId("detail").focus();
+    else if (step) choose(active + step);
+    else return;
+    event.preventDefault();
+  });
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest("[role=option]");
+    if (row) choose(Number(row.dataset.at));
+  });
+  addEventListener("hashchange", follow);
+  filters.hidden = byId("browser").hidden = false;
+  return follow();
 }
 
-function openDetails() {
-  const target = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
+// Open the run that the address names, on a page of several.
+function openRun() {
+  const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
   const closed = target && target.closest("details.run");
-  if (closed) {
-    closed.open = true;
-    target.scrollIntoView();
-  }
+  if (!closed) return;
+  closed.open = true;
+  target.scrollIntoView();
 }
 
 addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details.run")) one.open = true;
 });
 
-if (byId("problems")) openStore().then(async (store) => {
-  linkTo.store = store;
-  const explorer = new Explorer(store);
-  await explorer.go(stateOf(store, location.hash.includes("=") ? location.hash : "#"));
-  if (location.hash.includes("=")) byId("explorer").scrollIntoView();
-  else openDetails();
-  document.documentElement.dataset.ready = "yes";
-}).catch((error) => {
+if (byId("data")) openStore().then(openExplorer).then(() => { document.documentElement.dataset.ready = "yes"; }, (error) => {
   byId("tally").textContent = `The completions cannot be opened: ${error.message}`;
   throw error;
 });
 
-// `gradeschool view`: the leaderboard follows its runs; the server has written its table.
+// `gradeschool view`: the pages follow their runs; the server has written them.
 const BASE = `/${location.pathname.split("/")[1]}`;
 const percent = (share) => (100 * share).toFixed(2);
 const isGoing = (run) => run.answered + run.failed < run.planned;
-const runLink = (names) => `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
 
-class Board {
-  constructor(table) {
-    this.rows = new Map([...table.querySelectorAll("tr[data-run]")].map((row) => [row.dataset.run, row]));
-    byId("runs-q").addEventListener("input", () => this.filter());
-    table.addEventListener("change", () => this.compare());
-    this.filter();
-    this.compare();
-  }
-
-  filter() {
-    const words = byId("runs-q").value.trim().toLowerCase();
-    for (const row of this.rows.values()) row.hidden = !row.textContent.toLowerCase().includes(words);
-  }
-
-  compare() {
-    const names = [...this.rows].filter(([, row]) => row.querySelector("input:checked")).map(([name]) => name);
-    byId("compare").hidden = names.length < 2;
-    byId("compare").href = runLink(names);
-    byId("compare").textContent = `See the ${names.length} selected runs side by side`;
-  }
-
-  // Write new counts into the rows; for another run, or a first answer, the table is made again.
-  show(runs) {
-    const known = runs.every((run) => this.rows.has(run.name) && Boolean(run.answered) === Boolean(this.rows.get(run.name).querySelector("a")));
-    if (!known || runs.length !== this.rows.size) return location.reload();
+// The leaderboard; returns the function that writes new counts into its rows.
+function openBoard(board) {
+  const rows = new Map([...board.querySelectorAll("tr[data-run]")].map((row) => [row.dataset.run, row]));
+  const words = byId("runs-q"), link = byId("compare");
+  const filter = () => {
+    const query = words.value.trim().toLowerCase();
+    for (const row of rows.values()) row.hidden = !row.textContent.toLowerCase().includes(query);
+  };
+  const select = () => {
+    const names = [...rows].filter(([, row]) => row.querySelector("input:checked")).map(([name]) => name);
+    link.hidden = names.length < 2;
+    link.href = `${BASE}/run?${new URLSearchParams(names.map((name) => ["run", name]))}`;
+    link.textContent = `See the ${names.length} selected runs side by side`;
+  };
+  words.addEventListener("input", filter);
+  board.addEventListener("change", select);
+  filter();
+  select();
+  return (runs) => {
+    // For another run, or a first answer, the server writes the table again.
+    const known = runs.every((run) => rows.has(run.name) && Boolean(run.answered) === Boolean(rows.get(run.name).querySelector("a")));
+    if (!known || runs.length !== rows.size) return location.reload();
     for (const run of runs.filter((each) => each.answered)) {
-      const row = this.rows.get(run.name), [, accuracy, interval, answered] = row.querySelectorAll("td");
+      const row = rows.get(run.name), [, accuracy, interval, answered] = row.querySelectorAll("td");
       row.classList.toggle("going", isGoing(run));
       accuracy.textContent = percent(run.accuracy);
       interval.textContent = run.interval.map(percent).join(" – ");
       answered.firstChild.textContent = `${figure(run.answered)} of ${figure(run.planned)}`;
     }
-  }
+  };
 }
 
 // A line at the top of a report: a link to all runs, and the progress of the shown runs.
-class Line {
-  constructor() {
-    this.names = new URLSearchParams(location.search).getAll("run");
-    this.words = make("span", { role: "status" });
-    document.querySelector("header").prepend(make("p", { class: "line" }, make("a", { href: `${BASE}/` }, "All runs"), " ", this.words));
-  }
-
-  show(runs) {
-    const own = runs.filter((run) => this.names.includes(run.name) && !run.error);
+function openLine() {
+  const names = new URLSearchParams(location.search).getAll("run"), line = make("span", { role: "status" });
+  document.querySelector("header").prepend(make("p", { class: "line" }, make("a", { href: `${BASE}/` }, "All runs"), " ", line));
+  let first;
+  return (runs) => {
+    const own = runs.filter((run) => names.includes(run.name) && !run.error);
     const answered = own.reduce((sum, run) => sum + run.answered, 0);
-    this.first ??= answered;
-    const going = own.filter(isGoing).map((run) => `${run.answered} of ${run.planned} answered`);
-    this.words.replaceChildren(going.join(", "), answered > this.first ? " " : "", answered > this.first ? make("a", { href: location.href, id: "reload", on: ["click", (event) => {
+    first ??= answered;
+    const reload = make("a", { href: location.href, id: "reload", on: ["click", (event) => {
       event.preventDefault();
       location.reload();
-    }] }, `Show ${plural(answered - this.first, "new answer")}`) : "");
-  }
+    }] }, `Show ${plural(answered - first, "new answer")}`);
+    const going = own.filter(isGoing).map((run) => `${run.answered} of ${run.planned} answered`).join(", ");
+    line.replaceChildren(going, " ", answered > first ? reload : "");
+  };
 }
 
 if ("live" in document.documentElement.dataset) (async () => {
-  const board = byId("board"), view = board ? new Board(board) : new Line(), status = byId("status");
+  const board = byId("board"), show = board ? openBoard(board) : openLine(), status = byId("status");
   for (let last = ""; ; await new Promise((resolve) => setTimeout(resolve, EVERY))) {
     try {
       const text = await (await fetch(`${BASE}/state`)).text();
-      if (text !== last) view.show(JSON.parse(text));
+      if (text !== last) show(JSON.parse(text));
       last = text;
       if (status) status.textContent = "";
       if (board) document.documentElement.dataset.ready = "yes";
