@@ -32,11 +32,12 @@ from gradeschool.models.local import (
     too_long,
 )
 
-ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
+ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
 SMALL_WEIGHTS = 1 << 26  # up to this many, a second thread costs more than it gains
 MEMORY_SHARE = 0.5  # of the free memory, for keys and values
 ASSUMED_FREE = 4 << 30  # bytes, if the system does not say
 DEAD_SHARE = 0.1  # of ended rows, from which they are removed from the batch
+SORTED_BATCHES = 4  # that many batches are sorted by length, which saves padding
 STEPS = 128  # places by which keys and values grow
 TAIL = 16  # tokens that are searched for a stop string
 
@@ -94,7 +95,7 @@ class TransformersEngine:
         if self.is_small:
             torch.set_num_threads(1)
         try:
-            while requests := take(self.rows):
+            while requests := take(SORTED_BATCHES * self.rows):
                 rows: list[SampleRow] = []
                 refused: Results = []
                 for request in requests:
@@ -105,6 +106,7 @@ class TransformersEngine:
                         rows.append(row)
                 if refused:
                     yield refused
+                rows.sort(key=lambda row: len(row.prompt))
                 while rows:
                     most = self._most(rows)
                     part, rows = rows[:most], rows[most:]

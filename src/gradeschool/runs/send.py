@@ -128,6 +128,7 @@ class Dispatcher:
         self._reached = False  # whether the server answered at all
         self._failing: set[str] = set()  # problems that failed since the last answer
         self._workers = 0
+        self._all_taken = False  # nothing is left for new workers
 
     def stop(self) -> None:
         """Send nothing more; requests in flight are still recorded, unless they cost nothing."""
@@ -141,6 +142,7 @@ class Dispatcher:
         Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries_left = LEAST_RETRIES + len(requests) // 2
+        self._all_taken = False
         pending = iter(groups(requests, choices))
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -155,7 +157,9 @@ class Dispatcher:
     ) -> None:
         """Start workers until there are as many as the limiter allows."""
         self.in_flight.limit = self.limiter.limit
-        while self._workers < min(self.limiter.limit, most) and not self.stopping.is_set():
+        while self._workers < min(self.limiter.limit, most):
+            if self._all_taken or self.stopping.is_set():
+                return
             self._workers += 1
             tasks.create_task(self._work(tasks, pending, most))
 
@@ -169,6 +173,7 @@ class Dispatcher:
                 break  # a request in flight starts workers when it ends, with newer counts
             request = next(pending, None)  # one iterator, shared by all workers
             if request is None:
+                self._all_taken = True
                 break
             tries = 0
             while request.keys and not self.stopping.is_set():
