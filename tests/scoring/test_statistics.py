@@ -2,6 +2,7 @@
 
 import random
 from itertools import product
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given
@@ -14,11 +15,8 @@ from gradeschool.scoring.statistics import (
     holm,
     mcnemar,
     mean_difference,
-    mean_squared_difference,
     minimum_detectable,
-    paired_bootstrap,
     paired_interval,
-    paired_power,
     paired_test,
     problems_needed,
     tango,
@@ -168,9 +166,11 @@ def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
     """One seed, one interval; its width is that of the normal approximation within 10 %."""
     source = random.Random(5)
     pairs = [ProblemPair(source.randint(0, 4), 4, source.randint(1, 4), 4) for _ in range(400)]
-    bounds = paired_bootstrap(pairs, seed=3)
-    assert bounds == paired_bootstrap(pairs, seed=3) != paired_bootstrap(pairs, seed=4)
-    half = Z95 * ((mean_squared_difference(pairs) - mean_difference(pairs) ** 2) / 400) ** 0.5
+    bounds, how = paired_interval(pairs, seed=3)
+    assert how == "bootstrap over problems, 4000 resamples, seed 3"
+    assert bounds == paired_interval(pairs, seed=3)[0] != paired_interval(pairs, seed=4)[0]
+    square = sum(pair.difference**2 for pair in pairs) / 400
+    half = Z95 * ((square - mean_difference(pairs) ** 2) / 400) ** 0.5
     assert (bounds.high - bounds.low) / 2 == pytest.approx(half, rel=0.1)
 
 
@@ -216,14 +216,16 @@ def test_holm_is_scipy_free_arithmetic() -> None:
     assert holm([]) == []
 
 
-@pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3)])
-def test_the_detectable_difference_has_the_power_it_names(n: int, discordance: float) -> None:
-    """80 % at the bound, less below it; and finding it needs n problems."""
-    least = minimum_detectable(n, discordance)
+@pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3), (4, 1.0)])
+def test_the_detectable_difference_has_a_power_of_80_percent(n: int, discordance: float) -> None:
+    least = minimum_detectable(n, discordance, 1.0)
     assert least is not None
-    assert paired_power(n, discordance, least) == pytest.approx(0.8, abs=1e-6)
-    assert paired_power(n, discordance, 0.9 * least) < 0.8
+    spread = (discordance - least**2) ** 0.5
+    power = NormalDist().cdf((least * n**0.5 - Z95 * discordance**0.5) / spread)
+    assert power == pytest.approx(0.8, abs=1e-6)
     assert problems_needed(discordance, least) == pytest.approx(n, abs=1)
+    assert minimum_detectable(n, discordance, 0.9 * least) is None
+    assert minimum_detectable(3, discordance, 1.0) is None
 
 
 @pytest.mark.slow
@@ -248,8 +250,6 @@ def test_paired_intervals_hold_the_truth(samples: int) -> None:
             )
             for a, b in pairs
         ]
-        low, high = (
-            paired_interval(drawn)[0] if samples == 1 else paired_bootstrap(drawn, resamples=600)
-        )
+        low, high = paired_interval(drawn)[0]
         covered += low <= truth <= high
     assert 0.90 <= covered / times <= 0.995

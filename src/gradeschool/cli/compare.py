@@ -101,9 +101,19 @@ def command(
         shared_by_all,
     )
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import protocols_of, scored_table, scorer_for
+    from gradeschool.scoring.table import scored_table, scorer_for
 
-    specs = (*_reference(common, unpaired, reference, good), *runs)
+    given = click.get_current_context().get_parameter_source
+    if common and unpaired:
+        raise InputError("--common cannot be combined with --unpaired")
+    if good is not None and (reference is not None or unpaired):
+        raise InputError("--gate cannot be combined with --not-worse-than or --unpaired")
+    first = reference or good
+    if first is None and given("margin") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--margin needs --not-worse-than or --gate")
+    if good is None and given("max_failures") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--max-failures needs --gate")
+    specs = runs if first is None else (first, *runs)
     if thinking_marks:
         scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
     check_scorers(scorer)
@@ -116,7 +126,8 @@ def command(
     if scorer is None:
         warn_of_own_scorer(manifests)
     judge = scorer_for(manifests, scorer)
-    if len(protocols := protocols_of(manifests)) > 1:
+    protocols = {(manifest.get("protocol") or {}).get("name"): 0 for manifest in manifests}
+    if len(protocols := [str(name) for name in protocols if name]) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
@@ -131,14 +142,20 @@ def command(
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
+        rows = []
+        for run in outcomes:
+            share = run.share
+            rows.append({
+                "run": run.run,
+                "problems": len(run.tallies),
+                "accuracy": None if share.bounds else share.accuracy,
+                **({"accuracy_bounds": share.bounds} if share.bounds else {}),
+                "ci95": list(share.interval),
+                "errors": run.unjudged,
+            })  # fmt: skip
         print_json({
             "scorer": judge.name,
-            "runs": [
-                {"run": run.run, "problems": len(run.tallies),
-                 "accuracy": None if run.accuracy_bounds else run.accuracy,
-                 **({"accuracy_bounds": run.accuracy_bounds} if run.accuracy_bounds else {}),
-                 "ci95": list(run.interval), "errors": run.unjudged} for run in outcomes
-            ],
+            "runs": rows,
             "comparisons": [comparison.as_json() for comparison in comparisons],
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
@@ -167,46 +184,23 @@ def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
         raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")
 
 
-def _reference(
-    common: bool, unpaired: bool, reference: str | None, good: str | None
-) -> tuple[str, ...]:
-    """Return the run that an option names, if any; raises InputError if options exclude it."""
-    if common and unpaired:
-        raise InputError("--common cannot be combined with --unpaired")
-    if good is not None and (reference is not None or unpaired):
-        raise InputError("--gate cannot be combined with --not-worse-than or --unpaired")
-    run = reference or good
-    source = click.get_current_context().get_parameter_source
-    if run is None and source("margin") is not ParameterSource.DEFAULT:
-        raise click.UsageError("--margin needs --not-worse-than or --gate")
-    if good is None and source("max_failures") is not ParameterSource.DEFAULT:
-        raise click.UsageError("--max-failures needs --gate")
-    return () if run is None else (run,)
-
-
 def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
     """Warn if a run has some of the first run's samples: the seed of sample i is the seed + i."""
-    from gradeschool.formats.settings import mapping
-
-    def facts(run: SourceRun) -> tuple[object, ...]:
-        prompts, decoding = (mapping(run.manifest.get(part)) for part in ("protocol", "decoding"))
-        return run.manifest.get("model"), prompts.get("digest"), decoding.get("temperature")
-
-    def seeds(run: SourceRun) -> range:
-        seed = mapping(run.manifest.get("decoding")).get("seed")
-        count = run.manifest.get("samples")
-        if not (isinstance(seed, int) and isinstance(count, int)):
-            return range(0)
-        return range(seed, seed + count)
-
-    first = runs[0]
-    for run in runs[1:]:
-        a, b = seeds(first), seeds(run)
-        shared = range(max(a.start, b.start), min(a.stop, b.stop))
-        if shared and a != b and facts(run) == facts(first) and facts(first)[2]:
-            apart = max(len(a), len(b))
+    facts, seeds = [], []
+    for run in runs:
+        prompts, decoding = (run.manifest.get(part) or {} for part in ("protocol", "decoding"))
+        seed, samples = decoding.get("seed"), run.manifest.get("samples")
+        is_known = isinstance(seed, int) and isinstance(samples, int)
+        seeds.append(range(seed, seed + samples) if is_known else range(0))
+        facts.append(
+            (run.manifest.get("model"), prompts.get("digest"), decoding.get("temperature"))
+        )
+    for run, drawn, fact in zip(runs[1:], seeds[1:], facts[1:], strict=True):
+        shared = range(max(seeds[0].start, drawn.start), min(seeds[0].stop, drawn.stop))
+        if shared and drawn != seeds[0] and fact == facts[0] and fact[2]:
+            apart = max(len(seeds[0]), len(drawn))
             warn(
-                f"{first.run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
+                f"{runs[0].run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
                 "common, so those samples may be equal and the runs are not independent; evaluate "
                 f"one of them again with a --seed that differs by at least {apart}"
             )
@@ -214,10 +208,9 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
 
 def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
     """Raise InputError if a run records other prompts than the first run."""
-    facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
-    for run, other_facts in zip(runs[1:], facts[1:], strict=True):
-        pairs = zip(PROMPT_FACTS, facts[0], other_facts, strict=True)
-        for (part, key), before, after in pairs:
+    for run in runs[1:]:
+        for part, key in PROMPT_FACTS:
+            before, after = (each.manifest.get(part, {}).get(key) for each in (runs[0], run))
             if None not in (before, after) and before != after:
                 raise InputError(
                     f"the {part} of {str(run.path)!r} has the {key} {after!r}, that of "

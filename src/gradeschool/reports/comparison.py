@@ -91,8 +91,8 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
         table.add_row(
             name(outcome.run),
             str(len(outcome.tallies)),
-            accuracy_words(outcome.accuracy, outcome.accuracy_bounds),
-            bounds(outcome.interval),
+            accuracy_words(outcome.share.accuracy, outcome.share.bounds),
+            bounds(outcome.share.interval),
             str(outcome.unjudged),
         )
     return table

@@ -29,7 +29,7 @@ from gradeschool.scoring.causes import explained_samples, is_guess, label_change
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import FlagAgreement
 from gradeschool.scoring.sources import SourceRun, choose_runs
-from gradeschool.scoring.statistics import Interval, clustered_wilson, error_bounds, mean_share
+from gradeschool.scoring.statistics import Share, share_of
 from gradeschool.scoring.table import (
     ALL,
     CORRECT,
@@ -80,22 +80,6 @@ class JudgedCompletion(NamedTuple):
         return self.outcomes[HEADLINE]
 
 
-class Share(NamedTuple):
-    """An accuracy: the mean over problems, with its 95 % interval; without errors.
-
-    correct, judged: number of completions; problems: number of those with a judged completion.
-    bounds: the accuracies with all texts wrong, and all right, on which the scorer itself fails;
-    None if it fails on none. Then the accuracy is the lower one.
-    """
-
-    correct: int
-    judged: int
-    accuracy: float
-    interval: Interval
-    problems: int
-    bounds: Interval | None = None
-
-
 @dataclass(slots=True)
 class Judged:
     """A run scored by every scorer of a report, with the causes under the first, the headline.
@@ -138,20 +122,17 @@ class Judged:
         self, scorer: int = HEADLINE, only: Iterable[JudgedCompletion] | None = None
     ) -> Share:
         """Return a scorer's accuracy over the run, or over some of its completions."""
-        chosen = self.completions if only is None else list(only)
-        tallies = tally_by_problem((each.problem.id, each.outcomes[scorer]) for each in chosen)
-        share = share_of(list(tallies.values()))
-        errors = Counter(
-            each.problem.id
-            for each in chosen
-            if each.outcomes[scorer] == ERROR and not each.sample.error
-        )
-        between = error_bounds(
-            (*tallies.get(id, (0, 0)), errors[id]) for id in {**tallies, **errors}
-        )
-        if between is None:
-            return share
-        return share._replace(accuracy=between[0].low, interval=between[1], bounds=between[0])
+        tallies: dict[str, list[int]] = {}
+        for each in self.completions if only is None else only:
+            if not each.sample.error:
+                outcome, tally = (
+                    each.outcomes[scorer],
+                    tallies.setdefault(each.problem.id, [0, 0, 0]),
+                )
+                tally[0] += outcome == CORRECT
+                tally[1] += outcome != ERROR
+                tally[2] += outcome == ERROR
+        return share_of((right, size, errors) for right, size, errors in tallies.values())
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
@@ -217,7 +198,7 @@ def judge_run(
         source, results, disputed_labels(run), prompts,
         ScoredTable(run, scorers), scored_table(run, first),
     )  # fmt: skip
-    outcomes = judged.table.each_outcomes()
+    outcomes = iter(judged.table.outcomes)
     failed = bytes([ERROR]) * len(scorers.names)
     for each in explained_samples(judged.headline, label_changes(run, judged.disputed)):
         problem = each.sample.problem
@@ -254,13 +235,6 @@ def disputed_labels(run: Run) -> Mapping[str, Problem | None]:
     if run.dataset in ("", OWN_PROBLEMS):
         return {}
     return disputed(load_dataset(run.dataset).problems, run.problems())
-
-
-def share_of(clusters: Sequence[tuple[int, int]]) -> Share:
-    """Return the accuracy over (correct, judged) of each problem."""
-    correct, judged = (sum(cluster[side] for cluster in clusters) for side in (0, 1))
-    accuracy, interval = mean_share(clusters), clustered_wilson(clusters)
-    return Share(correct, judged, accuracy, interval, len(clusters))
 
 
 class ScorerGroup(NamedTuple):
@@ -403,7 +377,7 @@ def platinum_of(judged: Judged) -> Platinum | None:
             removed += 1
     scored = judged.headline.scorers.outcomes_of(revised)
     outcomes += [(problem.id, code) for (_, problem), (code,) in zip(revised, scored, strict=True)]
-    share = share_of(list(tally_by_problem(outcomes).values()))
+    share = share_of((*tally, 0) for tally in tally_by_problem(outcomes).values())
     return Platinum(share, removed, len(revised))
 
 

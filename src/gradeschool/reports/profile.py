@@ -25,8 +25,8 @@ def print_profile(
 ) -> None:
     """Print one line for each set and group, then what each set shows in words."""
     console.print(
-        f"scored by {scorer}; {name(original.run)}: {percent(original.accuracy)} of "
-        f"{len(original.tallies):,} problems (95 % {bounds(original.interval)})",
+        f"scored by {scorer}; {name(original.run)}: {percent(original.share.accuracy)} of "
+        f"{len(original.tallies):,} problems (95 % {bounds(original.share.interval)})",
         soft_wrap=True,
     )
     headings = ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p")
@@ -121,7 +121,7 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
                 label.set(color=SOFT, style="italic")
         axes.invert_yaxis()
         axes.set_xlabel(
-            f"points from {plain(original.run, 30)} ({percent(original.accuracy, 1)}), 95 %"
+            f"points from {plain(original.run, 30)} ({percent(original.share.accuracy, 1)}), 95 %"
         )
 
     save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console, OverflowMethod
 from rich.table import Table
 
+from gradeschool.answers.regions import NAMES
 from gradeschool.percentages import accuracy_words, bounds, count, percent
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
@@ -140,7 +141,8 @@ def run_name(run: str) -> str:
 def forms_in_words(score: RunScore) -> list[str]:
     """Return the shares of completions that are empty, cut off or run on, and uneven samples."""
     forms = score.forms
-    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in forms.named()] if forms else []
+    named = zip(NAMES, forms[1:], strict=True) if forms else ()
+    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in named if forms and n]
     return [*parts, UNEVEN.format(*score.samples)] if score.samples else parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
@@ -13,33 +14,32 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.statistics import (
     Interval,
     ProblemPair,
-    clustered_wilson,
-    error_bounds,
+    Share,
     holm,
     mean_difference,
     mean_share,
-    mean_size,
-    mean_squared_difference,
     minimum_detectable,
     paired_interval,
     paired_test,
     problems_for_margin,
     problems_needed,
+    share_of,
     unpaired,
 )
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally, nothing_judged
 
 SHOWN_IDS = 5
+GATE_LEVEL = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcomes:
     """One run under one scorer, by problem id.
 
     unjudged: number of error samples, which are left out. errors: number of texts on which the
-    scorer itself fails, by problem. silent: ids of the problems of which the
-    run has samples, none of which could be judged. misses: number of wrong samples of a problem, by
-    kind of miss; {} if not counted. dataset: its name, "" if unknown.
+    scorer itself fails, by problem. silent: ids of the problems of which the run has samples, none
+    of which could be judged. misses: number of wrong samples of a problem, by kind of miss; {} if
+    not counted. dataset: its name, "" if unknown.
     """
 
     run: str
@@ -51,32 +51,11 @@ class Outcomes:
     dataset: str = ""
     errors: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def accuracy(self) -> float:
-        """Return the mean over problems of the share of judged samples that are right.
-
-        Texts on which the scorer fails count as wrong.
-        """
-        return mean_share(self.tallies.values()) if self._between is None else self._between[0].low
-
-    @property
-    def accuracy_bounds(self) -> Interval | None:
-        """Return the accuracies with all such texts wrong, and all right; None without any."""
-        return self._between and self._between[0]
-
-    @property
-    def _between(self) -> tuple[Interval, Interval] | None:
-        return error_bounds(
-            (*self.tallies.get(id, (0, 0)), self.errors.get(id, 0))
-            for id in {**self.tallies, **self.errors}
-        )
-
-    @property
-    def interval(self) -> Interval:
-        """Return the 95 % interval of the accuracy, clustered by problem."""
-        if self._between is not None:
-            return self._between[1]
-        return clustered_wilson(list(self.tallies.values()))
+    @cached_property
+    def share(self) -> Share:
+        """The accuracy, its interval and, if the scorer fails on texts, its bounds."""
+        ids = {**self.tallies, **self.errors}
+        return share_of((*self.tallies.get(id, (0, 0)), self.errors.get(id, 0)) for id in ids)
 
 
 def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
@@ -84,20 +63,20 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
 
     Raises InputError if the scorer can judge no completion.
     """
-    tallies = table.tallies(scorer)
+    run, tallies = table.run, table.tallies(scorer)
     if not tallies:
-        raise nothing_judged(table.run.name, table.scorers.names[scorer])
-    problems = {problem.id: problem for problem in table.problems() if problem.id in tallies}
-    judged = sum(tally.judged for tally in tallies.values())
-    every = dict.fromkeys(problem.id for problem in table.run.problems() if problem)
-    silent = tuple(id for id in every if id not in tallies)
-    unjudged = len(table.run.samples) - judged
+        raise nothing_judged(run.name, table.scorers.names[scorer])
+    every = dict.fromkeys(problem.id for problem in run.problems() if problem)
     columns = zip(table.problems(), table.column(scorer), strict=True)
-    errors = Counter(problem.id for problem, outcome in columns if outcome == ERROR)
     return Outcomes(
-        table.run.name, problems, tallies, unjudged, silent=silent, dataset=table.run.dataset,
-        errors=errors,
-    )  # fmt: skip
+        run.name,
+        {problem.id: problem for problem in table.problems() if problem.id in tallies},
+        tallies,
+        len(run.samples) - sum(tally.judged for tally in tallies.values()),
+        silent=tuple(id for id in every if id not in tallies),
+        dataset=run.dataset,
+        errors=Counter(problem.id for problem, outcome in columns if outcome == ERROR),
+    )
 
 
 class Change(NamedTuple):
@@ -156,17 +135,16 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
 
     They are unchanged if there is no such problem: `compare` reports it.
     """
-    shared = set.intersection(*(set(run_outcomes.tallies) for run_outcomes in outcomes))
-    if not shared:
-        return list(outcomes)
+    shared = set.intersection(*(set(run.tallies) for run in outcomes))
     return [
         replace(
-            run_outcomes,
-            tallies={id: tally for id, tally in run_outcomes.tallies.items() if id in shared},
-            errors={id: number for id, number in run_outcomes.errors.items() if id in shared},
+            run,
+            tallies={id: tally for id, tally in run.tallies.items() if id in shared},
+            errors={id: number for id, number in run.errors.items() if id in shared},
         )
-        for run_outcomes in outcomes
-    ]
+        for run in outcomes
+        if shared
+    ] or list(outcomes)
 
 
 def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -> list[Comparison]:
@@ -182,7 +160,14 @@ def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -
 
 def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
     """Compare every run with the first as if they shared no problems."""
-    return holm_corrected([_unpaired(outcomes[0], other) for other in outcomes[1:]])
+    a, comparisons = outcomes[0], []
+    for b in outcomes[1:]:
+        difference, interval, p = unpaired(list(a.tallies.values()), list(b.tallies.values()))
+        comparisons.append(
+            Comparison(a.run, b.run, 0, a.share.accuracy, b.share.accuracy, difference, interval,
+                       "unpaired score interval (Newcombe)", p, "unpaired z test", p, p)
+        )  # fmt: skip
+    return holm_corrected(comparisons)
 
 
 def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -191,97 +176,66 @@ def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
 
-def _unpaired(a: Outcomes, b: Outcomes) -> Comparison:
-    result = unpaired(list(a.tallies.values()), list(b.tallies.values()))
-    return Comparison(
-        baseline=a.run,
-        run=b.run,
-        n=0,
-        accuracy_a=a.accuracy,
-        accuracy_b=b.accuracy,
-        difference=result.difference,
-        ci95=result.interval,
-        ci_method="unpaired score interval (Newcombe)",
-        p=result.p,
-        p_method="unpaired z test",
-        p_holm=result.p,
-        p_unpaired=result.p,
-    )
-
-
 def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
-    pairs = _pairs(a, b, common)
-    both = list(pairs.values())
-    n = len(both)
-    interval, ci_method = paired_interval(both, seed)
-    p, p_method = paired_test(both)
-    clusters_a = [(pair.right_a, pair.n_a) for pair in both]
-    clusters_b = [(pair.right_b, pair.n_b) for pair in both]
-    difference, discordance = mean_difference(both), mean_squared_difference(both)
-    changes = [
-        Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b) for id, pair in pairs.items()
-    ]
-    changes.sort(key=lambda change: -abs(change.after - change.before))
-    return Comparison(
-        baseline=a.run,
-        run=b.run,
-        n=n,
-        accuracy_a=mean_share(clusters_a),
-        accuracy_b=mean_share(clusters_b),
-        difference=difference,
-        ci95=interval,
-        ci_method=ci_method,
-        p=p,
-        p_method=p_method,
-        p_holm=p,
-        p_unpaired=unpaired(clusters_a, clusters_b).p,
-        gained=tuple(change for change in changes if change.after > change.before),
-        lost=tuple(change for change in changes if change.after < change.before),
-        detectable=minimum_detectable(n, discordance, mean_size(both)),
-        needed=problems_needed(discordance, difference),
-        left_out=tuple(
-            id for run, other in ((a, b), (b, a)) for id in run.silent if id in other.tallies
-        ),
-    )
-
-
-def _pairs(a: Outcomes, b: Outcomes, common: bool) -> dict[str, ProblemPair]:
     shared = [id for id in a.tallies if id in b.tallies]
     for id in shared:
-        _require_same(a, b, id)
-    if not common:
-        _require_same_set(a, b)
+        first, second = a.problems[id], b.problems[id]
+        if (first.question, first.gold) != (second.question, second.gold):
+            raise InputError(
+                f"{a.run!r} and {b.run!r} use the id {id!r} for different problems: "
+                f"{first.question[:60]!r} (gold {first.gold!r}) and {second.question[:60]!r} "
+                f"(gold {second.gold!r}); compare runs of one dataset, or give --unpaired"
+            )
+    only = []  # what the other run does not contain; a problem without a judged completion is there
+    for side, other in ((a, b), (b, a)):
+        known = {*other.tallies, *other.silent}
+        if ids := [id for id in side.tallies if id not in known]:
+            only.append(f"{len(ids)} only in {side.run!r} ({_shown(ids)})")
+    if only and not common:
+        failed = "".join(f"; {left_out_text(run.run, run.silent)}" for run in (a, b) if run.silent)
+        raise InputError(
+            f"the runs judge different problems: {' and '.join(only)}{failed}; give --common to "
+            f"compare the {len(shared)} common ones, or --unpaired"
+        )
     if not shared:
         raise InputError(
             f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them anyway"
         )
-    return {id: ProblemPair(*a.tallies[id], *b.tallies[id]) for id in shared}
-
-
-def _require_same(a: Outcomes, b: Outcomes, id: str) -> None:
-    first, second = a.problems[id], b.problems[id]
-    if (first.question, first.gold) != (second.question, second.gold):
-        raise InputError(
-            f"{a.run!r} and {b.run!r} use the id {id!r} for different problems: "
-            f"{first.question[:60]!r} (gold {first.gold!r}) and {second.question[:60]!r} "
-            f"(gold {second.gold!r}); compare runs of one dataset, or give --unpaired"
-        )
-
-
-def _require_same_set(a: Outcomes, b: Outcomes) -> None:
-    """Raise InputError for problems that one run lacks; without a completion, they are no lack."""
-    in_a, in_b = {*a.tallies, *a.silent}, {*b.tallies, *b.silent}
-    sides = [
-        f"{len(ids)} only in {side.run!r} ({_shown(ids)})"
-        for side, other in ((a, in_b), (b, in_a))
-        if (ids := [id for id in side.tallies if id not in other])
+    n, clusters_a, clusters_b = len(shared), *([run.tallies[id] for id in shared] for run in (a, b))
+    pairs = [
+        ProblemPair(*first, *second) for first, second in zip(clusters_a, clusters_b, strict=True)
     ]
-    if not sides:
-        return
-    failed = "".join(f"; {left_out_text(side.run, side.silent)}" for side in (a, b) if side.silent)
-    raise InputError(
-        f"the runs judge different problems: {' and '.join(sides)}{failed}; give --common to "
-        f"compare the {len(a.tallies.keys() & b.tallies.keys())} common ones, or --unpaired"
+    interval, ci_method = paired_interval(pairs, seed)
+    p, p_method = paired_test(pairs)
+    difference = mean_difference(pairs)
+    discordance = sum(pair.difference**2 for pair in pairs) / n
+    changes = [
+        Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b)
+        for id, pair in zip(shared, pairs, strict=True)
+    ]
+    changes.sort(key=lambda change: -abs(change.after - change.before))
+    return Comparison(
+        a.run,
+        b.run,
+        n,
+        mean_share(clusters_a),
+        mean_share(clusters_b),
+        difference,
+        interval,
+        ci_method,
+        p,
+        p_method,
+        p_holm=p,
+        p_unpaired=unpaired(clusters_a, clusters_b)[2],
+        gained=tuple(change for change in changes if change.after > change.before),
+        lost=tuple(change for change in changes if change.after < change.before),
+        detectable=minimum_detectable(
+            n, discordance, sum(abs(pair.difference) for pair in pairs) / n
+        ),
+        needed=problems_needed(discordance, difference),
+        left_out=tuple(
+            id for run, other in ((a, b), (b, a)) for id in run.silent if id in other.tallies
+        ),
     )
 
 
@@ -310,9 +264,7 @@ def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]
 
 def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
     """Return whether intervals need no resampling, as with one sample of each problem."""
-    return all(
-        tally.judged == 1 for run_outcomes in outcomes for tally in run_outcomes.tallies.values()
-    )
+    return all(tally.judged == 1 for run in outcomes for tally in run.tallies.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,22 +365,19 @@ def check(
     thresholds = []
     if at_least is not None:
         for run in outcomes if margin is None else outcomes[1:]:
-            shown = f"accuracy {accuracy_words(run.accuracy, run.accuracy_bounds)}"
+            shown = f"accuracy {accuracy_words(run.share.accuracy, run.share.bounds)}"
             needed = f"at least {100 * at_least:g} % is required"
-            is_met = run.accuracy >= at_least - 1e-12
+            is_met = run.share.accuracy >= at_least - 1e-12
             thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}, {needed}"))
     if margin is not None:
         for other in comparisons:
             met = 100 * other.ci95.low > -margin
             low = f"the interval's lower bound is {points(other.ci95.low)} points"
             text = f"{other.run} against {other.baseline}: {low}, it must be above -{margin:g}"
-            if not met:
-                text += _needed_for(other, margin)
-            thresholds.append(Threshold(other.run, met, text))
+            thresholds.append(
+                Threshold(other.run, met, text if met else text + _needed_for(other, margin))
+            )
     return thresholds
-
-
-GATE_LEVEL = 0.05
 
 
 def gate(

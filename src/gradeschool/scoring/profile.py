@@ -215,7 +215,7 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
     """Return a profile as JSON values, with its sentences."""
     return {
         "original": {"run": original.run, "problems": len(original.tallies),
-                     "accuracy": original.accuracy, "ci95": list(original.interval)},
+                     "accuracy": original.share.accuracy, "ci95": list(original.share.interval)},
         "sets": [entry.as_json() for entry in entries],
         "sentences": [sentence(entry, original.run) for entry in entries],
         "verdict": verdict(original, entries),

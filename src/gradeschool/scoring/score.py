@@ -1,9 +1,9 @@
 """The scores of files in one pass: batches of samples -> outcomes -> rows -> counts -> scores.
 
 `score_sources` is the whole way. `score_batch` maps a batch of samples to rows without texts: here,
-in other processes (`--jobs`) or in tasks of Ray (`scoring.cluster`). `Counts` adds the rows of one
-source up in bounded memory, and `score_counts` gives the figures of a run. `score_table` gives the
-same figures for a run in memory.
+in other processes (`--jobs`) or in tasks of Ray (`scoring.cluster`). `_count_rows` adds the rows of
+one source up in bounded memory, and `score_counts` gives the figures of a run. `score_table` gives
+the same figures for a run in memory.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import NAMES, Marks, form_of
+from gradeschool.answers.regions import NAMES, form_of
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import name_of_unnamed, nothing_in
@@ -23,13 +22,7 @@ from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
-from gradeschool.scoring.statistics import (
-    Interval,
-    clustered_wilson,
-    error_bounds,
-    mean_share,
-    wilson,
-)
+from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
 from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
 
 NO_FORM = 255
@@ -68,21 +61,20 @@ ScoreRows = Callable[[Source, ScorerSet, Relabelled], Iterable[list[Row]]]
 
 def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relabelled) -> list[Row]:
     """Return a row for each sample, in their order."""
-    rows = []
+    rows, marks = [], scorers.thinking_marks
     for start in range(0, len(samples), BATCH):
         batch = samples[start : start + BATCH]
         pairs = [(each.text, each.problem) for each in batch if each.problem and not each.error]
-        outcomes_of_texts = iter(scorers.outcomes_of(pairs))
+        scored = iter(scorers.outcomes_of(pairs))
         for sample in batch:
-            problem, text = sample.problem, sample.text
-            outcomes, form, revised = b"", NO_FORM, b""
+            problem, text, outcomes, form, revised = sample.problem, sample.text, b"", NO_FORM, b""
             if problem is None:
                 rows.append(Row(sample.row, sample.run, None, "", sample.sample, sample.finish,
                                 sample.fault, None, 1, outcomes, form, revised))  # fmt: skip
                 continue
             if not sample.error:
-                outcomes = next(outcomes_of_texts)
-                form = _form(text, sample.finish, problem, scorers.thinking_marks)
+                outcomes = next(scored)
+                form = _form_bits(*form_of(text, sample.finish, problem.question, marks))
             if problem.id in relabelled:
                 other, revised = relabelled[problem.id], REMOVED
                 if other is not None:
@@ -93,8 +85,7 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
     return rows
 
 
-def _form(text: str, finish: str, problem: Problem, marks: Marks) -> int:
-    empty, truncated, ran_on, thinking = form_of(text, finish, problem.question, marks)
+def _form_bits(empty: bool, truncated: bool, ran_on: bool, thinking: bool) -> int:
     return empty + 2 * truncated + 4 * ran_on + 8 * thinking
 
 
@@ -123,22 +114,14 @@ def score_sources(
             warn(text)
         checked.add(source.dataset.name)
         relabelled = disputed(source.dataset.problems) if labels else {}
-        counts = Counts(source, Numbering(source.name))
         batches: Iterable[list[Row]]
         if score_rows is not None:
             batches = score_rows(source, scorers, relabelled)
         elif jobs == 1:
-            scored_here = partial(score_batch, scorers=scorers, relabelled=relabelled)
-            batches = map(scored_here, source.batches())
+            batches = (score_batch(batch, scorers, relabelled) for batch in source.batches())
         else:
             batches = _score_in_processes(source.batches(), scorers, relabelled, jobs)
-        for rows in batches:
-            write(source.name, rows)
-            for row in rows:
-                counts.add(row)
-        for warning in source.conclude():
-            warn(warning)
-        for score in counts.scores(scorers.names, warn):
+        for score in _count_rows(source, batches, scorers.names, warn, write):
             name = f"{score.run} ({source.name})" if score.run in scores else score.run
             scores[name] = replace(score, run=name)
     return list(scores.values())
@@ -152,9 +135,10 @@ def _score_in_processes(
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    start = get_context("spawn"), _start_process, (scorers.names, relabelled)
     try:
-        pool = ProcessPoolExecutor(jobs, *start)
+        pool = ProcessPoolExecutor(
+            jobs, get_context("spawn"), _start_process, (scorers.names, relabelled)
+        )
     except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
         raise GradeschoolError(f"cannot start {jobs} processes: {error}; give --jobs 1") from error
     waiting: deque[Any] = deque()
@@ -205,61 +189,58 @@ class _RunCounts:
     repeated: Counter[Key] = field(default_factory=Counter)
 
 
-@dataclass
-class Counts:
-    """Counts the rows of one source as they come, in bounded memory."""
+def _count_rows(
+    source: Source,
+    batches: Iterable[Sequence[Row]],
+    scorers: Sequence[str],
+    warn: Warn,
+    write: Callable[[str, Sequence[Row]], None],
+) -> Iterator[RunScore]:
+    """Yield the score of each run of a source, in the order of the file, after its last row.
 
-    _source: Source
-    _numbering: Numbering
-    _runs: dict[str, _RunCounts] = field(default_factory=dict)
-
-    def add(self, row: Row) -> None:
-        """Count a row."""
-        run = self._runs.get(row.run)
-        if run is None:
-            run = self._runs[row.run] = _RunCounts()
-        if row.problem is None:
-            run.n += 1
-            run.faults += 1
-            self._numbering.refuse(row.row, row.run, row.error)
-            return
-        number = self._numbering.place(
-            row.row, row.run, row.problem, row.gold, row.sample, row.digest
-        )
-        key = row.problem, row.outcomes, row.form, row.revised, row.flag
-        if number is not None:
-            run.n += 1
-            run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
-        elif row.sample == UNNUMBERED:
-            run.repeated[key] += 1
-
-    def scores(self, scorers: Sequence[str], warn: Warn) -> list[RunScore]:
-        """Return the scores of the source's runs after its last row, in the order of the file.
-
-        Raises InputError if no row can be used.
-        """
-        source = self._source
-        if not self._runs:
-            raise nothing_in(Path(source.name))
-        for name in self._numbering.conclude(warn):
-            run = self._runs[name]
-            run.counts.update(run.repeated)
-            run.n += run.repeated.total()
-        unnamed = name_of_unnamed(self._runs, source.run)
-        named: dict[str, _RunCounts] = {}
-        for name, run in self._runs.items():
-            whole = named.setdefault(unnamed if name == UNNAMED else name, run)
-            if whole is not run:
-                whole.n, whole.faults = whole.n + run.n, whole.faults + run.faults
-                whole.counts.update(run.counts)
-        scores, stored = [], 0
-        for name, run in named.items():
-            stored += run.n - run.faults
-            origin = f"{source.path}#{name}" if len(named) > 1 else source.name
-            score = score_counts(name, run.n, run.counts, scorers)
-            scores.append(replace(score, faults=run.faults, origin=origin))
-        folder_notes(Path(source.path), stored, warn)
-        return scores
+    Raises InputError if no row can be used.
+    """
+    numbering, runs = Numbering(source.name), dict[str, _RunCounts]()
+    for batch in batches:
+        write(source.name, batch)
+        for row in batch:
+            run = runs.get(row.run)
+            if run is None:
+                run = runs[row.run] = _RunCounts()
+            if row.problem is None:
+                run.n += 1
+                run.faults += 1
+                numbering.refuse(row.row, row.run, row.error)
+                continue
+            number = numbering.place(
+                row.row, row.run, row.problem, row.gold, row.sample, row.digest
+            )
+            key = row.problem, row.outcomes, row.form, row.revised, row.flag
+            if number is not None:
+                run.n += 1
+                run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
+            elif row.sample == UNNUMBERED:
+                run.repeated[key] += 1
+    for warning in source.conclude():
+        warn(warning)
+    if not runs:
+        raise nothing_in(Path(source.name))
+    for name in numbering.conclude(warn):
+        run = runs[name]
+        run.counts.update(run.repeated)
+        run.n += run.repeated.total()
+    unnamed = name_of_unnamed(runs, source.run)
+    named: dict[str, _RunCounts] = {}
+    for name, run in runs.items():
+        whole = named.setdefault(unnamed if name == UNNAMED else name, run)
+        if whole is not run:
+            whole.n, whole.faults = whole.n + run.n, whole.faults + run.faults
+            whole.counts.update(run.counts)
+    folder_notes(Path(source.path), sum(run.n - run.faults for run in named.values()), warn)
+    for name, run in named.items():
+        origin = f"{source.path}#{name}" if len(named) > 1 else source.name
+        score = score_counts(name, run.n, run.counts, scorers)
+        yield replace(score, faults=run.faults, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,10 +289,6 @@ class Forms(NamedTuple):
     truncated: int
     run_on: int
     thinking: int
-
-    def named(self) -> list[tuple[str, int]]:
-        """Return the name and count of each form that occurs."""
-        return [(name, n) for name, n in zip(NAMES, self[1:], strict=True) if n]
 
 
 class FlagAgreement(NamedTuple):
@@ -376,8 +353,8 @@ def score_table(table: ScoredTable) -> RunScore:
     for sample, problem, outcomes in zip(
         table.samples, table.problems(), table.outcomes, strict=True
     ):
-        form = _form(sample.text, sample.finish, problem, table.scorers.thinking_marks)
-        counts[problem.id, outcomes, form, b"", sample.flag] += 1
+        form = form_of(sample.text, sample.finish, problem.question, table.scorers.thinking_marks)
+        counts[problem.id, outcomes, _form_bits(*form), b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
 
@@ -386,116 +363,93 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
 
     n: all rows; those that are not in `counts`, or have no outcomes there, are errors.
     """
-    official: Counter[tuple[str, bytes]] = Counter()
-    platinum: Counter[tuple[str, bytes]] = Counter()
+    official: list[tuple[str, bytes, int]] = []
+    revised_rows: list[tuple[str, bytes, int]] = []
+    removed, is_revised = 0, False
     forms: Counter[int] = Counter()
-    flags: dict[bool, Counter[bytes]] = {True: Counter(), False: Counter()}
-    is_revised = False
+    flags: Counter[tuple[bool, bytes]] = Counter()
     for (problem, outcomes, form, revised, flag), times in counts.items():
-        official[problem, outcomes] += times
-        is_revised = is_revised or bool(revised)
-        if revised != REMOVED:
-            platinum[problem, revised or outcomes] += times
+        official.append((problem, outcomes, times))
+        if revised:
+            is_revised = True
+        if revised == REMOVED:
+            removed += times
+        else:
+            revised_rows.append((problem, revised or outcomes, times))
         if form != NO_FORM:
             forms[form] += times
         if flag is not None and outcomes:
-            flags[flag][outcomes] += times
+            flags[flag, outcomes] += times
     score = _score_outcomes(run, n, official, scorers)
     if is_revised:
-        remaining = n - official.total() + platinum.total()
-        score = replace(score, platinum=_score_outcomes(run, remaining, platinum, scorers))
+        score = replace(score, platinum=_score_outcomes(run, n - removed, revised_rows, scorers))
     if forms:
-        of_form = [0] * len(NAMES)
-        for bits, times in forms.items():
-            for form in range(len(NAMES)):
-                of_form[form] += times * (bits >> form & 1)
+        of_form = [sum(n for bits, n in forms.items() if bits >> i & 1) for i in range(len(NAMES))]
         score = replace(score, forms=Forms(forms.total(), *of_form))
-    if flags[True] or flags[False]:
-        score = replace(score, flags={name: _agreement(flags, i) for i, name in enumerate(scorers)})
-    return score
-
-
-def _agreement(flags: Mapping[bool, Mapping[bytes, int]], scorer: int) -> FlagAgreement:
-    right: dict[bool, int] = {}
-    judged: dict[bool, int] = {}
-    for flag, counts in flags.items():
-        judged[flag] = sum(n for each, n in counts.items() if each[scorer] != ERROR)
-        right[flag] = sum(n for each, n in counts.items() if each[scorer] == CORRECT)
-    n, only_flag = judged[True] + judged[False], judged[True] - right[True]
-    return FlagAgreement(n, n - only_flag - right[False], right[False], only_flag)
+    if not flags:
+        return score
+    agreements = {}
+    for index, scorer in enumerate(scorers):
+        pairs: Counter[tuple[bool, bool]] = Counter()
+        for (flag, outcomes), times in flags.items():
+            if outcomes[index] != ERROR:
+                pairs[flag, outcomes[index] == CORRECT] += times
+        agreements[scorer] = FlagAgreement(
+            pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
+            pairs[True, False],
+        )  # fmt: skip
+    return replace(score, flags=agreements)
 
 
 def _score_outcomes(
-    run: str, n: int, counts: Mapping[tuple[str, bytes], int], scorers: Sequence[str]
+    run: str, n: int, rows: Sequence[tuple[str, bytes, int]], scorers: Sequence[str]
 ) -> RunScore:
-    places: dict[str, int] = {}
-    problems, weights, parts = [], [], []
-    sizes: list[int] = []  # samples of each problem
-    for (problem, outcomes), times in counts.items():
-        if outcomes:
-            place = places.setdefault(problem, len(places))
-            if place == len(sizes):
-                sizes.append(0)
-            sizes[place] += times
-            problems.append(place)
-            weights.append(times)
-            parts.append(outcomes)
-    joined = b"".join(parts)
-    failed = n - sum(weights)
-    fewest, most = min(sizes, default=0), max(sizes, default=0)
+    """Return the scores of (problem, outcomes, number of samples); n: with those without a text."""
+    sizes: dict[str, int] = {}
+    rows = [row for row in rows if row[1]]
+    for problem, _, times in rows:
+        sizes[problem] = sizes.get(problem, 0) + times
+    fewest, most = min(sizes.values(), default=0), max(sizes.values(), default=0)
+    failed = n - sum(sizes.values())
+    joined = b"".join([outcomes for _, outcomes, _ in rows])
     groups: dict[bytes, list[str]] = {}  # the scorers with the same outcomes
-    figures: dict[bytes, ScorerResult] = {}
-    results = []
+    results: dict[str, ScorerResult] = {}
     for index, scorer in enumerate(scorers):
         column = joined[index :: len(scorers)]
-        groups.setdefault(column, []).append(scorer)
-        if column not in figures:
-            figures[column] = _result(column, problems, weights, failed, most == 1)
-        results.append(replace(figures[column], scorer=scorer))
+        same = groups.setdefault(column, [])
+        same.append(scorer)
+        if len(same) > 1:
+            results[scorer] = replace(results[same[0]], scorer=scorer)
+            continue
+        if most == 1:
+            counts = list(map(column.count, range(len(OUTCOMES))))
+        else:
+            counts = [0] * len(OUTCOMES)
+            for outcome, (_, _, times) in zip(column, rows, strict=True):
+                counts[outcome] += times
+        correct, wrong, no_answer, error = counts
+        if most == 1 and not error:
+            judged = len(column)
+            share = Share(correct, judged, correct / judged, wilson(correct, judged), judged)
+        else:
+            tallies = {problem: [0, 0, 0] for problem in sizes}
+            for outcome, (problem, _, times) in zip(column, rows, strict=True):
+                tally = tallies[problem]
+                if outcome == ERROR:
+                    tally[2] += times
+                else:
+                    tally[0] += times * (outcome == CORRECT)
+                    tally[1] += times
+            share = share_of((right, size, errors) for right, size, errors in tallies.values())
+        results[scorer] = ScorerResult(
+            scorer, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
+            share.bounds,
+        )  # fmt: skip
     return RunScore(
         run,
         n,
-        tuple(results),
+        tuple(results.values()),
         samples=(fewest, most) if fewest < most else None,
         agreeing=tuple(map(tuple, groups.values())),
         failed=failed,
     )
-
-
-def _result(
-    column: bytes,
-    problems: Sequence[int],
-    weights: Sequence[int],
-    failed: int,
-    is_single: bool,
-) -> ScorerResult:
-    """Return the result of a scorer with these outcomes.
-
-    problems, weights: the problem of each outcome, and how many samples have it. failed: samples
-    without a text.
-    """
-    if is_single:
-        counts = list(map(column.count, range(len(OUTCOMES))))
-        judged = len(column) - counts[ERROR]
-        accuracy = counts[CORRECT] / judged if judged else 0.0
-        interval = wilson(counts[CORRECT], judged)
-        errors = counts[ERROR]
-        each = [(1, 1, 0)] * counts[CORRECT] + [(0, 1, 0)] * (judged - counts[CORRECT])
-        between = error_bounds([*each, *[(0, 0, 1)] * errors]) if errors else None
-    else:
-        counts = [0] * len(OUTCOMES)
-        clusters = [[0, 0, 0] for _ in range(max(problems, default=-1) + 1)]
-        for outcome, problem, weight in zip(column, problems, weights, strict=True):
-            counts[outcome] += weight
-            cluster = clusters[problem]
-            cluster[0] += weight * (outcome == CORRECT)
-            cluster[1] += weight * (outcome != ERROR)
-            cluster[2] += weight * (outcome == ERROR)
-        tallies = [(correct, size) for correct, size, _ in clusters if size]
-        accuracy, interval = mean_share(tallies), clustered_wilson(tallies)
-        between = error_bounds((correct, size, errors) for correct, size, errors in clusters)
-    if between is not None:
-        accuracy, interval = between[0].low, between[1]
-    correct, wrong, no_answer, error = counts
-    return ScorerResult("", correct, wrong, no_answer, error + failed, accuracy, interval,
-                        between and between[0])  # fmt: skip

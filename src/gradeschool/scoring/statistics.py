@@ -11,19 +11,22 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cache
-from math import ceil, comb, sqrt
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from statistics import NormalDist
+from math import ceil, comb, erfc, sqrt
+from typing import NamedTuple, TypeVar
 
 Unit = TypeVar("Unit")
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+Z80 = 0.8416212335729143  # its 80 % quantile: the power that sizes and differences are given for
+RESAMPLES = 4000
+# Maximum number of steps of the exact sign-flip test; above it, its normal approximation is used.
+MOST_STEPS = 3_000_000
+BISECTIONS = 60
+# With fewer differing problems, a bootstrap over problems covers less than 94 %, with a few 60 %.
+LEAST_DIFFERING = 100
 
 
 class Interval(NamedTuple):
-    """Bounds of a proportion, both in [0, 1]."""
+    """Bounds of a share, or of a difference of shares."""
 
     low: float
     high: float
@@ -57,25 +60,7 @@ def mean_share(clusters: Iterable[tuple[int, int]]) -> float:
     return sum(right / size for right, size in pairs) / len(pairs) if pairs else 0.0
 
 
-def error_bounds(problems: Iterable[tuple[int, int, int]]) -> tuple[Interval, Interval] | None:
-    """Return the bounds of an accuracy of which some samples are errors, and its 95 % interval.
-
-    problems: (correct, judged, errors) of each. The bounds are the accuracies with all errors wrong
-    and with all right; the interval includes those of both. None without errors, or if nothing was
-    judged.
-    """
-    low, high, judged, errors = [], [], 0, 0
-    for right, size, failed in problems:
-        low.append((right, size + failed))
-        high.append((right + failed, size + failed))
-        judged, errors = judged + size, errors + failed
-    if not judged or not errors:
-        return None
-    interval = Interval(clustered_wilson(low).low, clustered_wilson(high).high)
-    return Interval(mean_share(low), mean_share(high)), interval
-
-
-def clustered_wilson(clusters: Sequence[tuple[int, int]], z: float = Z95) -> Interval:
+def clustered_wilson(clusters: Iterable[tuple[int, int]], z: float = Z95) -> Interval:
     """Return the Wilson interval of `mean_share`: problems with one or several samples each.
 
     clusters: (correct, n) for each problem. Samples of one problem are not independent trials: the
@@ -83,16 +68,49 @@ def clustered_wilson(clusters: Sequence[tuple[int, int]], z: float = Z95) -> Int
     at most that of the samples (a design effect of at least 1, Kish 1965). With one sample a
     problem this is the plain Wilson interval.
     """
-    clusters = [(right, size) for right, size in clusters if size]
-    n, count = sum(size for _, size in clusters), len(clusters)
+    pairs = [(right, size) for right, size in clusters if size]
+    n, count = sum(size for _, size in pairs), len(pairs)
     if n == count:
-        return wilson(sum(right for right, _ in clusters), n, z)
-    share = mean_share(clusters)
+        return wilson(sum(right for right, _ in pairs), n, z)
+    share = mean_share(pairs)
     if count < 2 or share in (0.0, 1.0):
         return wilson(share * count, count, z)
-    variance = standard_error([right / size for right, size in clusters]) ** 2
+    variance = standard_error([right / size for right, size in pairs]) ** 2
     trials = min(n, share * (1 - share) / variance) if variance else n
     return wilson(share * trials, trials, z)
+
+
+class Share(NamedTuple):
+    """An accuracy: the mean over problems of the share of judged samples that are correct.
+
+    problems: number of those with a judged sample. interval: at 95 %, clustered by problem. bounds:
+    the accuracies with all texts wrong, and all right, on which the scorer itself fails; None if it
+    fails on none. Then the accuracy is the lower one, and the interval includes those of both.
+    """
+
+    correct: int
+    judged: int
+    accuracy: float
+    interval: Interval
+    problems: int
+    bounds: Interval | None = None
+
+
+def share_of(problems: Iterable[tuple[int, int, int]]) -> Share:
+    """Return the accuracy over (correct, judged, errors) of each problem."""
+    low, high, pairs = [], [], []
+    for right, size, failed in problems:
+        if size:
+            pairs.append((right, size))
+        if size or failed:
+            low.append((right, size + failed))
+            high.append((right + failed, size + failed))
+    correct, judged = sum(right for right, _ in pairs), sum(size for _, size in pairs)
+    if not judged or judged == sum(size for _, size in low):
+        return Share(correct, judged, mean_share(pairs), clustered_wilson(pairs), len(pairs))
+    interval = Interval(clustered_wilson(low).low, clustered_wilson(high).high)
+    bounds = Interval(mean_share(low), mean_share(high))
+    return Share(correct, judged, bounds.low, interval, len(pairs), bounds)
 
 
 def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:
@@ -126,14 +144,6 @@ def interval_of_mean(values: Sequence[float], least: float) -> Interval:
     """Return the normal 95 % interval of a mean of independent values from `least` to 1."""
     mean, half = sum(values) / len(values), Z95 * standard_error(values)
     return Interval(max(least, mean - half), min(1.0, mean + half))
-
-
-RESAMPLES = 4000
-# Maximum number of steps of the exact sign-flip test; above it, its normal approximation is used.
-MOST_STEPS = 3_000_000
-BISECTIONS = 60
-# With fewer differing problems, a bootstrap over problems covers less than 94 %, with a few 60 %.
-LEAST_DIFFERING = 100
 
 
 class ProblemPair(NamedTuple):
@@ -170,81 +180,61 @@ def mean_difference(pairs: Sequence[ProblemPair]) -> float:
     return sum(pair.difference for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-def is_single(pairs: Sequence[ProblemPair]) -> bool:
-    """Return whether every problem has one sample in both runs."""
-    return all(pair.n_a == pair.n_b == 1 for pair in pairs)
-
-
 def paired_test(pairs: Sequence[ProblemPair]) -> tuple[float, str]:
     """Return the two-sided p value of no difference, and the test that gave it, in words.
 
     One sample per problem: exact McNemar. Several: the sign-flip test of the problems' differences,
     which McNemar's equals for one sample; exact if feasible, else normal.
     """
-    if is_single(pairs):
+    sizes = {size for pair in pairs for size in (pair.n_a, pair.n_b)}
+    if sizes <= {1}:
         only_a = sum(pair.right_a > pair.right_b for pair in pairs)
         only_b = sum(pair.right_b > pair.right_a for pair in pairs)
         return mcnemar(only_a, only_b), "exact McNemar test"
-    if len({pair.n_a for pair in pairs} | {pair.n_b for pair in pairs}) == 1:
-        steps = [pair.right_b - pair.right_a for pair in pairs if pair.right_a != pair.right_b]
-        if len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
-            return _sign_flips(steps), "exact sign-flip test by problem"
+    steps = [pair.right_b - pair.right_a for pair in pairs if pair.right_a != pair.right_b]
+    if len(sizes) == 1 and len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
+        sums = {0: 1.0}  # the chance of each sum, over all patterns of signs
+        for step in steps:
+            flipped: dict[int, float] = {}
+            for total, chance in sums.items():
+                flipped[total + step] = flipped.get(total + step, 0.0) + chance / 2
+                flipped[total - step] = flipped.get(total - step, 0.0) + chance / 2
+            sums = flipped
+        seen = abs(sum(steps))
+        p = sum(chance for total, chance in sums.items() if abs(total) >= seen)
+        return min(1.0, p), "exact sign-flip test by problem"
     differences = [pair.difference for pair in pairs]
     deviation = sqrt(sum(difference * difference for difference in differences))
-    p = two_sided(sum(differences) / deviation) if deviation else 1.0
+    p = _two_sided(sum(differences) / deviation) if deviation else 1.0
     return p, "sign-flip test by problem, normal approximation"
 
 
-def _sign_flips(steps: Sequence[int]) -> float:
-    """Return the share of sign patterns whose sum is at least as far from 0 as the observed one."""
-    sums = {0: 1.0}
-    for step in steps:
-        flipped: dict[int, float] = {}
-        for total, chance in sums.items():
-            flipped[total + step] = flipped.get(total + step, 0.0) + chance / 2
-            flipped[total - step] = flipped.get(total - step, 0.0) + chance / 2
-        sums = flipped
-    observed = abs(sum(steps))
-    return min(1.0, sum(chance for total, chance in sums.items() if abs(total) >= observed))
-
-
-@cache
-def _normal() -> NormalDist:
-    """Return the standard normal distribution; only comparisons of runs need its module."""
-    from statistics import NormalDist
-
-    return NormalDist()
-
-
-def two_sided(z: float) -> float:
+def _two_sided(z: float) -> float:
     """Return the two-sided p value of a normal deviate."""
-    return 2 * _normal().cdf(-abs(z))
+    return erfc(abs(z) / sqrt(2))
 
 
 def paired_interval(pairs: Sequence[ProblemPair], seed: int = 0) -> tuple[Interval, str]:
     """Return the 95 % interval of `mean_difference` and its method, in words.
 
     One sample per problem: Tango's score interval, which is also accurate for few flips. Several:
-    the bootstrap over problems; where few problems differ it is too narrow, and without any it has
-    no width, so that a score interval takes its place.
+    the bootstrap over problems, each with all its samples in both runs; where few problems differ
+    it is too narrow, and without any it has no width, so that a score interval takes its place.
     """
     n = len(pairs)
-    if is_single(pairs):
+    if all(pair.n_a == pair.n_b == 1 for pair in pairs):
         flips = Counter(pair.right_b - pair.right_a for pair in pairs)
         return tango(flips[1], flips[-1], n), "score interval (Tango)"
     differences = [pair.difference for pair in pairs]
-    if sum(map(bool, differences)) >= LEAST_DIFFERING and not _are_equal(differences):
+    are_equal = max(differences) - min(differences) < 1e-12  # except for rounding
+    if sum(map(bool, differences)) >= LEAST_DIFFERING and not are_equal:
+        drawn = bootstrap(differences, lambda drawn: sum(drawn) / n, seed)
         how = f"bootstrap over problems, {RESAMPLES} resamples, seed {seed}"
-        return paired_bootstrap(pairs, seed), how
-    return _score_interval(differences), "score interval by problem"
+        return drawn or Interval(-1.0, 1.0), how
+    return _score_interval(differences, are_equal), "score interval by problem"
 
 
-def _are_equal(differences: Sequence[float]) -> bool:
-    """Return whether differences of shares are equal, except for rounding."""
-    return max(differences) - min(differences) < 1e-12
-
-
-def _score_interval(differences: Sequence[float]) -> Interval:
+def _score_interval(differences: Sequence[float], are_equal: bool) -> Interval:
     """Return a score interval of the mean of differences in [-1, 1], also if few are not 0.
 
     The wider bound of two: one inverts the test of a mean with the mean square around it as its
@@ -264,23 +254,9 @@ def _score_interval(differences: Sequence[float]) -> Interval:
     size = square / (gained + lost)
     low, high = (size * bound for bound in tango(gained / size, lost / size, n))
     half = Z95 * sqrt(max(0.0, square / n - mean * mean) / freedom)
-    if _are_equal(differences):
+    if are_equal:
         half = max(mean - low, high - mean)
     return Interval(max(-1.0, min(low, mean - half)), min(1.0, max(high, mean + half)))
-
-
-def paired_bootstrap(
-    pairs: Sequence[ProblemPair], seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
-    """Return the 95 % percentile interval of the mean difference over resampled problems.
-
-    Problems are drawn with replacement, each with all its samples in both runs: samples of one
-    problem are not independent trials. The same seed gives the same interval.
-    """
-    differences = [pair.difference for pair in pairs]
-    n = len(differences)
-    interval = bootstrap(differences, lambda drawn: sum(drawn) / n, seed, resamples)
-    return interval or Interval(-1.0, 1.0)
 
 
 def bootstrap(
@@ -294,21 +270,17 @@ def bootstrap(
     Resamples for which the statistic is None are left out; None if that leaves none, or without
     units. The same seed gives the same interval.
     """
-    if not units:
-        return None
     source = random.Random(seed)  # noqa: S311  (statistics, no secret)
-    drawn = (statistic(source.choices(units, k=len(units))) for _ in range(resamples))
+    drawn = (
+        statistic(source.choices(units, k=len(units))) for _ in range(resamples if units else 0)
+    )
     values = sorted(value for value in drawn if value is not None)
-    tail = (1 - 0.95) / 2
-    return Interval(_quantile(values, tail), _quantile(values, 1 - tail)) if values else None
+    if len(values) < 2:
+        return Interval(values[0], values[0]) if values else None
+    from statistics import quantiles
 
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of sorted values, interpolated as numpy does by default."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    cuts = quantiles(values, n=40, method="inclusive")
+    return Interval(cuts[0], cuts[-1])
 
 
 def tango(gained: float, lost: float, n: int) -> Interval:
@@ -319,51 +291,44 @@ def tango(gained: float, lost: float, n: int) -> Interval:
     """
     if n <= 0:
         return Interval(-1.0, 1.0)
-    estimate = (gained - lost) / n
 
-    def edge(inside: float, outside: float) -> float:
+    def score(delta: float) -> float:
+        """Return the score statistic of the hypothesis that the true difference is delta."""
+        distance = gained - lost - n * delta
+        linear = (2 * n - gained + lost) * delta - gained - lost
+        constant = -lost * delta * (1 - delta)
+        root = sqrt(max(0.0, linear * linear - 8 * n * constant))
+        chance = (root - linear) / (4 * n)  # the likeliest probability of a loss, given delta
+        variance = n * (2 * chance + delta * (1 - delta))
+        if variance <= 0:
+            return 0.0 if abs(distance) < 1e-12 else float("inf")
+        return distance / sqrt(variance)
+
+    bounds = []
+    for outside in (-1.0, 1.0):
+        inside = (gained - lost) / n
         for _ in range(BISECTIONS):
             middle = (inside + outside) / 2
-            if abs(_tango_score(gained, lost, n, middle)) <= Z95:
+            if abs(score(middle)) <= Z95:
                 inside = middle
             else:
                 outside = middle
-        return inside
-
-    return Interval(edge(estimate, -1.0), edge(estimate, 1.0))
-
-
-def _tango_score(gained: float, lost: float, n: int, delta: float) -> float:
-    """Return the score statistic of the hypothesis that the true difference is delta."""
-    distance = gained - lost - n * delta
-    linear = (2 * n - gained + lost) * delta - gained - lost
-    constant = -lost * delta * (1 - delta)
-    root = sqrt(max(0.0, linear * linear - 8 * n * constant))
-    chance = (root - linear) / (4 * n)  # the likeliest probability of a loss, given delta
-    variance = n * (2 * chance + delta * (1 - delta))
-    if variance <= 0:
-        return 0.0 if abs(distance) < 1e-12 else float("inf")
-    return distance / sqrt(variance)
+        bounds.append(inside)
+    return Interval(*bounds)
 
 
-class Unpaired(NamedTuple):
-    """The difference of two runs that share no problems, with its interval and p value."""
+def unpaired(
+    a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]
+) -> tuple[float, Interval, float]:
+    """Return the difference of two runs that share no problems, its interval and its p value.
 
-    difference: float
-    interval: Interval
-    p: float
-
-
-def unpaired(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Unpaired:
-    """Compare two runs as if they shared no problems: (right, n) by problem.
-
-    Interval: Newcombe's (1998, Statistics in Medicine 17:873, method 10) of the two Wilson
-    intervals, clustered by problem. p: the pooled z test of two proportions, over the problems'
-    shares if there are several samples. Tools without a paired test apply it to
+    a, b: (right, n) by problem. Interval: Newcombe's (1998, Statistics in Medicine 17:873, method
+    10) of the two Wilson intervals, clustered by problem. p: the pooled z test of two proportions,
+    over the problems' shares if there are several samples. Tools without a paired test apply it to
     pairs too.
     """
     if not (a and b):
-        return Unpaired(0.0, Interval(-1.0, 1.0), 1.0)
+        return 0.0, Interval(-1.0, 1.0), 1.0
     mean_a, mean_b = mean_share(a), mean_share(b)
     low_a, high_a = clustered_wilson(a)
     low_b, high_b = clustered_wilson(b)
@@ -374,8 +339,8 @@ def unpaired(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Unpa
     mean = sum(both) / len(both)
     variance = sum((share - mean) ** 2 for share in both) / len(both)
     error = sqrt(variance * (1 / len(a) + 1 / len(b)))
-    p = two_sided(gap / error) if error else 1.0
-    return Unpaired(gap, Interval(max(-1.0, low), min(1.0, high)), p)
+    p = _two_sided(gap / error) if error else 1.0
+    return gap, Interval(max(-1.0, low), min(1.0, high)), p
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -388,51 +353,23 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-POWER = 0.8
+# Power, for pairs of problems. Source: Connor 1987, Biometrics 43:207 (the normal approximation of
+# McNemar's test): n problems detect a difference d at the 5 % level, two-sided, with 80 % power if
+# d sqrt(n) = Z95 sqrt(D) + Z80 sqrt(D - d^2), where D is the discordance: the mean square of the
+# problems' differences, with one sample per problem the share that flips.
 
 
-def mean_squared_difference(pairs: Sequence[ProblemPair]) -> float:
-    """Return the mean squared difference; with one sample per problem, the share that flipped."""
-    return sum(pair.difference**2 for pair in pairs) / len(pairs) if pairs else 0.0
-
-
-def mean_size(pairs: Sequence[ProblemPair]) -> float:
-    """Return the mean size of the problems' differences, which no mean difference exceeds."""
-    return sum(abs(pair.difference) for pair in pairs) / len(pairs) if pairs else 0.0
-
-
-def paired_power(n: int, discordance: float, difference: float) -> float:
-    """Return the probability that a true difference is detected at the 5 % level, two-sided.
-
-    n: problems. discordance: `mean_squared_difference` of the pairs, at least difference squared.
-    Source: Connor 1987, Biometrics 43:207 (normal approximation of McNemar's test).
-    """
-    size = abs(difference)
-    if n <= 0 or discordance <= 0:
-        return 0.0
-    remaining = discordance - size * size
-    reach = size * sqrt(n) - Z95 * sqrt(discordance)
-    if remaining <= 0:
-        return float(reach > 0)
-    return _normal().cdf(reach / sqrt(remaining))
-
-
-def minimum_detectable(n: int, discordance: float, largest: float | None = None) -> float | None:
+def minimum_detectable(n: int, discordance: float, largest: float) -> float | None:
     """Return the smallest difference that n problems detect with 80 % power, None for none.
 
-    Assumes that the sizes of the problems' differences stay the same. largest: their mean, which a
-    difference cannot exceed; by default `discordance`, as for flips from wrong to right.
+    Assumes that the sizes of the problems' differences stay the same; largest: their mean, which a
+    difference cannot exceed.
     """
-    low, high = 0.0, min(discordance if largest is None else largest, 1.0)
-    if paired_power(n, discordance, high) < POWER:
+    root = discordance * (n + Z80**2 - Z95**2)
+    if n <= 0 or root <= 0:
         return None
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if paired_power(n, discordance, middle) < POWER:
-            low = middle
-        else:
-            high = middle
-    return high
+    least = (Z95 * sqrt(n * discordance) + Z80 * sqrt(root)) / (n + Z80**2)
+    return least if least <= min(largest, 1.0) else None
 
 
 def problems_needed(discordance: float, difference: float) -> int | None:
@@ -441,14 +378,12 @@ def problems_needed(discordance: float, difference: float) -> int | None:
     if not size or discordance <= 0:
         return None
     remaining = max(0.0, discordance - size * size)
-    root = Z95 * sqrt(discordance) + _normal().inv_cdf(POWER) * sqrt(remaining)
-    return ceil((root / size) ** 2)
+    return ceil(((Z95 * sqrt(discordance) + Z80 * sqrt(remaining)) / size) ** 2)
 
 
 def problems_for_margin(discordance: float, margin: float) -> int:
     """Return how many problems exclude a loss of `margin` (a share) of equal runs with 80 % power.
 
-    Excluded means that the 95 % interval of the difference is above -margin. discordance: the
-    share of problems that flip between the two runs.
+    Excluded means that the 95 % interval of the difference is above -margin.
     """
-    return ceil(((Z95 + _normal().inv_cdf(POWER)) / margin) ** 2 * discordance)
+    return ceil(((Z95 + Z80) / margin) ** 2 * discordance)

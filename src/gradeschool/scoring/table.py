@@ -27,8 +27,6 @@ CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
 BATCH = 64  # texts that are scored together
 Pair = tuple[str, Problem]
 References = tuple[str | None, ...]  # what each reference function gives for a problem
-Extract = Callable[[str, str], Answer | None]
-Compare = Callable[[str, str], bool]
 ALL = "all"  # the name of all usable scorers
 ScorerChoice = str | Callable[..., Any] | Scorer
 
@@ -47,22 +45,20 @@ def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) ->
     is installed. Raises UnknownNameError, MissingExtraError for a named scorer whose extra is not
     installed, and InputError for a function that cannot be called.
     """
+    known, here = all_scorers(), dataset or ""
     if not names:
-        scorers = all_scorers().values()
-        here = dataset or ""
-        return [
-            scorer for scorer in scorers if not scorer.extra and here.startswith(scorer.dataset)
-        ]
+        plain = (scorer for scorer in known.values() if not scorer.extra)
+        return [scorer for scorer in plain if here.startswith(scorer.dataset)]
     chosen = []
     if ALL in names:
-        chosen = [scorer for scorer in all_scorers().values() if available(scorer)]
-        names = [name for name in names if name != ALL and name not in all_scorers()]
+        chosen = [scorer for scorer in known.values() if available(scorer)]
+        names = [name for name in names if name != ALL and name not in known]
     for name in dict.fromkeys(names):
         if isinstance(name, Scorer):
             chosen.append(name)
             continue
         scorer = None
-        if name not in all_scorers() and not str(name).startswith(MARKED):
+        if name not in known and not str(name).startswith(MARKED):
             from gradeschool.scoring.own_scorer import find_own_scorer
 
             scorer = find_own_scorer(name)
@@ -89,14 +85,6 @@ def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) 
     return choose_scorers([name or headline_scorer(manifests)])[0]
 
 
-def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the different protocols of runs; sample files without a manifest have none."""
-    named = (manifest.get("protocol") for manifest in manifests)
-    return list(
-        dict.fromkeys(str(protocol.get("name")) for protocol in named if isinstance(protocol, dict))
-    )
-
-
 class AnswerComparison(NamedTuple):
     """A comparison of an extracted answer, and the indices of the scorers that use it.
 
@@ -104,7 +92,7 @@ class AnswerComparison(NamedTuple):
     """
 
     reference: int
-    compare: Compare
+    compare: Callable[[str, str], bool]
     scorers: list[int]
 
 
@@ -118,19 +106,16 @@ class ScorerSet:
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
         self.names = tuple([scorer.name for scorer in scorers])
-        self.thinking_marks: Marks = ()
-        self.calls_library = False
-        self._reference_functions: list[Callable[[Problem], str]] = []
+        self.thinking_marks: Marks = next(filter(None, (s.thinking_marks for s in scorers)), ())
+        self.calls_library = any(scorer.extra for scorer in scorers)
+        self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
         self._references: dict[str, tuple[Problem, References]] = {}  # by id, of the last problem
-        extractions: dict[Extract, dict[object, AnswerComparison]] = {}
+        extractions: dict[Any, dict[Any, AnswerComparison]] = {}
         for index, scorer in enumerate(scorers):
-            self.thinking_marks = self.thinking_marks or scorer.thinking_marks
-            self.calls_library = self.calls_library or bool(scorer.extra)
-            if scorer.reference not in self._reference_functions:
-                self._reference_functions.append(scorer.reference)
-            reference = self._reference_functions.index(scorer.reference)
+            new = AnswerComparison(
+                self._reference_functions.index(scorer.reference), scorer.compare, []
+            )
             comparisons = extractions.setdefault(scorer.extract, {})
-            new = AnswerComparison(reference, scorer.compare, [])
             comparisons.setdefault(new[:2], new).scorers.append(index)
         self._extractions = {
             extract: list(comparisons.values()) for extract, comparisons in extractions.items()
@@ -194,18 +179,8 @@ class ScorerSet:
         joined = b"".join(columns)
         return [joined[index :: len(texts)] for index in range(len(texts))]
 
-    def verdicts(self, text: str, problem: Problem) -> tuple[Verdict, ...]:
-        """Return the verdict of every scorer on a completion: its outcome, answer and reason."""
-        return tuple([scorer.judge(text, problem) for scorer in self.scorers])
 
-    def verdicts_of(self, pairs: Sequence[Pair]) -> list[tuple[Verdict, ...]]:
-        """Return the verdicts on many completions, in their order."""
-        if self.calls_library and len(pairs) > 1:
-            return call_at_once(self.verdicts, pairs)
-        return [self.verdicts(text, problem) for text, problem in pairs]
-
-
-def _outcome(extract: Extract, compare: Compare, text: str, reference: str | None) -> int:
+def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> int:
     if reference is None:  # the gold cannot be read
         return ERROR
     try:
@@ -235,14 +210,12 @@ class ScoredTable:
     """A run in memory with the outcomes of some scorers.
 
     samples: those that have a text and a problem, in the order of the file, as are `outcomes`.
-    failed: the number of others; they are errors under every scorer.
     """
 
     def __init__(self, run: Run, scorers: ScorerSet) -> None:
         self.run = run
         self.scorers = scorers
         self.samples = [s for s in run.samples if s.problem is not None and not s.error]
-        self.failed = len(run.samples) - len(self.samples)
         self._pairs = [(s.text, s.problem) for s in self.samples if s.problem is not None]
 
     @cached_property
@@ -250,21 +223,20 @@ class ScoredTable:
         """The outcomes of each sample, a byte for each scorer."""
         return self.scorers.outcomes_of(self._pairs)
 
-    def each_outcomes(self) -> Iterator[bytes]:
-        """Yield the same, in batches on demand, while the shared results of texts are cached."""
-        for start in range(0, len(self._pairs), BATCH):
-            yield from self.scorers.outcomes_of(self._pairs[start : start + BATCH])
-
     @cached_property
     def verdicts(self) -> list[tuple[Verdict, ...]]:
         """The verdicts on each sample, in the order of the scorers, with answers and reasons."""
-        return self.scorers.verdicts_of(self._pairs)
+        return list(self.each_verdicts())
 
     def each_verdicts(self) -> Iterator[tuple[Verdict, ...]]:
         """Yield the same on demand, while the shared results of each text are cached."""
+
+        def judge(text: str, problem: Problem) -> tuple[Verdict, ...]:
+            return tuple([scorer.judge(text, problem) for scorer in self.scorers.scorers])
+
         if self.scorers.calls_library:
-            return iter(self.verdicts)
-        return (self.scorers.verdicts(*pair) for pair in self._pairs)
+            return iter(call_at_once(judge, self._pairs))
+        return (judge(*pair) for pair in self._pairs)
 
     def column(self, scorer: int = 0) -> bytes:
         """Return the outcome of one scorer on each sample."""
@@ -276,10 +248,8 @@ class ScoredTable:
 
     def tallies(self, scorer: int = 0) -> dict[str, Tally]:
         """Return the samples of each problem under one scorer; errors are left out."""
-        return tally_by_problem(
-            (problem.id, outcome)
-            for problem, outcome in zip(self.problems(), self.column(scorer), strict=True)
-        )
+        ids = (problem.id for problem in self.problems())
+        return tally_by_problem(zip(ids, self.column(scorer), strict=True))
 
 
 def nothing_judged(run: str, scorer: str) -> InputError:
