@@ -1,14 +1,14 @@
 """`gradeschool.audit`: finds what a scorer gets wrong, with the smallest example of each kind.
 
-An example whose verdict matters is the shortest of its kind, and never cut: another text may mean
-another answer. A text that raises or hangs may be cut anywhere.
+An example is the shortest of its kind that was tried; a long text is repeated less often as long
+as it still raises or hangs.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -58,12 +58,7 @@ SECOND_THREAD = "in a second thread"
 SHORT_EXAMPLE = 60  # characters
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
-LONGEST_CUT = 600  # characters: of a longer text, only the number of units is reduced
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
-
-
-# The result
-
 LONGEST_SHOWN = 2_000  # characters; in JSON, a longer completion is given only by its recipe
 # Classes whose kinds are exceptions, texts or values.
 FREELY_NAMED = ("crash/", "slow/", "changing-verdict/", "odd-return/")
@@ -159,23 +154,14 @@ class AuditReport:
         """
         names = set(allowed)
         check_names(names)
-        return tuple(
-            finding for finding in self.findings if not {finding.fault.value, finding.name} & names
-        )
+        return tuple(each for each in self.findings if not {each.fault.value, each.name} & names)
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {
-            "scorer": self.scorer,
-            "call": self.call,
-            "reads": list(self.read),
-            "does_not_read": list(self.unread),
-            "questions": self.questions,
-            "seed": self.seed,
-            "gave_up": self.gave_up,
-            "clean": self.clean,
-            "findings": [finding.to_json() for finding in self.findings],
-        }
+        fields = {name: getattr(self, name) for name in ("scorer", "call", "questions", "seed")}
+        findings = [finding.to_json() for finding in self.findings]
+        return {**fields, "reads": list(self.read), "does_not_read": list(self.unread),
+                "gave_up": self.gave_up, "clean": self.clean, "findings": findings}  # fmt: skip
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -208,12 +194,13 @@ def audit(
 
     Raises InputError if it cannot be imported or called, or accepts no plain right answer.
     """
-    if isinstance(function, Scorer):
-        name, published = function.name, f"{__name__}:published_scorer"
-        called = UserFunction(published, argument=name, wall=LIBRARY_WAIT)
-    else:
-        called = UserFunction(function)
-        name = called.name
+    is_ours = isinstance(function, Scorer)
+    called = (
+        UserFunction(f"{__name__}:published_scorer", argument=function.name, wall=LIBRARY_WAIT)
+        if isinstance(function, Scorer)
+        else UserFunction(function)
+    )
+    name = function.name if isinstance(function, Scorer) else called.name
     scorer = AuditedScorer(called, threshold)
     try:
         tell("which formats it reads")
@@ -229,18 +216,10 @@ def audit(
     finally:
         called.stop()
         tell("")
-    call = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
-    of_ours = "a scorer of gradeschool"
-    return AuditReport(
-        scorer=name,
-        call=of_ours if name != called.name else f"{call}, {GOLDS_IN_WORDS[scorer.call.gold]}",
-        read=read,
-        unread=tuple(form.shape for form in FORMATS if form.shape not in read),
-        questions=scorer.questions,
-        seed=seed,
-        findings=findings,
-        gave_up=gave_up,
-    )
+    way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
+    call = "a scorer of gradeschool" if is_ours else f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
+    unread = tuple(form.shape for form in FORMATS if form.shape not in read)
+    return AuditReport(name, call, read, unread, scorer.questions, seed, findings, gave_up)
 
 
 class PublishedCodeError(Exception):
@@ -305,10 +284,10 @@ class AuditedScorer:
                 fresh |= dict.fromkeys(batch, NOT_CALLED)
                 continue
             rows = [(question.completion, question.gold, None) for question in batch]
-            replies = list(map(_own_error, self.function.replies(rows, self.call)))
+            replies = self.function.replies(rows, self.call)
             self.returns_text |= any(reply.text for reply in replies)
-            if self.returns_text:
-                replies = [_compared(*pair) for pair in zip(replies, batch, strict=True)]
+            replies = [_read_reply(reply, question, self.returns_text)
+                       for reply, question in zip(replies, batch, strict=True)]  # fmt: skip
             self.questions += len(replies)
             self.hangs += sum(reply.hung for reply in replies)
             self.ends += sum(reply.lost for reply in replies)
@@ -328,20 +307,18 @@ class AuditedScorer:
         return reply
 
 
-def _compared(reply: Reply, question: Question) -> Reply:
-    """Return the reply of a function that returns the answer's text as right or wrong."""
-    if reply.text is None and reply.shown != "None":
-        return reply
-    return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question.gold)))
+def _read_reply(reply: Reply, question: Question, returns_text: bool) -> Reply:
+    """Return a reply as a verdict: a returned answer is compared with the gold.
 
-
-def _own_error(reply: Reply) -> Reply:
-    """Return a reply with the error of a published scorer in its own words."""
+    The error of a published scorer is given in its own words.
+    """
     prefix = f"{PublishedCodeError.__name__}: "
-    if not reply.raised.startswith(prefix):
-        return reply
-    reason = reply.raised.removeprefix(prefix)
-    return reply._replace(raised=reason, hung=TIMED_OUT in reason)
+    if reply.raised.startswith(prefix):
+        reason = reply.raised.removeprefix(prefix)
+        return reply._replace(raised=reason, hung=TIMED_OUT in reason)
+    if returns_text and (reply.text is not None or reply.shown == "None"):
+        return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question.gold)))
+    return reply
 
 
 def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
@@ -370,7 +347,7 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
 class AuditFailure(NamedTuple):
     """A question, the fault of its reply, and where it comes from.
 
-    case: the case of the suite, if any; hostile: the hostile text, if any.
+    shape: the format of the case of the suite, if any; hostile: the hostile text, if any.
     """
 
     fault: Fault
@@ -378,7 +355,7 @@ class AuditFailure(NamedTuple):
     why: str
     question: Question
     got: str
-    case: AuditCase | None = None
+    shape: str = ""
     hostile: HostileText | None = None
 
     @property
@@ -400,21 +377,11 @@ def _try_cases(
     judged = due(cases, read, accepted)
     questions = [Question(case.completion, case.gold) for case in judged]
     given = scorer.replies(questions)
-    failures = [
-        failure
-        for case, reply in zip(judged, given, strict=True)
-        if (failure := _failure_of_case(case, reply, scorer))
-    ]
-    failures += _changing(scorer, questions, given)
+    failures = [failure for case, reply in zip(judged, given, strict=True)
+                if (failure := _failure_of_case(case, reply, scorer))]  # fmt: skip
     counts = Counter(case.kind.name for case in judged)
-    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
-
-
-def _changing(
-    scorer: AuditedScorer, questions: list[Question], replies: list[Reply]
-) -> Iterator[AuditFailure]:
-    """Repeat some questions in the opposite order: a verdict must depend on nothing else."""
-    some = list(zip(questions, replies, strict=True))[::-ASKED_AGAIN]
+    # Repeat some questions in the opposite order: a verdict must depend on nothing else.
+    some = list(zip(questions, given, strict=True))[::-ASKED_AGAIN]
     again = scorer.replies([question for question, _ in some], again=True)
     for (question, first), second in zip(some, again, strict=True):
         if NOT_CALLED in (first, second) or first.hung or second.hung:
@@ -422,8 +389,9 @@ def _changing(
         if (first.score, bool(first.raised)) != (second.score, bool(second.raised)):
             said = [f"raises {reply.raised[:60]}" if reply.raised else reply.shown
                     for reply in (first, second)]  # fmt: skip
-            why = "the same question must get the same verdict"
-            yield AuditFailure(Fault.CHANGING, "asked twice", why, question, ", then ".join(said))
+            why, got = "the same question must get the same verdict", ", then ".join(said)
+            failures.append(AuditFailure(Fault.CHANGING, "asked twice", why, question, got))
+    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
 
 
 def _try_second_thread(scorer: AuditedScorer, read: tuple[str, ...]) -> list[AuditFailure]:
@@ -468,11 +436,11 @@ def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> Au
         return None
     if failure := _trouble(question, reply):
         loose = case.kind.loose and failure.fault in (Fault.CRASH, Fault.ODD_RETURN)
-        return None if loose else failure._replace(case=case)
+        return None if loose else failure._replace(shape=case.shape)
     if scorer.accepts(reply) is case.kind.right:
         return None
     fault = Fault.FALSE_REJECT if case.kind.right else Fault.FALSE_ACCEPT
-    return AuditFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
+    return AuditFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case.shape)
 
 
 def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> AuditFailure | None:
@@ -505,16 +473,10 @@ def _trouble(question: Question, reply: Reply) -> AuditFailure | None:
     return None
 
 
-# The report: one finding for each kind, with its smallest example
-
-
 def _findings(
-    failures: Iterable[AuditFailure],
-    tried: dict[str, int],
-    questions: int,
-    scorer: AuditedScorer,
+    failures: Iterable[AuditFailure], tried: dict[str, int], questions: int, scorer: AuditedScorer
 ) -> tuple[AuditFinding, ...]:
-    """Return one finding for each kind, worst first, then in the order of the suite."""
+    """Return one finding for each kind with its smallest example, worst first, then as tried."""
     groups: defaultdict[tuple[Fault, str], list[AuditFailure]] = defaultdict(list)
     for failure in failures:
         groups[failure.fault, failure.kind].append(failure)
@@ -529,39 +491,22 @@ def _findings(
         group = groups[fault, kind]
         example = _smallest(group, scorer)
         text, gold = example.question
-        found = AuditFinding(
-            fault=fault,
-            kind=kind.removesuffix(ON_LONG_TEXTS) if len(text) <= SHORT_EXAMPLE else kind,
-            why=example.why,
-            completion=text,
-            recipe=example.hostile.recipe() if example.hostile else repr(text),
-            gold=gold,
-            got=example.got,
-            failed=len(group),
-            tried=tried.get(kind, questions),
-            shapes=tuple(dict.fromkeys(each.case.shape for each in group if each.case)),
-        )
-        first = findings.get((fault, found.kind))
-        merged = replace(first, failed=first.failed + found.failed) if first else found
-        findings[fault, found.kind] = merged
+        name = kind.removesuffix(ON_LONG_TEXTS) if len(text) <= SHORT_EXAMPLE else kind
+        recipe = example.hostile.recipe() if example.hostile else repr(text)
+        shapes = tuple(dict.fromkeys(each.shape for each in group if each.shape))
+        found = AuditFinding(fault, name, example.why, text, recipe, gold, example.got,
+                             len(group), tried.get(kind, questions), shapes)  # fmt: skip
+        first = findings.get((fault, name))
+        findings[fault, name] = replace(first, failed=first.failed + len(group)) if first else found
     return tuple(findings.values())
 
 
 def _smallest(group: Iterable[AuditFailure], scorer: AuditedScorer) -> AuditFailure:
     """Return the smallest failure with the same fault and kind that can be found quickly."""
     ranked = sorted(group, key=lambda failure: failure.size)
-    by_shape = {
-        failure.hostile.name if failure.hostile else "": failure for failure in reversed(ranked)
-    }
+    by_shape = {each.hostile.name if each.hostile else "": each for each in reversed(ranked)}
     tried = sorted(by_shape.values(), key=lambda failure: failure.size)[:MOST_SHAPES]
-    smaller = []
-    for failure in tried:
-        if failure.hostile is not None:
-            failure = _fewer_units(failure, failure.hostile, scorer)
-        is_short = len(failure.question.completion) <= LONGEST_CUT
-        if failure.fault is Fault.CRASH and failure.kind != SECOND_THREAD and is_short:
-            failure = _cut(failure, scorer)
-        smaller.append(failure)
+    smaller = [_fewer_units(each, each.hostile, scorer) if each.hostile else each for each in tried]
     return min(smaller, key=lambda failure: failure.size)
 
 
@@ -590,23 +535,4 @@ def _fewer_units(failure: AuditFailure, text: HostileText, scorer: AuditedScorer
             failure, text = shorter, middle
         else:
             low = middle.times
-    return failure
-
-
-def _cut(failure: AuditFailure, scorer: AuditedScorer) -> AuditFailure:
-    """Return the failure without the pieces of its text that are not needed to raise."""
-    raised = (failure.fault, failure.kind.removesuffix(ON_LONG_TEXTS))
-    size = len(failure.question.completion)
-    while size:
-        text, gold = failure.question
-        starts = range(0, len(text), size)
-        shorter = dict.fromkeys(text[:start] + text[start + size :] for start in starts)
-        questions = [Question(completion, gold) for completion in shorter]
-        checked = map(_trouble, questions, scorer.replies(questions))
-        cut = next((other for other in checked if other and other[:2] == raised), None)
-        if cut is None:
-            size //= 2
-        else:
-            failure = cut._replace(kind=failure.kind)
-            size = min(size, len(cut.question.completion))
     return failure

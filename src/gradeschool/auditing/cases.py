@@ -27,8 +27,6 @@ DECIMALS = ("0.5", "2.5", "17.25")
 COMMAS = ("1,000", "2,125", "65,960", "1,450,000")
 BEYOND_FLOATS = "9007199254740992"  # 2^53: the next integer has the same float
 
-_EXACT = Context(prec=60)
-
 
 def golds(seed: int) -> tuple[str, ...]:
     """Return whole golds as a dataset writes them: the fixed ones and those drawn by the seed."""
@@ -49,19 +47,13 @@ def grouped(digits: str, mark: str = ",") -> str:
 
 def times(number: str, factor: str) -> str:
     """Multiply exactly, and write the product without exponent and trailing zeros."""
-    product = _EXACT.multiply(Decimal(number), Decimal(factor))
-    written = format(product, "f")
+    written = format(Context(prec=60).multiply(Decimal(number), Decimal(factor)), "f")
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
 def plus(number: str, term: int) -> str:
     """Add to a whole number."""
     return str(int(number) + term)
-
-
-def equal(first: str, second: str) -> bool:
-    """Return whether two plainly written numbers are equal."""
-    return Decimal(first.replace(",", "")) == Decimal(second.replace(",", ""))
 
 
 # Not the N of "ANSWER".
@@ -139,7 +131,9 @@ def wrong(name: str, why: str, numbers: Numbers) -> CaseKind:
 
 
 def _scaled(*factors: str) -> Numbers:
-    return lambda gold: [number for by in factors if not equal(number := times(gold, by), gold)]
+    return lambda gold: [
+        number for by in factors if Decimal(number := times(gold, by)) != Decimal(gold)
+    ]
 
 
 def _moved(low: int, high: float, *terms: int) -> Numbers:
@@ -361,41 +355,25 @@ HARMONY = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>f
 class Plain(NamedTuple):
     """A gold in an answer format, which a case surrounds with text.
 
-    other: a number that is neither the gold nor part of it; wrong: that number in the format.
+    text: the gold in the format. other: a number that is neither the gold nor part of it. wrong:
+    that number in the format. is_count: there can be that many boxes. is_bare: and the text has no
+    format. thinks: the format has thoughts of its own.
     """
 
     form: AnswerFormat
     gold: str
+    text: str
+    other: str
+    wrong: str
+    is_count: bool
+    is_bare: bool
+    thinks: bool
 
-    @property
-    def text(self) -> str:
-        """The gold in the format."""
-        return self.form.write(self.gold)
 
-    @property
-    def other(self) -> str:
-        """A number that is neither the gold nor part of it."""
-        return plus(self.gold, 3)
-
-    @property
-    def wrong(self) -> str:
-        """The other number in the format."""
-        return self.form.write(self.other)
-
-    @property
-    def is_count(self) -> bool:
-        """Whether there can be that many boxes."""
-        return not self.gold.startswith("-") and self.gold not in ("0", "1")
-
-    @property
-    def is_bare_count(self) -> bool:
-        """Whether there can be that many boxes, in a text without a format."""
-        return self.form is BARE and self.is_count
-
-    @property
-    def thinks(self) -> bool:
-        """Whether the format has thoughts of its own."""
-        return "<think>" in self.form.shape
+def _plain(form: AnswerFormat, gold: str) -> Plain:
+    other, is_count = plus(gold, 3), not gold.startswith("-") and gold not in ("0", "1")
+    return Plain(form, gold, form.write(gold), other, form.write(other), is_count,
+                 is_count and form is BARE, "<think>" in form.shape)  # fmt: skip
 
 
 def _around(
@@ -405,7 +383,7 @@ def _around(
     """Return a kind of texts around an answer; where: the golds and formats that it applies to."""
 
     def written(form: AnswerFormat, gold: str) -> Iterable[str]:
-        plain = Plain(form, gold)
+        plain = _plain(form, gold)
         return texts(plain) if where(plain) else ()
 
     return CaseKind(name, is_right, why, written)
@@ -440,7 +418,7 @@ AROUND_RIGHT = tuple(_around(True, *row) for row in (
      lambda p: p.form in (HASHES, BOX) and p.is_count and int(p.gold) > 10),
     ("number of a purpose", "a purpose or a deadline is not the result",
      lambda p: [f"{p.gold} boxes are needed to pack 80 pens in one trip.",
-                f"She fills {p.gold} boxes by month 12."], lambda p: p.is_bare_count),
+                f"She fills {p.gold} boxes by month 12."], lambda p: p.is_bare),
     ("revision", "a revised answer replaces the first one",
      lambda p: [f"{p.wrong}{AGAIN}{p.text}"]),
     ("remark behind", "a remark after the answer does not change it",
@@ -464,20 +442,20 @@ AROUND_WRONG = tuple(_around(False, *row) for row in (
     ("cut off", "the text ends before an answer; the gold is an intermediate result",
      lambda p: [f"She has {p.gold} boxes. She fills each of them with",
                 f"<think>There are {p.gold} boxes. Each of them holds some, so we have to"],
-     lambda p: p.is_bare_count),
+     lambda p: p.is_bare),
     ("denied", "the text says that the gold is wrong",
      lambda p: [f"{p.gold} is wrong.", f"It is false that there are {p.gold} boxes.",
-                f"I do not think that it is {p.gold}."], lambda p: p.is_bare_count),
+                f"I do not think that it is {p.gold}."], lambda p: p.is_bare),
     ("considered", "the gold is considered or one of several options",
      lambda p: [f"It could be {p.other}; it could be {p.gold}.", f"Suppose the answer is {p.gold}.",
-                f"Options: {p.other}, {plus(p.gold, 9)}, {p.gold}"], lambda p: p.is_bare_count),
+                f"Options: {p.other}, {plus(p.gold, 9)}, {p.gold}"], lambda p: p.is_bare),
     ("harmony analysis", "the gold is in the analysis, the final channel gives none",
      lambda p: [HARMONY.format(p.text, "Sorry, I cannot help with that.")],
      lambda p: not p.thinks),
     ("no answer given", "no answer is given; the gold is a number of the question",
      lambda p: [f"I am sorry, but I cannot tell how many of the {p.gold} boxes are full.",
                 f"The question gives the number {p.gold}, but not what is asked for."],
-     lambda p: p.is_bare_count),
+     lambda p: p.is_bare),
 ))  # fmt: skip
 UNREADABLE_GOLD = CaseKind(
     "gold that is no number", False, "nothing is equal to a gold that cannot be read",
@@ -517,22 +495,13 @@ def every_kind() -> list[CaseKind]:
 def suite(seed: int) -> list[AuditCase]:
     """Return every case, in an order that depends on nothing but the seed."""
     return [
-        case
+        AuditCase(kind, form.shape, gold, completion, form.write(gold) if varied else "")
         for kinds, its_golds, varied in parts(seed)
         for kind in kinds
-        for case in cases_of(kind, FORMATS, its_golds, varied)
+        for form in FORMATS
+        for gold in its_golds
+        for completion in kind.texts(form, gold)
     ]
-
-
-def cases_of(
-    kind: CaseKind, forms: Iterable[AnswerFormat], its_golds: Collection[str], varied: bool
-) -> Iterator[AuditCase]:
-    """Yield the cases of a kind; varied: whether they vary the plain completion."""
-    for form in forms:
-        for gold in its_golds:
-            base = form.write(gold) if varied else ""
-            for completion in kind.texts(form, gold):
-                yield AuditCase(kind, form.shape, gold, completion, base)
 
 
 def due(
