@@ -73,11 +73,17 @@ class GSM8KBenchmark:
         sign does. Text before "</think>" counts only if no text follows it. Without "#### N", the
         whole output is the answer. Never raises because of the output.
         """
-        gold = normalize(self._problem(task_id).gold)
-        marked = _last_marked(str(output))
-        read = normalize(str(output).replace("$", "")) if marked is None else marked
-        where = "after '####'" if marked is not None else "as the whole output (no '#### N' in it)"
-        right = _same(read, gold)
+        gold, output = normalize(self._problem(task_id).gold), str(output)
+        reply = without_thinking(output)
+        # Before a run-on question, else before the end.
+        marked = hashed_answer(answer_part(reply)) or hashed_answer(reply)
+        if marked is not None:
+            read, where = marked.value, "after '####'"
+        else:
+            read = normalize(output.replace("$", ""))
+            where = "as the whole output (no '#### N' in it)"
+        value = parse_decimal(read)
+        right = read == gold or (value is not None and value == parse_decimal(gold))
         verdict = "Correct" if right else f"Incorrect, expected {gold}"
         return EvaluationResult(float(right), f"{verdict}: read {clip(read)!r} {where}")
 
@@ -87,17 +93,3 @@ class GSM8KBenchmark:
         except KeyError:
             ids = f"0000 to {len(self._problems) - 1:04d}"
             raise UnknownNameError("task", str(task_id), [ids]) from None
-
-
-def _last_marked(output: str) -> str | None:
-    """Return the text after the last "####" before a run-on question, else before the end."""
-    reply = without_thinking(output)
-    marked = hashed_answer(answer_part(reply)) or hashed_answer(reply)
-    return None if marked is None else marked.value
-
-
-def _same(read: str, gold: str) -> bool:
-    read_value, gold_value = parse_decimal(read), parse_decimal(gold)
-    return read == gold or (
-        read_value is not None and gold_value is not None and read_value == gold_value
-    )

@@ -101,16 +101,27 @@ def evaluate(
     known = {field.name for field in fields(Job)} - {"model", "output"}
     if unknown := sorted(options.keys() - known):
         raise UnknownNameError("option of evaluate", unknown[0], known)
+    loggers = (log,) if isinstance(log, str) else tuple(log)
+    for logger in loggers:
+        if logger not in LOGGERS:
+            raise UnknownNameError("logger", str(logger), LOGGERS)
+    if loggers and output is None:
+        raise InputError("log needs the folder of the run; give output")
+    if loggers:
+        check_loggers(loggers)
     options = {
         key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
     }
     chosen = tuple(scorer_choices(scorers))
     # The model's name is not known yet.
     job = Job("", protocol, dataset, limit, scorers=chosen, samples=samples, **options)
-    if not _loop_is_running():
-        return _evaluate(model, job, name, output, progress, log)
+    work = partial(_evaluate, model, job, name, output, progress, loggers)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_evaluate, model, job, name, output, progress, log).result()
+        return thread.submit(work).result()
 
 
 async def evaluate_async(
@@ -126,65 +137,48 @@ def _evaluate(
     name: str,
     output: str | Path | None,
     progress: bool,
-    log: Sequence[str],
+    loggers: Sequence[str],
 ) -> Scores:
-    names = _check_log(log)
-    if output is not None:
-        return _evaluate_in(Path(output), model, job, name, progress, names)
-    if names:
-        raise InputError("log needs the folder of the run; give output")
-    scratch = tempfile.mkdtemp(prefix="gradeschool-")
-    try:
-        scores = _evaluate_in(Path(scratch) / "run", model, job, name, progress)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
-    return scores
-
-
-def _evaluate_in(
-    folder: Path,
-    model: str | ModelFunction,
-    job: Job,
-    name: str,
-    progress: bool,
-    loggers: Sequence[str] = (),
-) -> Scores:
+    _check(job)
+    function: CallableModel | None = None
     if callable(model):
-        called = name or getattr(model, "__name__", type(model).__name__)
-        function: CallableModel | None = CallableModel(model, called)
-        job = replace(
-            job,
-            # The default protocol, even if the function is called "tiny".
-            protocol=job.protocol or DEFAULT_PROTOCOL,
-            calculator=job.calculator or False,
-        )
+        name = name or getattr(model, "__name__", type(model).__name__)
+        function = CallableModel(model, name)
+        # The default protocol, even if the function is called "tiny".
+        protocol, calculator = job.protocol or DEFAULT_PROTOCOL, job.calculator or False
+        job = replace(job, model=name, protocol=protocol, calculator=calculator)
     elif isinstance(model, str):
-        called, function = model, None
+        job = replace(job, model=model)
     else:
         raise InputError(
             f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
         )
-    _check(job)
-    work = prepare(replace(job, model=called, output=folder), function)
-    with ExitStack() as stack:
+    with ExitStack() as failed, ExitStack() as stack:
+        scratch = ""
+        if output is None:  # deleted with the result
+            scratch = tempfile.mkdtemp(prefix="gradeschool-")
+            failed.callback(shutil.rmtree, scratch, ignore_errors=True)
+        folder = Path(scratch) / "run" if output is None else Path(output)
+        work = prepare(replace(job, output=folder), function)
         display = stack.enter_context(EvaluationDisplay(quiet=not progress))
         watchers: list[RunProgress] = [display]
         if loggers:
             log = EvaluationLog(loggers, folder, display.message, display.alert)
             watchers.append(stack.enter_context(log))
         evaluation = asyncio.run(evaluate_job(work, *watchers))
-    for text in evaluation.cautions():
-        logging.getLogger("gradeschool").warning(text)
-    if evaluation.fatal is not None:
-        raise evaluation.fatal
-    if evaluation.interrupted:
-        raise KeyboardInterrupt
-    (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
-    named = replace(run, name=called if function else run.name)
-    scores = scores_of(named, work.plan.scorers)
-    return replace(scores, folder=folder)
+        for text in evaluation.cautions():
+            logging.getLogger("gradeschool").warning(text)
+        if evaluation.fatal is not None:
+            raise evaluation.fatal
+        if evaluation.interrupted:
+            raise KeyboardInterrupt
+        (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
+        named = replace(run, name=name if function else run.name)
+        scores = replace(scores_of(named, work.plan.scorers), folder=folder)
+        failed.pop_all()
+    if scratch:
+        weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
+    return scores
 
 
 def _check(job: Job) -> None:
@@ -203,26 +197,6 @@ def _check(job: Job) -> None:
         raise InputError(f"temperature is {heat!r}; give a number from 0 to 2")
 
 
-def _check_log(log: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of loggers; raises InputError or MissingExtraError for unusable ones."""
-    names = (log,) if isinstance(log, str) else tuple(log)
-    if not names:
-        return ()
-    for name in names:
-        if name not in LOGGERS:
-            raise UnknownNameError("logger", str(name), LOGGERS)
-    check_loggers(names)
-    return names
-
-
 def function_input(prompt: Prompt) -> FunctionInput:
     """Return the input of a function: the text, or the messages with the prefix as the last one."""
     return prompt.as_messages() if prompt.text is None else prompt.text
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -26,6 +26,12 @@ from gradeschool.verdict import Outcome, Verdict
 LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
+UNREADABLE = (
+    "gradeschool: the gold %r cannot be read, so its reward is None; give the number or a solution "
+    "that ends in '#### N'. Further golds of this kind are not reported; the outcome of their "
+    "rewards is 'error'."
+)
+_unreadable: list[object] = []  # the first gold of this process that could not be read
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
 BOXED = "boxed"
 FORMATS = (MARKER, BOXED)
@@ -88,12 +94,16 @@ class Grader:
         """
         text = text_of(completion)
         if text is None:
-            return _none(f"the completion is a {type(completion).__name__}, not a text or messages")
+            kind = type(completion).__name__
+            reason = f"the completion is a {kind}, not a text or messages"
+            return Reward(None, Outcome.ERROR, "", reason)
         try:
             problem = _problem_of(*_parts_of(gold))
         except InputError as error:
-            _say_once(gold)
-            return _none(str(error))
+            if not _unreadable:  # trainers skip its reward silently
+                _unreadable.append(gold)
+                LOGGER.warning(UNREADABLE, gold)
+            return Reward(None, Outcome.ERROR, "", str(error))
         text = _end_of(text)
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
         return Reward(
@@ -124,9 +134,9 @@ class Grader:
             return None
         value = float(verdict.correct)
         if self.partial_credit and verdict.outcome is Outcome.WRONG and verdict.answer:
-            value += self.partial_credit if is_near(verdict.answer.value, gold) else 0.0
-        if self.format_credit and has_format(text, self.format):
-            value += self.format_credit
+            value += self.partial_credit * is_near(verdict.answer.value, gold)
+        if self.format_credit:
+            value += self.format_credit * has_format(text, self.format)
         return value
 
 
@@ -194,24 +204,6 @@ def _field(message: object, name: str) -> object:
         value: object = message.get(name)
         return value
     return getattr(message, name, None)
-
-
-_unreadable: list[object] = []  # the first gold of this process that could not be read
-
-
-def _say_once(gold: object) -> None:
-    """Log the first gold that cannot be read: trainers skip its reward silently."""
-    if not _unreadable:
-        _unreadable.append(gold)
-        LOGGER.warning(
-            "gradeschool: the gold %r cannot be read, so its reward is None; give the number or a "
-            "solution that ends in '#### N'. Further golds of this kind are not reported; the "
-            "outcome of their rewards is 'error'.", gold,
-        )  # fmt: skip
-
-
-def _none(reason: str) -> Reward:
-    return Reward(None, Outcome.ERROR, "", reason)
 
 
 def row_of(gold: object, question: object) -> object:

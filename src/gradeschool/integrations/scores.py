@@ -126,9 +126,9 @@ class Scores:
 
     def describe_misses(self) -> str:
         """Return one line for each of the first misses, "" if there are none."""
-        lines = [f"  {position}: {verdict.reason}" for position, verdict in self.misses()[:SHOWN]]
-        rest = len(self.misses()) - len(lines)
-        return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
+        lines = [f"  {index}: {verdict.reason}" for index, verdict in self.misses()]
+        more = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+        return "\n".join([*lines[:SHOWN], *more])
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each completion, failed ones included.
@@ -142,24 +142,23 @@ class Scores:
         except ModuleNotFoundError as error:
             raise ImportError("to_pandas needs pandas: pip install pandas") from error
         names = [scorer.scorer for scorer in self.run.scorers]
-        verdicts_of_samples = iter(self.scored.verdicts)
-        rows = []
+        verdicts, rows = iter(self.scored.verdicts), []
         for sample in self.scored.run.samples:
             problem = sample.problem
-            verdicts = () if sample.error or problem is None else next(verdicts_of_samples)
-            headline = verdicts[0] if verdicts else None
+            given = () if sample.error or problem is None else next(verdicts)
+            answer = given[0].answer if given else None
             rows.append({
-                "problem": problem.id if problem else None,
+                "problem": problem and problem.id,
                 "sample": sample.sample,
-                "question": problem.question if problem else None,
-                "gold": problem.gold if problem else None,
+                "question": problem and problem.question,
+                "gold": problem and problem.gold,
                 "completion": sample.text,
                 "error": sample.error,
-                "answer": headline.answer.value if headline and headline.answer else None,
-                "reason": headline.reason if headline else None,
+                "answer": answer and answer.value,
+                "reason": given[0].reason if given else None,
                 **({} if sample.flag is None else {"flag": sample.flag}),
                 **dict.fromkeys(names, Outcome.ERROR.value),
-                **{verdict.scorer: verdict.outcome.value for verdict in verdicts},
+                **{verdict.scorer: verdict.outcome.value for verdict in given},
             })  # fmt: skip
         return pandas.DataFrame(rows)
 
@@ -229,17 +228,14 @@ def score(
             f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
         )
     if golds is None:
-        samples = [_sample_of_row(row, index) for index, row in enumerate(texts)]
-        return scores_of(Run("", samples), scorers)
-    if isinstance(golds, str) or not isinstance(golds, Sequence):
+        rows: list[object] = list(texts)
+    elif isinstance(golds, str) or not isinstance(golds, Sequence):
         raise InputError(f"the golds are {clip(repr(golds))}; give a list, a gold for each text")
-    if len(texts) != len(golds):
+    elif len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
-    samples = [
-        Sample(index, text=_text(text, index), sample=0, problem=_problem(gold, index))
-        for index, (text, gold) in enumerate(zip(texts, golds, strict=True))
-    ]
-    return scores_of(Run("", samples), scorers)
+    else:
+        rows = [{"completion": text, "gold": gold} for text, gold in zip(texts, golds, strict=True)]
+    return scores_of(Run("", [_sample(row, index) for index, row in enumerate(rows)]), scorers)
 
 
 def compare(
@@ -254,12 +250,10 @@ def compare(
     by default the headline of the first result, else DEFAULT_SCORER. dataset: of files. Raises
     InputError if the runs judge different problems.
     """
-    if scorer is None:
-        scorer = first.headline.scorer if isinstance(first, Scores) else DEFAULT_SCORER
-        known = first.scored.scorers.scorers[:1] if isinstance(first, Scores) else ()
+    if scorer is None and isinstance(first, Scores):
+        chosen = list(first.scored.scorers.scorers[:1])
     else:
-        known = ()
-    chosen = list(known) or _scorers(scorer)
+        chosen = _scorers(DEFAULT_SCORER if scorer is None else scorer)
     runs = [
         each.scored.run if isinstance(each, Scores) else _read_run(each, dataset)
         for each in (first, *others)
@@ -289,41 +283,28 @@ def scores_of(run: Run, scorers: Sequence[Scorer]) -> Scores:
     return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
 
 
-def _text(text: object, index: int) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str")
-    return text
-
-
-def _sample_of_row(row: object, index: int) -> Sample:
-    """Return the sample of a row with "completion" and "gold"."""
+def _sample(row: object, index: int) -> Sample:
+    """Return the sample of a row with "completion" and "gold"; its index is its problem's id."""
     if not isinstance(row, Mapping):
-        hint = "" if not isinstance(row, str) else "; give golds=[...], one for each text"
-        raise InputError(
-            f"row {index} is a {type(row).__name__} without a gold{hint or '; give a dict'}"
-        )
+        hint = "give golds=[...], one for each text" if isinstance(row, str) else "give a dict"
+        raise InputError(f"row {index} is a {type(row).__name__} without a gold; {hint}")
     for key in ("completion", "gold"):
         if key not in row:
             names = ", ".join(map(repr, row)) or "none"
             raise InputError(f"row {index} has no {key!r}, its keys are {names}; add it")
-    number = row.get("sample", 0)
+    text, gold, number = row["completion"], row["gold"], row.get("sample", 0)
+    if not isinstance(text, str):
+        raise InputError(f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str")
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise InputError(f"the sample of row {index} is {number!r}; give a number from 0")
-    problem = _problem(row["gold"], index)
-    id, question = row.get("id", row.get("problem")), row.get("question")
-    problem = replace(
-        problem,
-        id=problem.id if id is None else str(id),
-        question=problem.question if question is None else str(question),
-    )
-    return Sample(index, text=_text(row["completion"], index), sample=number, problem=problem)
-
-
-def _problem(gold: object, index: int) -> Problem:
-    """Return a problem with this gold; its id is its index, so that all ids are distinct."""
-    if isinstance(gold, Problem):
-        return replace(gold, id=gold.id if gold.id != "?" else str(index))
     try:
-        return replace(problem_of(gold), id=str(index))
+        problem = gold if isinstance(gold, Problem) else problem_of(gold)
     except InputError as error:
         raise InputError(f"gold {index}: {error}") from None
+    id = row.get("id", row.get("problem"))
+    if id is None:
+        id = index if problem.id == "?" else problem.id
+    question = row.get("question")
+    question = problem.question if question is None else str(question)
+    return Sample(index, text=text, sample=number,
+                  problem=replace(problem, id=str(id), question=question))  # fmt: skip
