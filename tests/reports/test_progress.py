@@ -13,7 +13,6 @@ from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.evaluate import EndedSample
 from gradeschool.runs.send import InFlight
 from gradeschool.verdict import Outcome
-from gradeschool.verifier.scores import ScoringProgress
 
 
 @pytest.fixture
@@ -103,7 +102,7 @@ def test_scoring_shows_lines_every_ten_seconds_and_at_the_end(
     with ScoringDisplay("solutions") as display:
         for scored in range(3, 13, 3):
             clock[0] += 6
-            display.scored(ScoringProgress(scored, 12, 0))
+            display.scored(scored, 12)
     assert capsys.readouterr().err.splitlines() == [
         "6/12 done · solutions scored",
         "12/12 done · solutions scored",

@@ -18,10 +18,9 @@ from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
+    REDUCTIONS,
     LogprobReader,
-    ScorerOptions,
     StepReader,
-    StepReduction,
     TokenReader,
     load_scorer,
     score_pairs,
@@ -37,9 +36,9 @@ SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 
 @pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
-    here = load_scorer(ScorerOptions(str(verifier), str(verifier)))
+    here = load_scorer(str(verifier), str(verifier))
     file = str(verifier.with_suffix(".gguf"))
-    there = load_scorer(ScorerOptions(file, file))
+    there = load_scorer(file, file)
     both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
     for scored, other in both:
         assert scored.tokens == other.tokens
@@ -65,7 +64,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
 @pytest.mark.slow
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
-    scorer = load_scorer(ScorerOptions("tiny", "tiny"))
+    scorer = load_scorer("tiny", "tiny")
     problems = [
         problem
         for problem in load_dataset("fresh:1").problems
@@ -118,16 +117,14 @@ def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Co
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
-        score_pairs(load_scorer(ScorerOptions(str(TINY_FILE))).verifier, PAIRS[:1])
+        score_pairs(load_scorer(str(TINY_FILE)).verifier, PAIRS[:1])
     with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
-        load_scorer(ScorerOptions("nothing"))
+        load_scorer("nothing")
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
     with pytest.raises(InputError, match=r"broken\.gguf"):
-        load_scorer(ScorerOptions(str(tmp_path / "broken.gguf")))
+        load_scorer(str(tmp_path / "broken.gguf"))
     with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
-        score_pairs(
-            load_scorer(ScorerOptions("tiny")).verifier, [QuestionSolution("Why?", "7 " * 1500)]
-        )
+        score_pairs(load_scorer("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
 
 
 @pytest.mark.parametrize("module", NEEDS)
@@ -137,7 +134,7 @@ def test_without_an_extra_the_pip_line_is_named(
     skip_without(SERVER_NEEDS, "a verifier as a GGUF file")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
-        load_scorer(ScorerOptions("tiny"))
+        load_scorer("tiny")
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:
@@ -152,10 +149,10 @@ def test_the_shipped_files_are_those_that_their_source_names() -> None:
 
 def test_the_values_of_steps_make_a_score() -> None:
     values = [0.5, 0.25, 0.75]
-    made = {str(reduction): reduction.apply(values) for reduction in StepReduction}
+    made = {name: reduce(values) for name, reduce in REDUCTIONS.items()}
     assert made == {"last": 0.75, "min": 0.25, "product": 0.09375, "mean": 0.5, "tokens": 0.5}
-    assert StepReduction.PRODUCT.apply([1.5, 0.5, -0.1]) == 0
-    assert StepReduction.PRODUCT.apply([1.5, 0.5]) == 0.5  # values of a head may leave 0 to 1
+    assert REDUCTIONS["product"]([1.5, 0.5, -0.1]) == 0
+    assert REDUCTIONS["product"]([1.5, 0.5]) == 0.5  # values of a head may leave 0 to 1
 
 
 class Lines:
@@ -174,7 +171,7 @@ def test_a_reward_model_scores_lines() -> None:
     last, empty = score_pairs(Lines(), pairs)
     assert (last.values, last.score, last.tokens) == ([4.0, 5.0, 2.0], 2.0, [])
     assert empty.score == 0.0
-    mean, _ = score_pairs(Lines(), pairs, StepReduction.MEAN)
+    mean, _ = score_pairs(Lines(), pairs, "mean")
     assert mean.score == 11 / 3
 
 
@@ -182,14 +179,14 @@ def test_a_language_model_scores_by_its_log_probability(
     tmp_path: Path, gradeschool: Command
 ) -> None:
     skip_without(NEEDS, "the built-in model")
-    scorer = load_scorer(ScorerOptions(None, "tiny"))
+    scorer = load_scorer(None, "tiny")
     assert isinstance(scorer.verifier, LogprobReader)
     [scored] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
     assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):
-        load_scorer(ScorerOptions(None))
+        load_scorer(None)
     samples = tmp_path / "samples.jsonl"
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
             for index in range(8)]  # fmt: skip

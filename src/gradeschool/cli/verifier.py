@@ -344,11 +344,11 @@ def score_command(
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.data import read_candidates
-    from gradeschool.verifier.scores import ScorerOptions, add_scores, load_scorer
+    from gradeschool.verifier.scores import add_scores, load_scorer
 
     options = reading(dataset)
     check_sources(files, options)
-    loaded = load_scorer(ScorerOptions(**scorer))
+    loaded = load_scorer(**scorer)
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, warn)
     ]:
@@ -426,13 +426,12 @@ def rank_command(
     from gradeschool.reports.ranking import print_choice, print_ranking, ranking_json
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, scorer_or_scores
-    from gradeschool.verifier.scores import ScorerOptions
     from gradeschool.verifier.select import SelectionSettings, choose_strategy
 
     check_scorers(scorer)
     options = reading(dataset)
     check_sources([run, *([dev] if dev else []), *baselines], options)
-    source = scorer_or_scores(run, ScorerOptions(**scored_by))
+    source = scorer_or_scores(run, **scored_by)
     candidates, found = _scored(run, source, options, scorer)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     chosen = None

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.runs.cost import Budget
-    from gradeschool.verifier.scores import ScoringProgress
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
@@ -178,8 +177,6 @@ class ScoringDisplay(ProgressDisplay):
         super().__init__(console=console)
         self.texts = texts
 
-    def scored(self, progress: ScoringProgress) -> None:
-        """Show the progress, in any case at the end."""
-        is_last = progress.scored == progress.total
-        figures = [f"{self.texts} scored"]
-        self.update(progress.scored, progress.total, lambda: figures, now=is_last)
+    def scored(self, scored: int, total: int) -> None:
+        """Show how many of all texts are scored, in any case at the end."""
+        self.update(scored, total, lambda: [f"{self.texts} scored"], now=scored == total)

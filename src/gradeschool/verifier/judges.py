@@ -58,7 +58,7 @@ class RewardServer:
         base, _, name = address.rstrip("/").partition("/v1")
         self.base, self.form, self.model = base, form, name.strip("/")
         if not self.model:
-            served = self._get("/v1/models").get("data") or []
+            served = (self._ask("/v1/models") or {}).get("data") or []
             if len(served) != 1:
                 names = ", ".join(str(each.get("id")) for each in served)
                 raise InputError(f"{address!r} serves {names or 'no model'}; give {base}/v1/NAME")
@@ -74,37 +74,40 @@ class RewardServer:
             return list(pool.map(lambda each: self._scores(*each), solutions))
 
     def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
-        if not self._compares:
-            text, turns = "\n".join(steps), []
-            if self.form == "qwen":
-                text = QWEN_SEPARATOR.join([*steps, ""])
-                turns.append({"role": "system", "content": QWEN_SYSTEM})
-            turns += [
-                {"role": "user", "content": question},
-                {"role": "assistant", "content": text},
-            ]
-            reply = self._post("/pooling", {"model": self.model, "messages": turns})
-            if reply is not None:
-                return _numbers(reply, self.base)
+        turns = [("user", question), ("assistant", "\n".join(steps))]
+        if self.form == "qwen":
+            solution = QWEN_SEPARATOR.join([*steps, ""])
+            turns = [("system", QWEN_SYSTEM), ("user", question), ("assistant", solution)]
+        messages = [{"role": role, "content": content} for role, content in turns]
+        reply = None if self._compares else self._ask("/pooling", messages=messages)
+        if reply is None:
             self._compares = True
-        body = {"model": self.model, "text_1": question, "text_2": "\n".join(steps)}
-        reply = self._post("/score", body)
+            reply = self._ask("/score", text_1=question, text_2="\n".join(steps))
         if reply is None:
             raise InputError(
                 f"{self.base!r} has neither /pooling nor /score; serve the reward model by vLLM: "
                 "vllm serve MODEL --runner pooling"
             )
-        return _numbers(reply, self.base)
+        try:  # one number, one a token, or the two classes of each step
+            [item] = reply["data"]
+            values = item["score"] if "score" in item else item["data"]
+            listed = values if isinstance(values, list) else [values]
+            numbers = [float(each[-1] if isinstance(each, list) else each) for each in listed]
+            if not numbers:
+                raise ValueError("no number")
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(
+                f"the reply of {self.base!r} has no scores ({str(reply)[:200]}); serve a reward "
+                "model, and give its --form"
+            ) from error
+        return numbers
 
-    def _get(self, path: str) -> dict[str, Any]:
-        return self._post(path, None) or {}
-
-    def _post(self, path: str, body: Any) -> dict[str, Any] | None:
+    def _ask(self, path: str, **body: Any) -> dict[str, Any] | None:
         """Return the JSON at a path, None if there is no such path."""
         headers = {"Content-Type": "application/json"}
         if key := os.environ.get("GRADESCHOOL_API_KEY"):
             headers["Authorization"] = f"Bearer {key}"
-        data = None if body is None else json.dumps(body).encode()
+        data = json.dumps({"model": self.model, **body}).encode() if body else None
         asked = HttpRequest(f"{self.base}{path}", data, headers)  # noqa: S310  (http or https)
         reason = ""
         for _ in range(TRIES):
@@ -123,22 +126,6 @@ class RewardServer:
         raise InputError(f"the reward model at {self.base!r} does not answer {path} ({reason})")
 
 
-def _numbers(reply: dict[str, Any], base: str) -> list[float]:
-    """Return the scores in a reply: one number, one a token, or the two classes of each step."""
-    try:
-        [item] = reply["data"]
-        values = item["score"] if "score" in item else item["data"]
-        listed = values if isinstance(values, list) else [values]
-        numbers = [float(each[-1] if isinstance(each, list) else each) for each in listed]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(
-            f"the reply of {base!r} has no scores ({str(reply)[:200]}); serve a reward model"
-        ) from error
-    if not numbers:
-        raise InputError(f"the reply of {base!r} has no scores; the form of the model may differ")
-    return numbers
-
-
 class ProbabilityServer(RewardServer):
     """A model behind a server; a solution's score is the probability of yes, of yes and no.
 
@@ -151,10 +138,9 @@ class ProbabilityServer(RewardServer):
 
     def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
         text = YES_OR_NO.format(question=question, solution="\n".join(steps))
-        body = {"model": self.model, "messages": [{"role": "user", "content": text}],
-                "max_tokens": 1, "temperature": 0, "logprobs": True,
-                "top_logprobs": MOST_ALTERNATIVES}  # fmt: skip
-        reply = self._post("/v1/chat/completions", body) or {}
+        messages = [{"role": "user", "content": text}]
+        reply = self._ask("/v1/chat/completions", messages=messages, max_tokens=1, temperature=0,
+                          logprobs=True, top_logprobs=MOST_ALTERNATIVES) or {}  # fmt: skip
         shares = {"yes": 0.0, "no": 0.0}
         try:
             for each in reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]:
@@ -164,7 +150,8 @@ class ProbabilityServer(RewardServer):
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(f"{self.base!r} gives no log-probabilities; give --critiques 1 for "
                              "its answers in words") from error  # fmt: skip
-        return [shares["yes"] / sum(shares.values()) if any(shares.values()) else 0.5]
+        total = sum(shares.values())
+        return [shares["yes"] / total if total else 0.5]
 
 
 class Critic:

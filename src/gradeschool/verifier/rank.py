@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions
@@ -34,7 +34,6 @@ from gradeschool.scoring.statistics import (
 from gradeschool.verifier.data import CandidateRun, one_run
 from gradeschool.verifier.scores import (
     CandidateScorer,
-    ScorerOptions,
     ScoreRow,
     choose_scores,
     is_model,
@@ -292,18 +291,18 @@ class RankInput(NamedTuple):
 
 
 def scorer_or_scores(
-    spec: str, options: ScorerOptions
+    spec: str, verifier: str | None, **options: Any
 ) -> CandidateScorer | tuple[str, Mapping[str, ScoreRow]]:
     """Return a verifier that can score, or a verifier's name and its recorded scores by key.
 
-    spec: the run, FILE or FILE#RUN. The options' verifier may also be a file of scores, the
-    beginning of a verifier's name in the file beside the completions, or None for the only verifier
-    in that file. Raises InputError.
+    spec: the run, FILE or FILE#RUN. options: of `load_scorer`; the verifier may also be a file of
+    scores, the beginning of a verifier's name in the file beside the completions, or None for the
+    only verifier in that file. Raises InputError.
     """
-    verifier = options.verifier
-    if options.critic or (is_model(verifier) if verifier else options.generator):
-        return load_scorer(options)
-    if options.generator is not None:
+    generator = options.get("generator")
+    if options.get("critic") or (is_model(verifier) if verifier else generator):
+        return load_scorer(verifier, **options)
+    if generator is not None:
         raise InputError(
             "--generator needs a verifier's model; recorded scores are used as they are"
         )

@@ -18,9 +18,8 @@ Transformers reads them from a folder; code in the folder is not run. The forms:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,42 +30,26 @@ from gradeschool.formats.settings import read_object
 from gradeschool.machine import best_device
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
 from gradeschool.verifier.data import encode_steps
-from gradeschool.verifier.head import PLACES_ON_CPU, PLACES_ON_GPU
+from gradeschool.verifier.head import batch_rows, pad_rows
 from gradeschool.verifier.judges import QWEN_SEPARATOR, QWEN_SYSTEM, YES_OR_NO
 
 CONFIG = "config.json"
 STEP_TAG, GOOD, BAD = "ки", "+", "-"  # of Math-Shepherd
 NO_MODEL = "the folder contains no readable model; give the folder of a Hugging Face model"
-
-
-class RewardForm(StrEnum):
-    """How a reward model reads a solution; see the module."""
-
-    TOKEN = "token"
-    SEQUENCE = "sequence"
-    MATH_SHEPHERD = "math-shepherd"
-    QWEN = "qwen"
-    SKYWORK = "skywork"
-    YES_NO = "yes-no"
-
-
 # The end of a name in "architectures" of config.json, and its form.
 ARCHITECTURES = {
-    "ForTokenClassification": RewardForm.TOKEN,
-    "ForSequenceClassification": RewardForm.SEQUENCE,
-    "ForProcessRewardModel": RewardForm.QWEN,
-    "ForPrmModel": RewardForm.SKYWORK,
+    "ForTokenClassification": "token",
+    "ForSequenceClassification": "sequence",
+    "ForProcessRewardModel": "qwen",
+    "ForPrmModel": "skywork",
 }
+FORMS = (*ARCHITECTURES.values(), "math-shepherd", "yes-no")
+# The tokens of a question with its steps, and the position of each step's scoring token.
+Encode = Callable[[str, Sequence[str]], tuple[list[int], list[int]]]
+Read = Callable[[Tensor], Tensor]  # the scores of a row's output at those positions
 
 
-class MarkedSteps(NamedTuple):
-    """The tokens of a question and its steps, and the position of each step's scoring token."""
-
-    ids: list[int]
-    places: list[int]
-
-
-def reward_form(folder: Path) -> RewardForm:
+def reward_form(folder: Path) -> str:
     """Return the form of a folder's reward model; raises InputError if it is unclear."""
     fields = read_object(folder / CONFIG, NO_MODEL)
     names = [str(name) for name in fields.get("architectures") or ()]
@@ -75,14 +58,9 @@ def reward_form(folder: Path) -> RewardForm:
         shown = ", ".join(names) or "no architecture"
         raise InputError(
             f"the form of the reward model in {str(folder)!r} cannot be determined from "
-            f"its config.json ({shown}); name it with --form: {', '.join(RewardForm)}"
+            f"its config.json ({shown}); name it with --form: {', '.join(FORMS)}"
         )
     return forms.pop()
-
-
-# Encodes a question with steps, and reads the scores of a row's output at the marked places.
-Encode = Callable[[str, Sequence[str]], MarkedSteps]
-Read = Callable[[Tensor], Tensor]
 
 
 class RewardModel:
@@ -91,67 +69,45 @@ class RewardModel:
     Raises InputError if the folder cannot be read in that form.
     """
 
-    def __init__(self, folder: Path, form: RewardForm | None = None) -> None:
+    def __init__(self, folder: Path, form: str | None = None) -> None:
         self.form = form or reward_form(folder)
         self.name = f"{model_name(folder)} ({self.form})"
         self.tokenizer = load_tokenizer(folder)
-        self._device = best_device()
-        prepare = {
-            RewardForm.TOKEN: self._prepare_token,
-            RewardForm.SEQUENCE: self._prepare_sequence,
-            RewardForm.MATH_SHEPHERD: self._prepare_shepherd,
-            RewardForm.QWEN: self._prepare_qwen,
-            RewardForm.SKYWORK: self._prepare_skywork,
-            RewardForm.YES_NO: self._prepare_yes_no,
-        }[self.form]
+        self._folder, self._device = folder, best_device()
         # `_model` gives logits or, without a head, states; `_read` makes scores of them.
         self._model: Any = None
-        self._encode, self._read = prepare(folder)
+        self._encode: Encode
+        self._read: Read
+        getattr(self, f"_prepare_{self.form.replace('-', '_')}")()
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
     ) -> list[list[float]]:
         """Return the model's probability that each step is right, of each solution."""
-        rows: list[MarkedSteps] = []
+        rows: list[tuple[list[int], list[int]]] = []
         owners: list[int] = []
-        for number, (question, steps) in enumerate(solutions):
-            if self.form is not RewardForm.SEQUENCE:
-                rows.append(self._encode(question, steps))
-                owners.append(number)
-                continue
-            for end in [len(steps)] if last_only else range(1, len(steps) + 1):
-                rows.append(self._encode(question, steps[:end]))
-                owners.append(number)
-        found: dict[int, list[float]] = {}
-        for part in self._parts(rows):
-            width = max(len(rows[place].ids) for place in part)
-            ids = torch.tensor(
-                [[*rows[place].ids, *[0] * (width - len(rows[place].ids))] for place in part],
-                device=self._device,
-            )
+        for owner, (question, steps) in enumerate(solutions):
+            ends = [len(steps)]
+            if self.form == "sequence" and not last_only:
+                ends = list(range(1, len(steps) + 1))
+            rows += [self._encode(question, steps[:end]) for end in ends]
+            owners += [owner] * len(ends)
+        found: list[list[float]] = [[]] * len(rows)
+        for part in batch_rows([len(ids) for ids, _ in rows], self._device):
+            # Attention is causal, so that padding is never seen.
+            ids = pad_rows([rows[number][0] for number in part], self._device)
             with torch.inference_mode():
                 output = self._model(input_ids=ids, use_cache=False)
                 states = output.logits if hasattr(output, "logits") else output.last_hidden_state
-                for row, place in enumerate(part):
-                    scores = self._read(states[row, rows[place].places].float())
-                    found[place] = [float(score) for score in scores]
+                for row, number in enumerate(part):
+                    found[number] = self._read(states[row, rows[number][1]].float()).tolist()
         results: list[list[float]] = [[] for _ in solutions]
-        for place, owner in enumerate(owners):
-            results[owner] += found[place]
+        for owner, scores in zip(owners, found, strict=True):
+            results[owner] += scores
         return results
 
-    def _parts(self, rows: Sequence[MarkedSteps]) -> list[list[int]]:
-        """Return the places of rows by passes; attention is causal, so padding is never seen."""
-        most = PLACES_ON_CPU if self._device == "cpu" else PLACES_ON_GPU
-        parts: list[list[int]] = []
-        for place in sorted(range(len(rows)), key=lambda place: len(rows[place].ids)):
-            if not parts or len(rows[place].ids) * (len(parts[-1]) + 1) > most:
-                parts.append([])
-            parts[-1].append(place)
-        return parts
-
-    def load(self, kind: Any, folder: Path, **options: Any) -> Any:
-        """Load a folder's model as a transformers class, in evaluation mode."""
+    def _load(self, kind: Any, **options: Any) -> Any:
+        """Load the folder's model as a transformers class, in evaluation mode."""
         from safetensors import SafetensorError
         from transformers.utils import logging
 
@@ -161,159 +117,181 @@ class RewardModel:
         dtype = torch.float32 if self._device == "cpu" else torch.bfloat16
         try:
             model, loading = from_folder(
-                kind, folder, dtype=dtype, output_loading_info=True, **options
+                kind, self._folder, dtype=dtype, output_loading_info=True, **options
             )
         except InputError:
             raise
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             reason = str(error).split("\n")[0]
             raise InputError(
-                f"the reward model in {str(folder)!r} cannot be loaded ({reason}); give a folder "
-                f"of the form '{self.form}', or another --form"
+                f"the reward model in {str(self._folder)!r} cannot be loaded ({reason}); give a "
+                f"folder of the form {self.form!r}, or another --form"
             ) from error
         finally:
             logging.set_verbosity(verbosity)
         if absent := sorted(loading["missing_keys"]):  # transformers would initialise them randomly
             raise InputError(
-                f"the weights in {str(folder)!r} lack {absent[0]!r}"
-                f"{f' and {len(absent) - 1} more' if len(absent) > 1 else ''}, which the form "
-                f"'{self.form}' needs; give another --form"
+                f"the weights in {str(self._folder)!r} lack {', '.join(absent[:3])}, which the "
+                f"form {self.form!r} needs; give another --form"
             )
         return model.to(self._device).eval()
 
-    def token(self, text: str) -> int:
+    def _ids(self, text: str, **options: bool) -> list[int]:
+        return list(self.tokenizer(text, **options)["input_ids"])
+
+    def _token(self, text: str) -> int:
         """Return the last token of a text; raises InputError if it is unknown."""
-        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        ids = self._ids(text, add_special_tokens=False)
         if not ids or ids[-1] == self.tokenizer.unk_token_id:
             raise InputError(
                 f"the tokenizer of {self.name} does not know {text!r}, which the form "
-                f"'{self.form}' needs; give another --form"
+                f"{self.form!r} needs; give another --form"
             )
-        return int(ids[-1])
+        return ids[-1]
 
-    def _prepare_token(self, folder: Path) -> tuple[Encode, Read]:
+    def _chat(self, *turns: tuple[str, str], **options: bool) -> list[int]:
+        messages = [{"role": role, "content": content} for role, content in turns]
+        text = self.tokenizer.apply_chat_template(messages, tokenize=False, **options)
+        return self._ids(text, add_special_tokens=False)
+
+    def _tagged(self, ids: list[int], tag: int, count: int) -> tuple[list[int], list[int]]:
+        """Return tokens with the positions of a tag, which must be once after each step."""
+        places = [place for place, token in enumerate(ids) if token == tag]
+        if len(places) != count:
+            raise InputError(
+                f"{self.name} reads {len(places)} step tags in a solution of {count} steps: a step "
+                "contains the tag itself, or the tokenizer joins it with the text; leave the row "
+                "out"
+            )
+        return ids, places
+
+    def _prepare_token(self) -> None:
         from transformers import AutoModelForTokenClassification
 
-        self._model = self.load(AutoModelForTokenClassification, folder)
+        self._model = self._load(AutoModelForTokenClassification)
         if self._model.config.problem_type == "regression":  # an exported verifier
+            self._read, self._encode = (lambda values: values[:, 0]), self._encode_steps
+            return
+        self._read = probability
+        self._encode = lambda question, steps: self._encode_lines(question, steps, special=False)
 
-            def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
-                text, ends = encode_steps(self.tokenizer, question, steps)
-                places = [len(text.question) + max(end, 1) - 1 for end in ends]
-                return MarkedSteps([*text.question, *text.solution], places)
+    def _encode_lines(
+        self, question: str, steps: Sequence[str], special: bool
+    ) -> tuple[list[int], list[int]]:
+        """Return the question with steps that each end in a line break, and the line breaks.
 
-            return encode, lambda values: values[:, 0]
-        return lambda question, steps: lines_marked(self.tokenizer, question, steps), probability
+        special: the tokenizer adds its own tokens to each text.
+        """
+        line_break = self._token("\n")
+        ids, places = self._ids(question, add_special_tokens=special), []
+        if not special and self.tokenizer.bos_token_id is not None:
+            ids.insert(0, self.tokenizer.bos_token_id)
+        for step in steps:
+            ids += [*self._ids(step, add_special_tokens=special), line_break]
+            places.append(len(ids) - 1)
+        return ids, places
 
-    def _prepare_sequence(self, folder: Path) -> tuple[Encode, Read]:
+    def _encode_steps(self, question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Return the tokens of gradeschool's own verifiers, and the last of each step."""
+        text, ends = encode_steps(self.tokenizer, question, steps)
+        places = [len(text.question) + max(end, 1) - 1 for end in ends]
+        return [*text.question, *text.solution], places
+
+    def _prepare_sequence(self) -> None:
         from transformers import AutoModelForSequenceClassification
 
-        model = self.load(AutoModelForSequenceClassification, folder)
+        model = self._load(AutoModelForSequenceClassification)
         if model.config.num_labels > 2 or not hasattr(model, "score"):
             raise InputError(
-                f"the reward model in {str(folder)!r} has {model.config.num_labels} classes and "
-                f"{'a' if hasattr(model, 'score') else 'no'} linear layer `score`; give one with a "
-                "single score or two classes"
+                f"the reward model in {str(self._folder)!r} has {model.config.num_labels} classes "
+                f"and {'a' if hasattr(model, 'score') else 'no'} linear layer `score`; give one "
+                "with a single score or two classes"
             )
-        self._model = model.base_model
-        weight = model.score
+        self._model, head = model.base_model, model.score
 
-        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+        def encode(question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
             if self.tokenizer.chat_template:
-                turns = [{"role": "user", "content": question},
-                         {"role": "assistant", "content": "\n".join(steps)}]  # fmt: skip
-                ids = self._chat(turns)
+                ids = self._chat(("user", question), ("assistant", "\n".join(steps)))
             else:
-                text = encode_steps(self.tokenizer, question, steps).text
-                ids = [*text.question, *text.solution]
-            return MarkedSteps(ids, [len(ids) - 1])
+                ids, _ = self._encode_steps(question, steps)
+            return ids, [len(ids) - 1]
 
-        return encode, lambda states: probability(weight(states.to(weight.weight.dtype)))
+        self._encode = encode
+        self._read = lambda states: probability(head(states.to(head.weight.dtype)))
 
-    def _chat(self, turns: Sequence[Mapping[str, str]], **options: bool) -> list[int]:
-        text = self.tokenizer.apply_chat_template(turns, tokenize=False, **options)
-        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def _prepare_shepherd(self, folder: Path) -> tuple[Encode, Read]:
+    def _prepare_math_shepherd(self) -> None:
         from transformers import AutoModelForCausalLM
 
-        self._model = self.load(AutoModelForCausalLM, folder)
-        tag, good, bad = (self.token(text) for text in (STEP_TAG, GOOD, BAD))
+        self._model = self._load(AutoModelForCausalLM)
+        tag, good, bad = (self._token(text) for text in (STEP_TAG, GOOD, BAD))
 
-        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+        def encode(question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
             lines = [f"Step {number}: {step} {STEP_TAG}" for number, step in enumerate(steps, 1)]
-            ids = list(self.tokenizer(f"{question} " + "\n".join(lines))["input_ids"])
-            return MarkedSteps(ids, find_tags(ids, tag, len(steps), self.name))
+            return self._tagged(self._ids(f"{question} " + "\n".join(lines)), tag, len(steps))
 
-        return encode, lambda logits: logits[:, [good, bad]].softmax(-1)[:, 0]
+        self._encode = encode
+        self._read = lambda logits: logits[:, [good, bad]].softmax(-1)[:, 0]
 
-    def _prepare_qwen(self, folder: Path) -> tuple[Encode, Read]:
-        self._model, tensors = self._base_and_head(folder, "score.")
-        separator = self.token(QWEN_SEPARATOR)
+    def _prepare_qwen(self) -> None:
+        tensors = self._load_base("score.")
+        separator = self._token(QWEN_SEPARATOR)
         if not self.tokenizer.chat_template:
             raise InputError(
-                f"the tokenizer in {str(folder)!r} has no chat template, which the form 'qwen' "
-                "needs; give the folder as it was published, or another --form"
+                f"the tokenizer in {str(self._folder)!r} has no chat template, which the form "
+                "'qwen' needs; give the folder as it was published, or another --form"
             )
 
-        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
-            ids = self._chat([
-                {"role": "system", "content": QWEN_SYSTEM},
-                {"role": "user", "content": question},
-                {"role": "assistant", "content": QWEN_SEPARATOR.join([*steps, ""])},
-            ])  # fmt: skip
-            return MarkedSteps(ids, find_tags(ids, separator, len(steps), self.name))
+        def encode(question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
+            solution = QWEN_SEPARATOR.join([*steps, ""])
+            turns = (("system", QWEN_SYSTEM), ("user", question), ("assistant", solution))
+            return self._tagged(self._chat(*turns), separator, len(steps))
 
         def read(states: Tensor) -> Tensor:
             hidden = relu(linear(states, tensors["score.0.weight"], tensors["score.0.bias"]))
             return probability(linear(hidden, tensors["score.2.weight"], tensors["score.2.bias"]))
 
-        return encode, read
+        self._encode, self._read = encode, read
 
-    def _prepare_skywork(self, folder: Path) -> tuple[Encode, Read]:
-        self._model, tensors = self._base_and_head(folder, "v_head.")
-        line_break = self.token("\n")
-
-        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
-            start = f"{self.tokenizer.bos_token or ''}{question}\n"
-            ids, places = list(self.tokenizer(start)["input_ids"]), []
-            for step in steps:
-                ids += [*self.tokenizer(step)["input_ids"], line_break]
-                places.append(len(ids) - 1)
-            return MarkedSteps(ids, places)
-
+    def _prepare_skywork(self) -> None:
+        tensors = self._load_base("v_head.")
         head = (tensors["v_head.summary.weight"], tensors["v_head.summary.bias"])
-        return encode, lambda states: linear(states, *head)[:, 0].sigmoid()
 
-    def _prepare_yes_no(self, folder: Path) -> tuple[Encode, Read]:
+        def encode(question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
+            start = f"{self.tokenizer.bos_token or ''}{question}\n"
+            return self._encode_lines(start, steps, special=True)
+
+        self._encode = encode
+        self._read = lambda states: linear(states, *head)[:, 0].sigmoid()
+
+    def _prepare_yes_no(self) -> None:
         from transformers import AutoModelForCausalLM
 
-        self._model = self.load(AutoModelForCausalLM, folder)
-        words = {}
+        self._model = self._load(AutoModelForCausalLM)
+        words = []
         for word in ("yes", "no"):
             forms = [word, word.capitalize(), f" {word}", f" {word.capitalize()}"]
-            tokens = [self.tokenizer(form, add_special_tokens=False)["input_ids"] for form in forms]
-            words[word] = sorted({ids[-1] for ids in tokens if len(ids) == 1})
-        if not all(words.values()) or words["yes"] == words["no"]:
+            tokens = [self._ids(form, add_special_tokens=False) for form in forms]
+            words.append(sorted({ids[-1] for ids in tokens if len(ids) == 1}))
+        yes, no = words
+        if not yes or not no or yes == no:
             raise InputError(f"the tokenizer of {self.name} has no token for yes or no; give "
                              "--critiques 1 for its answers in words")  # fmt: skip
 
-        def encode(question: str, steps: Sequence[str]) -> MarkedSteps:
+        def encode(question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
             text = YES_OR_NO.format(question=question, solution="\n".join(steps))
             if self.tokenizer.chat_template:
-                ids = self._chat([{"role": "user", "content": text}], add_generation_prompt=True)
+                ids = self._chat(("user", text), add_generation_prompt=True)
             else:
-                ids = list(self.tokenizer(text)["input_ids"])
-            return MarkedSteps(ids, [len(ids) - 1])
+                ids = self._ids(text)
+            return ids, [len(ids) - 1]
 
-        def read(logits: Tensor) -> Tensor:
-            yes, no = (logits[:, words[word]].logsumexp(-1) for word in ("yes", "no"))
-            return (yes - no).sigmoid()
+        self._encode = encode
+        self._read = lambda logits: (
+            logits[:, yes].logsumexp(-1) - logits[:, no].logsumexp(-1)
+        ).sigmoid()
 
-        return encode, read
-
-    def _base_and_head(self, folder: Path, prefix: str) -> tuple[Any, Mapping[str, Tensor]]:
-        """Return the model without a head, and the head's tensors by name.
+    def _load_base(self, prefix: str) -> Mapping[str, Tensor]:
+        """Load the model without a head; return the head's tensors by name.
 
         The folder's own code defines only the head, so the base model of its "model_type" can be
         built without that code.
@@ -321,60 +299,32 @@ class RewardModel:
         from safetensors import SafetensorError, safe_open
         from transformers import AutoConfig, AutoModel
 
-        fields = read_object(folder / CONFIG, NO_MODEL)
-        fields.pop("auto_map", None)
-        fields.pop("architectures", None)
+        fields = read_object(self._folder / CONFIG, NO_MODEL)
+        fields = {name: value for name, value in fields.items()
+                  if name not in ("auto_map", "architectures")}  # fmt: skip
+        tensors = {}
         try:
             config = AutoConfig.for_model(fields.pop("model_type", ""), **fields)
-            tensors = {}
-            for file in sorted(folder.glob("*.safetensors")):
+            for file in sorted(self._folder.glob("*.safetensors")):
                 with safe_open(file, "pt") as opened:
                     for name in opened.keys():  # noqa: SIM118
                         if name.startswith(prefix):
                             tensors[name] = opened.get_tensor(name).float().to(self._device)
         except (ValueError, OSError, SafetensorError) as error:
             raise InputError(
-                f"the reward model in {str(folder)!r} cannot be read ({error}); give another folder"
+                f"the reward model in {str(self._folder)!r} cannot be read ({error}); give another "
+                "folder"
             ) from error
         if not tensors:
             raise InputError(
-                f"the safetensors files in {str(folder)!r} have no tensor {prefix + '*'!r}, which "
-                f"the form '{self.form}' needs; give another --form"
+                f"the safetensors files in {str(self._folder)!r} have no tensor {prefix + '*'!r}, "
+                f"which the form {self.form!r} needs; give another --form"
             )
-        return self.load(AutoModel, folder, config=config), tensors
-
-
-def lines_marked(tokenizer: Any, question: str, steps: Sequence[str]) -> MarkedSteps:
-    """Return the tokens joined as in TRL: the question, then steps that end in a line break."""
-    begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
-
-    def tokens(text: str) -> list[int]:
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    ids, places, separator = [*begin, *tokens(question)], [], tokens("\n")
-    if not separator:
-        raise InputError(
-            "the tokenizer has no token for a line break, which ends every step; give a reward "
-            "model whose tokenizer has one"
-        )
-    for step in steps:
-        ids += [*tokens(step), *separator]
-        places.append(len(ids) - 1)
-    return MarkedSteps(ids, places)
+        self._model = self._load(AutoModel, config=config)
+        return tensors
 
 
 def probability(logits: Tensor) -> Tensor:
     """Return the probability of class 1 for logits [n, 2], the sigmoid of logits [n, 1]."""
     logits = logits.float()
     return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
-
-
-def find_tags(ids: Sequence[int], tag: int, count: int, name: str) -> list[int]:
-    """Return the positions of a tag; raises InputError unless it is once after each step."""
-    places = [place for place, token in enumerate(ids) if token == tag]
-    if len(places) != count:
-        raise InputError(
-            f"{name} reads {len(places)} step tags in a solution of {count} steps: a step contains "
-            "the tag itself, or the tokenizer joins it with the text; leave the row out"
-        )
-    return places

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from enum import StrEnum
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
@@ -46,15 +45,25 @@ from gradeschool.verifier.data import (
 )
 
 FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
+ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 SCORES_FILE = "verifier-scores.jsonl"
-POOLED = "pooled"  # the level whose scores are means over tokens
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
 MOST_TOKENS = 2048  # maximum for a question with its solution in a GGUF file
 TOGETHER = 16  # texts per request to llama.cpp: a few megabytes of JSON
 SECONDS = 600.0
 SHOWN = 200  # bytes of a refusal in a message
 UNEMBEDDINGS = ("output.weight", "token_embd.weight")
+LAST, TOKENS = "last", "tokens"
+# How values are reduced to a solution's score: the value at the last token, the mean over all
+# tokens; the others are over the values at the ends of steps. A product needs probabilities.
+REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    LAST: lambda values: values[-1],
+    TOKENS: lambda values: sum(values) / len(values),
+    "min": min,
+    "product": lambda values: prod(min(max(value, 0.0), 1.0) for value in values),
+    "mean": lambda values: sum(values) / len(values),
+}
 
 
 @runtime_checkable
@@ -94,30 +103,6 @@ class TokenReader(Protocol):
         """Return the log-probability (nats) of each token of each solution."""
 
 
-class StepReduction(StrEnum):
-    """How values are reduced to a solution's score.
-
-    LAST: the value at the last token. TOKENS: the mean over all tokens. The others are over the
-    values at the ends of steps (lines); a product needs probabilities.
-    """
-
-    LAST = "last"
-    TOKENS = "tokens"
-    MIN = "min"
-    PRODUCT = "product"
-    MEAN = "mean"
-
-    def apply(self, values: Sequence[float]) -> float:
-        """Return the score of values, in order."""
-        if self is StepReduction.LAST:
-            return values[-1]
-        if self is StepReduction.MIN:
-            return min(values)
-        if self is StepReduction.PRODUCT:
-            return prod(min(max(value, 0.0), 1.0) for value in values)
-        return sum(values) / len(values)
-
-
 class SolutionScore(NamedTuple):
     """A solution's score; values: at each of its tokens (or steps); tokens: their ids."""
 
@@ -127,24 +112,23 @@ class SolutionScore(NamedTuple):
 
 
 def score_pairs(
-    reader: TokenReader | StepReader,
-    pairs: Sequence[QuestionSolution],
-    reduction: StepReduction = StepReduction.LAST,
+    reader: TokenReader | StepReader, pairs: Sequence[QuestionSolution], reduction: str = LAST
 ) -> list[SolutionScore]:
-    """Return the scores of solutions, in their order."""
+    """Return the scores of solutions, in their order; reduction: one of REDUCTIONS."""
+    reduce = REDUCTIONS[reduction]
     if isinstance(reader, StepReader):
         solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
                       or [""]) for pair in pairs]  # fmt: skip
-        found = reader.step_scores(solutions, last_only=reduction is StepReduction.LAST)
-        return [SolutionScore(list(values), reduction.apply(values), []) for values in found]
+        found = reader.step_scores(solutions, last_only=reduction == LAST)
+        return [SolutionScore(list(values), reduce(values), []) for values in found]
     texts = encode_pairs(reader.tokenizer, pairs)
     scores = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
-        if reduction not in (StepReduction.LAST, StepReduction.TOKENS):
+        if reduction not in (LAST, TOKENS):
             ends = step_ends(reader.tokenizer, pair.question, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
-        scores.append(SolutionScore(values, reduction.apply(used), list(text.solution)))
+        scores.append(SolutionScore(values, reduce(used), list(text.solution)))
     return scores
 
 
@@ -153,58 +137,49 @@ class CandidateScorer(NamedTuple):
 
     verifier: TokenReader | StepReader
     generator: TokenReader | None = None
-    reduction: StepReduction = StepReduction.LAST
+    reduction: str = LAST
 
     @property
     def name(self) -> str:
         """Return the name of the scores: the verifier, and the reduction."""
-        last = self.reduction is StepReduction.LAST
-        return self.verifier.name if last else f"{self.verifier.name}:{self.reduction}"
+        is_last = self.reduction == LAST
+        return self.verifier.name if is_last else f"{self.verifier.name}:{self.reduction}"
 
 
-class ScorerOptions(NamedTuple):
-    """What gives scores, as commands name it; see the module for the forms of a verifier.
+def load_scorer(
+    verifier: str | None = None,
+    generator: str | None = None,
+    critic: str | None = None,
+    critiques: int = 1,
+    reduction: str | None = None,
+    form: str | None = None,
+) -> CandidateScorer:
+    """Load what gives scores, on a GPU if available and transformers reads it.
 
-    generator: a model for log-probabilities, which alone are the scores. critic: a model that is
-    asked `critiques` times whether a solution is right; 0: for its probability of yes. reduction:
-    None for the mean over tokens if the verifier learnt that, else the last value. form: of a
-    published reward model, None for that of its config.json.
+    verifier: see the module. generator: a model for log-probabilities, which alone are the scores.
+    critic: a model that is asked `critiques` times whether a solution is right; 0: for its
+    probability of yes. reduction: None for the mean over tokens if the verifier learnt that, else
+    the last value. form: of a published reward model, None for that of its config.json. Raises
+    InputError if there is no such model, MissingExtraError if its library is not installed.
     """
-
-    verifier: str | None = None
-    generator: str | None = None
-    critic: str | None = None
-    critiques: int = 1
-    reduction: str | None = None
-    form: str | None = None
-
-
-def load_scorer(options: ScorerOptions) -> CandidateScorer:
-    """Load a verifier and a generator, on a GPU if available and transformers reads them.
-
-    Raises InputError if there is no such model, MissingExtraError if its library is not installed.
-    """
-    verifier, other = options.verifier, None
-    if verifier and options.critic:
+    if verifier and critic:
         raise InputError("--verifier and --critic are both given; give one")
-    if options.generator is not None:
-        other = load_reader(options.generator, "generator")
-    head: TokenReader | StepReader | None
-    if options.critic is not None:
-        head = load_critic(options.critic, options.critiques)
-    elif verifier is None and other is None:
-        raise InputError("no scorer is given; give a verifier or a generator")
-    elif verifier is None and other is not None:
+    other = load_reader(generator, "generator") if generator is not None else None
+    head: TokenReader | StepReader
+    if critic is not None:
+        head = load_critic(critic, critiques)
+    elif verifier is None:
+        if other is None:
+            raise InputError("no scorer is given; give a verifier or a generator")
         head, other = LogprobReader(other), None
-    elif verifier is not None and verifier.startswith(("http://", "https://")):
+    elif verifier.startswith(ADDRESS):
         from gradeschool.verifier.judges import RewardServer
 
-        head = RewardServer(verifier, options.form)
+        head = RewardServer(verifier, form)
     else:
-        assert verifier is not None  # noqa: S101
-        head = _reward_model(Path(verifier), options.form) or load_reader(verifier, "verifier")
-    usual = "tokens" if getattr(head, "level", "") == POOLED else "last"
-    return CandidateScorer(head, other, StepReduction(options.reduction or usual))
+        head = _reward_model(Path(verifier), form) or load_reader(verifier, "verifier")
+    usual = TOKENS if getattr(head, "level", "") == "pooled" else LAST
+    return CandidateScorer(head, other, reduction or usual)
 
 
 def load_critic(spec: str, critiques: int) -> StepReader:
@@ -216,7 +191,7 @@ def load_critic(spec: str, critiques: int) -> StepReader:
 
     if critiques:
         return Critic(spec, critiques)
-    if spec.startswith(("http://", "https://")):
+    if spec.startswith(ADDRESS):
         return ProbabilityServer(spec)
     provider, _, folder = spec.partition("/")
     if provider != "transformers":
@@ -226,22 +201,22 @@ def load_critic(spec: str, critiques: int) -> StepReader:
         )
     needs_training_packages()
     from gradeschool.models.local import model_folder
-    from gradeschool.verifier.reward_models import RewardForm, RewardModel
+    from gradeschool.verifier.reward_models import RewardModel
 
-    return RewardModel(model_folder(folder), RewardForm.YES_NO)
+    return RewardModel(model_folder(folder), "yes-no")
 
 
 def is_model(spec: str) -> bool:
     """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
-    is_address = spec.startswith(("http://", "https://"))
-    return is_address or spec == TINY or Path(spec).is_dir() or Path(spec).suffix == GGUF
+    path = Path(spec)
+    return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == GGUF
 
 
 def load_reader(spec: str, what: Literal["verifier", "generator"]) -> TokenReader:
     """Load one model: as a verifier, or only for its log-probabilities; see `load_scorer`."""
+    path = Path(spec)
     if spec == TINY:
         return GgufReader(SHIPPED[what], f"{TINY}-{what}")
-    path = Path(spec)
     if path.suffix == GGUF and path.is_file():
         return GgufReader(path)
     if not path.is_dir():
@@ -255,14 +230,14 @@ def _reward_model(folder: Path, form: str | None) -> StepReader | None:
     if not folder.is_dir() or (folder / VERIFIER_FILE).is_file():
         return None
     needs_training_packages()
-    from gradeschool.verifier.reward_models import RewardForm, RewardModel, reward_form
+    from gradeschool.verifier.reward_models import RewardModel, reward_form
 
     if form is None:
         try:
             form = reward_form(folder)
         except InputError:
             return None  # a language model without a head; its reader reports that
-    return RewardModel(folder, RewardForm(form))
+    return RewardModel(folder, form)
 
 
 class LogprobReader:
@@ -289,10 +264,10 @@ class FolderReader:
 
     def __init__(self, folder: Path, verifies: bool) -> None:
         from gradeschool.models.local import TRAINING_FILE, load_model, load_tokenizer, model_name
-        from gradeschool.verifier.head import Verifier, read_head
+        from gradeschool.verifier import head
 
-        load = Verifier.load if verifies else load_model
-        self.level = read_head(folder).level if verifies else ""
+        self._head, load = head, head.Verifier.load if verifies else load_model
+        self.level = head.read_head(folder).level if verifies else ""
         self.name = model_name(folder, VERIFIER_FILE)
         self._model: Any = load(folder, best_device())
         self.tokenizer = load_tokenizer(folder)
@@ -303,15 +278,11 @@ class FolderReader:
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the verifier's value at each token of each solution."""
-        from gradeschool.verifier.head import read_values
-
-        return read_values(self._model, texts)
+        return self._head.read_values(self._model, texts)
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the log-probability of each token of each solution."""
-        from gradeschool.verifier.head import read_logprobs
-
-        return read_logprobs(self._model, texts)
+        return self._head.read_logprobs(self._model, texts)
 
 
 # The file of scores
@@ -348,40 +319,21 @@ def read_scores(path: Path) -> Iterator[ScoreRow]:
         return
     try:
         with path.open("rb") as file:
-            for line in file:
-                fields, fault = parse_line(line)
-                if not fault and (row := _row(fields)) is not None:
+            for fields, _ in map(parse_line, file):
+                try:
+                    logprob = fields.get("logprob")
+                    row = ScoreRow(
+                        str(fields["key"]), str(fields["verifier"]), float(fields["score"]),
+                        int(fields.get("length") or 0),
+                        None if logprob is None else float(logprob),
+                        fields.get("generator"), fields.get("values"), fields.get("tokens"),
+                    )  # fmt: skip
+                except (KeyError, TypeError, ValueError, OverflowError):
+                    continue
+                if isfinite(row.score):
                     yield row
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
-    key, verifier = fields.get("key"), fields.get("verifier")
-    score = _finite(fields.get("score"))
-    if not (isinstance(key, str) and isinstance(verifier, str)) or score is None:
-        return None
-    length, generator = fields.get("length"), fields.get("generator")
-    values, tokens = fields.get("values"), fields.get("tokens")
-    return ScoreRow(
-        key, verifier, score,
-        length if isinstance(length, int) else 0,
-        _finite(fields.get("logprob")),
-        str(generator) if generator else None,
-        values if isinstance(values, list) else None,
-        tokens if isinstance(tokens, list) else None,
-    )  # fmt: skip
-
-
-def _finite(value: Any) -> float | None:
-    """Return a JSON number as a finite float; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
@@ -398,7 +350,7 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
     """
     by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):
-        if verifier is None or row.verifier.startswith(verifier):
+        if row.verifier.startswith(verifier or ""):
             by_verifier.setdefault(row.verifier, {})[row.key] = row
     if verifier in by_verifier:  # also the beginning of "NAME:product"
         return verifier, by_verifier[verifier]
@@ -414,27 +366,19 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
     )
 
 
-class ScoringProgress(NamedTuple):
-    """Progress of a scoring: completions scored, in total, and scored before this call."""
-
-    scored: int
-    total: int
-    before: int
-
-
 def add_scores(
     sampled: CandidateRun,
     scorer: CandidateScorer,
     *,
     path: Path | None = None,
     tokens: bool = False,
-    tell: Callable[[ScoringProgress], None] = lambda _: None,
+    tell: Callable[[int, int], None] = lambda scored, total: None,
 ) -> Path:
     """Append the scores of completions without a score by this verifier; return the file.
 
     path: the file, by default the one beside the completions. tokens: also write the values and
     texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
-    the last row of a completion counts.
+    the last row of a completion counts. tell: is told how many of all completions are scored.
     """
     target, reader, generator = path or scores_path(sampled.path), scorer.verifier, scorer.generator
     if tokens and isinstance(reader, StepReader):
@@ -446,115 +390,40 @@ def add_scores(
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator.name)
     }
-    pairs = [(each.key, QuestionSolution(answered.problem.question, each.text, each.finished))
-             for answered in sampled.answered for each in answered.candidates
-             if each.key not in scored]  # fmt: skip
-    before = sampled.total - len(pairs)
-    for start in range(0, len(pairs), CHUNK):
-        chunk = pairs[start : start + CHUNK]
-        rows = _score_chunk([pair for _, pair in chunk], scorer, tokens)
-        append_scores(target, (row._replace(key=key)
-                               for (key, _), row in zip(chunk, rows, strict=True)))  # fmt: skip
-        tell(ScoringProgress(before + start + len(chunk), sampled.total, before))
-    return target
-
-
-def _score_chunk(
-    pairs: Sequence[QuestionSolution], scorer: CandidateScorer, tokens: bool
-) -> list[ScoreRow]:
-    """Return the rows of solutions, without their keys."""
-    reader, generator = scorer.verifier, scorer.generator
-    logprobs: list[list[float]] = []
-    if generator is not None:
-        logprobs = generator.logprobs(encode_pairs(generator.tokenizer, pairs))
-    rows = []
-    for place, found in enumerate(score_pairs(reader, pairs, scorer.reduction)):
-        if not isfinite(found.score):
-            raise InputError(
-                f"the verifier {scorer.name!r} gives a completion the score {found.score!r}; "
-                "train it again with a smaller learning rate"
-            )
-        row = ScoreRow("", scorer.name, found.score, len(found.tokens))
+    waiting = [(each.key, QuestionSolution(answered.problem.question, each.text, each.finished))
+               for answered in sampled.answered for each in answered.candidates
+               if each.key not in scored]  # fmt: skip
+    for start in range(0, len(waiting), CHUNK):
+        keys, pairs = zip(*waiting[start : start + CHUNK], strict=True)
+        logprobs: list[list[float]] = [[]] * len(pairs)
         if generator is not None:
-            mean = sum(logprobs[place]) / len(logprobs[place])
-            row = row._replace(length=len(logprobs[place]), logprob=mean, generator=generator.name)
-        if tokens and not isinstance(reader, StepReader):
-            texts = [str(reader.tokenizer.decode([token])) for token in found.tokens]
-            row = row._replace(values=[round(value, 6) for value in found.values], tokens=texts)
-        rows.append(row)
-    return rows
+            logprobs = generator.logprobs(encode_pairs(generator.tokenizer, pairs))
+        rows = []
+        found = score_pairs(reader, pairs, scorer.reduction)
+        for key, (values, score, ids), by_token in zip(keys, found, logprobs, strict=True):
+            if not isfinite(score):
+                raise InputError(
+                    f"the verifier {scorer.name!r} gives a completion the score {score!r}; train "
+                    "it again with a smaller learning rate"
+                )
+            row = ScoreRow(key, scorer.name, score, len(by_token or ids))
+            if generator is not None:
+                mean = sum(by_token) / len(by_token)
+                row = row._replace(logprob=mean, generator=generator.name)
+            if tokens and not isinstance(reader, StepReader):
+                texts = [str(reader.tokenizer.decode([token])) for token in ids]
+                row = row._replace(values=[round(value, 6) for value in values], tokens=texts)
+            rows.append(row)
+        append_scores(target, rows)
+        tell(sampled.total - len(waiting) + start + len(pairs), sampled.total)
+    return target
 
 
 # GGUF files
 
 
 class GgufReader:
-    """A GGUF file that gives log-probabilities, and scores if it is a verifier."""
-
-    def __init__(self, file: Path, name: str = "") -> None:
-        self.tokenizer = LlamaStates(file, name)
-        self.name = self.tokenizer.name
-        self.context: int | None = self.tokenizer.context
-        self._file = file
-        written = self.tokenizer.field(HEAD_KEY)
-        self.level = _head(written, file).level if written else ""
-
-    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the verifier's values; raises InputError if the file has no head."""
-        head = _head(self.tokenizer.field(HEAD_KEY), self._file)
-        return self._each(texts, lambda *read: _values(self.tokenizer, head, *read))
-
-    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the log-probability (nats) of each token of each solution."""
-        return self._each(texts, lambda *read: _logprobs(self.tokenizer, *read).tolist())
-
-    def _each(
-        self, texts: Sequence[SolutionTokens], read: Callable[[SolutionTokens, Any], list[float]]
-    ) -> list[list[float]]:
-        """Return the result for each text from its states; equal texts are computed once."""
-        different = list(dict.fromkeys(texts))
-        states = self.tokenizer.states([text.question + text.solution for text in different])
-        results = {text: read(text, each) for text, each in zip(different, states, strict=True)}
-        return [results[text] for text in texts]
-
-
-def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -> list[float]:
-    import numpy
-
-    if head.kind == LOGIT:
-        logits = model.logits(states[len(text.question) :])[:, head.token_id]
-        return list((head.gain * logits + head.bias).tolist())
-    logprobs = _logprobs(model, text, states, head.token_id)
-    logit = numpy.exp(head.gain) * logprobs.cumsum() + head.bias
-    return list(numpy.exp(-numpy.logaddexp(0, -logit)).tolist())  # the sigmoid, without overflow
-
-
-def _logprobs(
-    model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
-) -> Any:
-    """Return the log-probability of each solution token; `banned` (-1: none) is excluded."""
-    import numpy
-
-    logits = model.logits(states[len(text.question) - 1 : -1]).astype(numpy.float64)
-    if banned is not None and banned >= 0:
-        logits[:, banned] = -numpy.inf
-    highest = logits.max(1, keepdims=True)
-    chosen = logits[numpy.arange(len(logits)), list(text.solution)]
-    return chosen - highest[:, 0] - numpy.log(numpy.exp(logits - highest).sum(1))
-
-
-def _head(written: Any, file: Path) -> Head:
-    try:
-        return head_from(written)
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{str(file)!r} is not a verifier ({error}); write one: gradeschool verifier export "
-            "VERIFIER_FOLDER -o FILE.gguf"
-        ) from error
-
-
-class LlamaStates:
-    """A Llama model read by llama.cpp; calling it tokenizes a text.
+    """A Llama in a GGUF file, read by llama.cpp, with its tokenizer; a verifier if it has a head.
 
     Raises MissingExtraError if xllamacpp or gguf is missing, InputError for an unusable file.
     """
@@ -564,74 +433,111 @@ class LlamaStates:
 
         needs_llama_cpp()
         require_packages("reading a GGUF file", "llama-cpp", "gguf")
-        self.name = f"{name or file.stem}@{gguf_digest(file)[:12]}"
         import gguf
+        import numpy
 
+        self.name, self._file = f"{name or file.stem}@{gguf_digest(file)[:12]}", file
         try:
-            self._reader = gguf.GGUFReader(file)
+            reader = gguf.GGUFReader(file)
         except (ValueError, IndexError, KeyError) as error:
             raise InputError(f"{str(file)!r} is not a readable GGUF file: {error}") from error
-        if self.field("general.architecture") != ARCHITECTURE:
+
+        def field(key: str) -> Any:
+            entry = reader.get_field(key)
+            return None if entry is None else entry.contents()
+
+        if field("general.architecture") != ARCHITECTURE:
             raise InputError(
-                f"{str(file)!r} is not a Llama but {self.field('general.architecture')!r}; give "
-                "the model's folder instead, which transformers reads"
+                f"{str(file)!r} is not a Llama but {field('general.architecture')!r}; give the "
+                "model's folder instead, which transformers reads"
             )
-        self.eos_token_id = int(self.field("tokenizer.ggml.eos_token_id"))
-        self.context = min(MOST_TOKENS, int(self.field(f"{ARCHITECTURE}.context_length")))
-        self._unembedding = self._matrix()
+        self._written = field(HEAD_KEY)
+        self.level = self._head().level if self._written else ""
+        self.tokenizer, self.eos_token_id = self, int(field("tokenizer.ggml.eos_token_id"))
+        self.context = min(MOST_TOKENS, int(field(f"{ARCHITECTURE}.context_length")))
+        by_name = {tensor.name: tensor for tensor in reader.tensors}
+        tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        self._unembedding = numpy.asarray(values, numpy.float32)
         self._server = serve(file, self.context)
         self._address = urlsplit(self._server.listening_address).netloc
 
-    def field(self, key: str) -> Any:
-        """Return a value from the file's header, None if the key is missing."""
-        entry = self._reader.get_field(key)
-        return None if entry is None else entry.contents()
+    def _head(self) -> Head:
+        try:
+            return head_from(self._written)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{str(self._file)!r} is not a verifier ({error}); write one: gradeschool verifier "
+                "export VERIFIER_FOLDER -o FILE.gguf"
+            ) from error
 
-    def __call__(
-        self, text: str | Sequence[str], add_special_tokens: bool = True
-    ) -> dict[str, list[Any]]:
-        """Return the tokens of a text or of each of several, like transformers' tokenizers."""
-        if isinstance(text, str):
-            return {"input_ids": self._tokens(text)}
-        return {"input_ids": [self._tokens(part) for part in text]}
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+        """Return the tokens of a text, like transformers' tokenizers."""
+        body = {"content": text, "add_special": False, "parse_special": True}
+        return {"input_ids": list(self._post("/tokenize", body)["tokens"])}
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens."""
         return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
 
-    def states(self, texts: Sequence[Sequence[int]]) -> list[Any]:
-        """Return an array [tokens, width] for each text, after the last norm."""
+    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the verifier's values; raises InputError if the file has no head."""
         import numpy
 
-        arrays = []
-        for start in range(0, len(texts), TOGETHER):
-            chunk = [list(ids) for ids in texts[start : start + TOGETHER]]
-            if longest := max((len(ids) for ids in chunk if len(ids) > self.context), default=0):
+        head = self._head()
+
+        def read(text: SolutionTokens, states: Any) -> list[float]:
+            if head.kind == LOGIT:
+                logits = states[len(text.question) :] @ self._unembedding[head.token_id]
+                return list((head.gain * logits + head.bias).tolist())
+            sums = self._logprobs(text, states, head.token_id).cumsum()
+            logits = numpy.exp(head.gain) * sums + head.bias
+            return list(numpy.exp(-numpy.logaddexp(0, -logits)).tolist())  # without overflow
+
+        return self._read(texts, read)
+
+    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+        """Return the log-probability (nats) of each token of each solution."""
+        return self._read(texts, lambda *each: list(self._logprobs(*each).tolist()))
+
+    def _logprobs(self, text: SolutionTokens, states: Any, banned: int = -1) -> Any:
+        """Return the log-probability of each solution token; `banned` (-1: none) is excluded."""
+        import numpy
+
+        logits = states[len(text.question) - 1 : -1] @ self._unembedding.T
+        logits = logits.astype(numpy.float64)
+        if banned >= 0:
+            logits[:, banned] = -numpy.inf
+        highest = logits.max(1, keepdims=True)
+        chosen = logits[numpy.arange(len(logits)), list(text.solution)]
+        return chosen - highest[:, 0] - numpy.log(numpy.exp(logits - highest).sum(1))
+
+    def _read(
+        self, texts: Sequence[SolutionTokens], read: Callable[[SolutionTokens, Any], list[float]]
+    ) -> list[list[float]]:
+        """Return what `read` makes of each text and its states [tokens, width] after the last norm.
+
+        Equal texts are computed once.
+        """
+        import numpy
+
+        different = list(dict.fromkeys(texts))
+        results: dict[SolutionTokens, list[float]] = {}
+        for start in range(0, len(different), TOGETHER):
+            chunk = different[start : start + TOGETHER]
+            rows = [[*text.question, *text.solution] for text in chunk]
+            longest = max(map(len, rows))
+            if longest > self.context:
                 raise InputError(
                     f"a question with its solution has {longest} tokens, more than the "
                     f"{self.context!r} that {self.name!r} reads; give another verifier"
                 )
-            replies = self._post("/embeddings", {"content": chunk})
-            replies.sort(key=lambda reply: reply["index"])
-            arrays += [numpy.array(reply["embedding"], numpy.float32) for reply in replies]
-        return arrays
-
-    def logits(self, states: Any) -> Any:
-        """Return the logits [tokens, vocabulary] of states."""
-        return states @ self._unembedding.T
-
-    def _tokens(self, text: str) -> list[int]:
-        body = {"content": text, "add_special": False, "parse_special": True}
-        return list(self._post("/tokenize", body)["tokens"])
-
-    def _matrix(self) -> Any:
-        import gguf
-        import numpy
-
-        by_name = {tensor.name: tensor for tensor in self._reader.tensors}
-        tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
-        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-        return numpy.asarray(values, numpy.float32)
+            replies = sorted(
+                self._post("/embeddings", {"content": rows}), key=lambda it: it["index"]
+            )
+            for text, reply in zip(chunk, replies, strict=True):
+                results[text] = read(text, numpy.array(reply["embedding"], numpy.float32))
+        return [results[text] for text in texts]
 
     def _post(self, path: str, body: Any) -> Any:
         # One connection per request: the server closes connections that are idle for five seconds.

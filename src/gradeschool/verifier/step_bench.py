@@ -35,7 +35,7 @@ from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
 from gradeschool.verifier.data import encode_steps
 from gradeschool.verifier.rank import Bucket, calibrate
-from gradeschool.verifier.scores import ScoringProgress, StepReader, TokenReader, load_reader
+from gradeschool.verifier.scores import StepReader, TokenReader, load_reader
 from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
@@ -286,9 +286,7 @@ def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:
 # Sources of scores or predictions
 
 
-Source = Callable[
-    [Sequence[LabelledSteps], float | None, Callable[[ScoringProgress], None]], Predictions
-]
+Source = Callable[[Sequence[LabelledSteps], float | None, Callable[[int, int], None]], Predictions]
 ScoreSteps = Callable[[Sequence[LabelledSteps]], Sequence[StepScores | None]]
 TOGETHER = 40  # solutions scored between two progress reports
 
@@ -317,9 +315,9 @@ def load_sources(
     sources: list[Source] = [_score(name, score) for name, score in found]
     for folder in reward_models:
         needs_training_packages()
-        from gradeschool.verifier.reward_models import RewardForm, RewardModel
+        from gradeschool.verifier.reward_models import RewardModel
 
-        model = RewardModel(Path(folder), RewardForm(form) if form else None)
+        model = RewardModel(Path(folder), form)
         sources.append(_score(model.name, partial(_reward_scores, model)))
     sources += [partial(critic_predictions, Path(run)) for run in critics]
     sources += [partial(check_predictions, name, by_id, Path(file)) for file in predictions
@@ -337,12 +335,12 @@ def _score(name: str, score: ScoreSteps) -> Source:
     def measure(
         rows: Sequence[LabelledSteps],
         threshold: float | None,
-        tell: Callable[[ScoringProgress], None],
+        tell: Callable[[int, int], None],
     ) -> Predictions:
         scores: list[StepScores | None] = []
         for start in range(0, len(rows), TOGETHER):
             scores += score(rows[start : start + TOGETHER])
-            tell(ScoringProgress(len(scores), len(rows), 0))
+            tell(len(scores), len(rows))
         return predict(name, rows, scores, threshold)
 
     return measure
