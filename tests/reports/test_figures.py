@@ -12,11 +12,9 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.figures import (
-    AccuracyRow,
     Dot,
     Panel,
     draw_accuracies,
-    draw_agreement,
     draw_causes,
     draw_curves,
     save_figure,
@@ -67,23 +65,12 @@ def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
 
 def test_figures_of_a_run_show_their_numbers() -> None:
     shares = [Share(n, 100, n / 100, wilson(n, 100), 100) for n in (93, 88)]
-    accuracies = [AccuracyRow("a (+2)", shares[0], True), AccuracyRow("b$x$", shares[1])]
-    texts = texts_of(lambda canvas: draw_accuracies(accuracies, canvas))
+    accuracies = [("a (+2)", shares[0]), ("b$x$", shares[1])]
+    texts = texts_of(lambda canvas: draw_accuracies(accuracies, 0, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
     causes = [("wrong value", 996), ("empty", 4)]
     texts = texts_of(lambda canvas: draw_causes(causes, canvas))
     assert {"996  (100%)", "4  (<1%)"} <= set(texts)
-
-
-def test_agreement_leaves_errors_out_and_rounds_to_all_only_if_exact() -> None:
-    a, b = bytes(9999), bytes(9998)
-    columns = {"a": a + b"\3\3", "b": b + b"\1\3\3", "c": a[:5000] + bytes([1]) * 4999 + b"\3\3"}
-    texts = texts_of(lambda canvas: draw_agreement(columns, canvas))
-    assert [text for text in texts if re.fullmatch(r"\d+\.\d|100", text)] == [
-        "99.9",
-        "50.0",
-        "50.0",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +96,7 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
                          "svg")  # fmt: skip
     assert result.status == 0, result.err
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
-        f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "scorers", "slices")
+        f"{name}.svg" for name in ("causes", "curves", "scorers", "slices")
     ]
     two = rows(tmp_path / "two.jsonl", [{
         "index": index, "run": name, "completion": f"#### {index}"}
@@ -118,7 +105,7 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
                          "png", "-o", tmp_path / "page.md")  # fmt: skip
     assert result.status == 0, result.err
     names = {path.name for path in (tmp_path / "g").iterdir()}
-    assert {"1-x_.._y-scorers.png", "2-z-lengths.png", "runs.png"} <= names
+    assert {"1-x_.._y-scorers.png", "2-z-scorers.png", "runs.png"} <= names
 
 
 def test_a_run_of_errors_has_no_figure_of_accuracies(gradeschool: Command, tmp_path: Path) -> None:

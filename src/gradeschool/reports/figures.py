@@ -11,20 +11,11 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
-from gradeschool.reports.judged import (
-    Judged,
-    Lengths,
-    Share,
-    Slices,
-    lengths_of,
-    scorer_groups,
-    slices_of,
-)
+from gradeschool.reports.judged import Judged, Share, Slices, scorer_groups, slices_of
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_of, curve
 from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import ERROR
 
 
 class Dot(NamedTuple):
@@ -45,59 +36,51 @@ class Panel(NamedTuple):
 
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
-ENDINGS = (".svg", ".pdf", ".png")
+HEIGHT, LEGEND_ROW, ROW = 2.25, 0.16, 0.17  # inches: of curves, and of a line of text
 INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
-BLUE, RED, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-ORANGE, SKY, PURPLE, BROWN = "#e69f00", "#56b4e9", "#5e3c99", "#7f5539"
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, PURPLE, BROWN, INK)
-MARKERS = ("o", "s", "^", "D", "v", "P", "<", ">", "d")
-DOTTED, DASHED = (0, (1, 1.5)), (0, (5, 1.5))
-DASHES: tuple[Any, ...] = (
-    "-", DASHED, (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)), "-", (0, (1, 1)), "-",
+BLUE, RED, SKY = "#0072b2", "#d55e00", "#56b4e9"
+DOTTED = (0, (1, 1.5))
+# Colour, marker and dashes of each curve: to be told apart without colours, too.
+STYLES: Sequence[tuple[str, str, Any]] = (
+    (BLUE, "o", "-"), (RED, "s", (0, (5, 1.5))), ("#009e73", "^", (0, (1, 1))),
+    ("#cc79a7", "D", (0, (5, 1, 1, 1))), ("#e69f00", "v", "-"), (SKY, "P", (0, (3, 1))),
+    ("#5e3c99", "<", "-"), ("#7f5539", ">", (0, (1, 1))), (INK, "d", "-"),
 )  # fmt: skip
-STYLES = tuple(zip(COLOURS, MARKERS, DASHES, strict=True))
 RC: Mapping[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
-    "font.size": 8.5,
-    "axes.labelsize": 8.5,
-    "axes.titlesize": 8.5,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7.5,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
+    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8.5),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7.5),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 2.5),
+    **dict.fromkeys(
+        ("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK
+    ),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     "axes.axisbelow": True,
     "grid.color": FAINT,
     "grid.linewidth": 0.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.unicode_minus": True,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.6,
     "lines.markeredgewidth": 0,
-    "legend.frameon": False,
     "legend.handlelength": 2.2,
-    "figure.dpi": 100,
     "savefig.dpi": 300,
     "pdf.fonttype": 42,  # TrueType: searchable text, which journals accept
     "svg.fonttype": "path",
     "svg.hashsalt": "gradeschool",
     "path.simplify": False,
 }
+# By the ending of a file, the fields that must not change from one run to the next.
 UNDATED: Mapping[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".png": {"Software": None},
 }
+MOST_TICKS = 9
+MOST_NAMES = 6  # in the legend of a figure that is one column wide
+MOST_SCORERS, MOST_CAUSES = 24, 12
+SHORT_LABELS = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k", "8 and more": "≥8",
+                "65 and more": "≥65", "up to 29": "≤29"}  # fmt: skip
 
 Draw = Callable[[Any], None]
 
@@ -109,26 +92,22 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     for another ending or if the file cannot be written.
     """
     check_figure(path)
-    ending = path.suffix.lower()
     matplotlib = import_module("matplotlib")
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
-        figure = import_module("matplotlib.figure").Figure(
-            figsize=(width, height), layout="constrained"
-        )
-        draw(figure)
+        canvas = import_module("matplotlib.figure").Figure((width, height), layout="constrained")
+        draw(canvas)
         with writing_output(path), replacing(path) as part:
-            figure.savefig(part, metadata=UNDATED[ending])
-            size = part.stat().st_size
-    return size
+            canvas.savefig(part, metadata=UNDATED[path.suffix.lower()])
+            return part.stat().st_size
 
 
 def check_figure(path: Path) -> None:
     """Raise InputError for another ending, MissingExtraError without matplotlib."""
-    if path.suffix.lower() not in ENDINGS:
+    if path.suffix.lower() not in UNDATED:
         raise InputError(
-            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(UNDATED)}"
         )
     require_packages("drawing figures", "report", "matplotlib")
 
@@ -146,11 +125,6 @@ def percent_axis(axis: Any) -> None:
     limit(max(-0.02, low), min(1.02, high))  # a marker at the edge is not cut
     axis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(ticker.FuncFormatter(lambda share, _: f"{100 * share:.4g}"))
-
-
-HEIGHT, LEGEND_ROW = 2.25, 0.16  # inches
-MOST_TICKS = 9
-MOST_NAMES = 6  # in the legend of a figure that is one column wide
 
 
 def draw_curves(panels: Sequence[Panel], path: Path) -> int:
@@ -190,7 +164,7 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
             ax.set_xscale("log", base=2)
             ax.xaxis.set_minor_locator(import_module("matplotlib.ticker").NullLocator())
             ticks = xs[:: -(-len(xs) // MOST_TICKS)]
-            ax.set_xticks(ticks, [_short(x) for x in ticks])
+            ax.set_xticks(ticks, map(_short, ticks))
         percent_axis(axes[0].yaxis)
         axes[0].set_ylabel(panels[0].y)
         if rows and alike:
@@ -205,21 +179,6 @@ def _short(x: float) -> str:
     """Write a number for a tick: 8000 is 8k, 3000000 is 3M."""
     sizes = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"), (0, 1, ""))
     return next(f"{x / unit:.3g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
-
-
-ROW = 0.17  # inches
-FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
-SHORT_LABELS = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k", "8 and more": "≥8",
-                "65 and more": "≥65", "up to 29": "≤29"}  # fmt: skip
-MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
-
-
-class AccuracyRow(NamedTuple):
-    """An accuracy in a figure, of a run or a scorer; headline: that of the page."""
-
-    name: str
-    share: Share
-    headline: bool = False
 
 
 class SizedFigure(NamedTuple):
@@ -246,25 +205,26 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
     for index, judged in enumerate(runs):
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
         figures += (sized._replace(name=prefix + sized.name) for sized in _figures_of(judged))
-    of_runs = (AccuracyRow(judged.name, judged.share()) for judged in runs)
-    judged_runs = [row for row in of_runs if row.share.judged]
-    if len(runs) > 1 and judged_runs:
-        judged_runs.sort(key=lambda row: (-row.share.accuracy, row.name))
-        figures.append(_accuracies("runs", judged_runs))
+    shares = [(judged.name, share) for judged in runs if (share := judged.share()).judged]
+    if len(runs) > 1 and shares:
+        shares.sort(key=lambda row: (-row[1].accuracy, row[0]))
+        figures.append(_accuracies("runs", shares))
     curves, written = curves_over_k(runs), []
     for ending in endings:
         for sized in figures:
-            path = folder / f"{sized.name}{ending}"
-            save_figure(sized.draw, path, sized.width, sized.height)
-            written.append(path)
+            written.append(folder / f"{sized.name}{ending}")
+            save_figure(sized.draw, written[-1], sized.width, sized.height)
         if curves:
-            draw_curves(curves, folder / f"curves{ending}")
             written.append(folder / f"curves{ending}")
+            draw_curves(curves, written[-1])
     return written
 
 
-def _accuracies(name: str, rows: Sequence[AccuracyRow]) -> SizedFigure:
-    return SizedFigure(name, COLUMN, 0.45 + ROW * len(rows), partial(draw_accuracies, rows))
+def _accuracies(
+    name: str, rows: Sequence[tuple[str, Share]], headline: int | None = None
+) -> SizedFigure:
+    draw = partial(draw_accuracies, rows, headline)
+    return SizedFigure(name, COLUMN, 0.45 + ROW * len(rows), draw)
 
 
 def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
@@ -278,15 +238,12 @@ def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
     kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
     groups = [each for each in groups if each in kept]
     if groups:
-        names = [(each.names[0], len(each.names) - 1) for each in groups]
-        labels = [clip(name, 44) + (f" (+{more})" if more else "") for name, more in names]
-        facts = zip(labels, groups, strict=True)
-        yield _accuracies("scorers", [AccuracyRow(name, it.share, it.own) for name, it in facts])
-    columns = {each.names[0]: each.column for each in groups[:MOST_AGREEING]}
-    if (n := len(columns)) > 1:
-        width = COLUMN if n <= FEW else MIDDLE
-        height = 0.45 + 1.25 * ROW * n
-        yield SizedFigure("agreement", width, height, partial(draw_agreement, columns))
+        rows = []
+        for each in groups:
+            more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
+            rows.append((f"{clip(each.names[0], 44)}{more}", each.share))
+        owns = [each.own for each in groups]
+        yield _accuracies("scorers", rows, owns.index(True) if any(owns) else None)
     if ordered := judged.causes().most_common():
         rest = sum(number for _, number in ordered[MOST_CAUSES:])
         causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
@@ -295,15 +252,6 @@ def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
     whole = judged.share()
     if whole.judged and (ways := slices_of(judged)):
         yield SizedFigure("slices", PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
-    long = lengths_of(judged)
-    if long.correct or long.others:
-        yield SizedFigure("lengths", COLUMN, 2.1, partial(draw_lengths, long))
-
-
-def _same_share(a: bytes, b: bytes) -> float:
-    """Return the share of equal outcomes, without the samples that neither scorer can judge."""
-    pairs = [pair for pair in zip(a, b, strict=True) if pair != (ERROR, ERROR)]
-    return sum(ours == theirs for ours, theirs in pairs) / len(pairs) if pairs else 1.0
 
 
 def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
@@ -311,8 +259,7 @@ def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
     majorities: dict[str, list[Dot]] = {}
     passes: dict[str, list[Dot]] = {}
     for judged in runs:
-        points = curve(ballots_of(judged.headline)) if judged.samples()[1] > 1 else []
-        if points:
+        if judged.samples()[1] > 1 and (points := curve(ballots_of(judged.headline))):
             majorities[judged.name] = [Dot(each.k, each.maj, each.maj_ci95) for each in points]
             passes[judged.name] = [Dot(each.k, each.pass_any, each.pass_ci95) for each in points]
     x = "Samples k"
@@ -323,23 +270,27 @@ def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
     return [Panel(series, x, title=title) for title, series in titled.items() if series]
 
 
-def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
-    """Draw a dot and its interval for every row; the headline scorer is marked."""
-    ax = canvas.subplots()
-    places = range(len(rows) - 1, -1, -1)
-    own = next((row.share.accuracy for row in rows if row.headline), None)
-    if own is not None:
-        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
-    for place, row in zip(places, rows, strict=True):
-        colour = BLUE if row.headline else INK
-        ax.hlines(place, *row.share.interval, color=colour, linewidth=1.1)
-        ax.plot(row.share.accuracy, place, "D" if row.headline else "o", color=colour,
-                markersize=3.6)  # fmt: skip
-        ax.annotate(f"{100 * row.share.accuracy:.1f}", (1.02, place),
-                    xycoords=("axes fraction", "data"), va="center", fontsize=7,
-                    color=colour)  # fmt: skip
-    ax.set_yticks(list(places), [plain(row.name, 50) for row in rows], fontsize=7)
+def _name_rows(ax: Any, names: Sequence[str]) -> range:
+    """Label the rows of a chart, the first on top; return their places."""
+    places = range(len(names) - 1, -1, -1)
+    ax.set_yticks(places, [plain(name, 50) for name in names], fontsize=7)
     ax.tick_params(axis="y", length=0)
+    return places
+
+
+def draw_accuracies(rows: Sequence[tuple[str, Share]], headline: int | None, canvas: Any) -> None:
+    """Draw a dot and its interval for every row; that of the headline scorer is marked."""
+    ax = canvas.subplots()
+    if headline is not None:
+        own = rows[headline][1].accuracy
+        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
+    places = _name_rows(ax, [name for name, _ in rows])
+    for index, (place, (_, share)) in enumerate(zip(places, rows, strict=True)):
+        colour, marker = (BLUE, "D") if index == headline else (INK, "o")
+        ax.hlines(place, *share.interval, color=colour, linewidth=1.1)
+        ax.plot(share.accuracy, place, marker, color=colour)
+        ax.annotate(f"{100 * share.accuracy:.1f}", (1.02, place), va="center", fontsize=7,
+                    xycoords=("axes fraction", "data"), color=colour)  # fmt: skip
     ax.set_ylim(-0.6, len(rows) - 0.4)
     percent_axis(ax.xaxis)
     ax.grid(axis="x")
@@ -347,51 +298,15 @@ def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
     ax.set_xlabel("Accuracy (%)")
 
 
-def draw_agreement(columns: Mapping[str, bytes], canvas: Any) -> None:
-    """Draw the share of equal outcomes of each pair of scorers, below the diagonal."""
-    ax = canvas.subplots()
-    n, outcomes = len(columns), list(columns.values())
-    shares = [
-        [_same_share(outcomes[row], outcomes[column]) if column < row else float("nan")
-         for column in range(n)]
-        for row in range(n)
-    ]  # fmt: skip
-    measured_shares = [share for row in shares for share in row if share == share]
-    low = min(measured_shares)
-    lightest = low - 0.3 * (1 - low) - 0.01
-    ax.imshow(shares, cmap="Blues", vmin=lightest, vmax=1.0, aspect="auto")
-    for row in range(n):
-        for column in range(row):
-            share = shares[row][column]
-            dark = (share - lightest) / (1 - lightest) > 0.6
-            # 100 only for the exact total
-            shown = "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
-            ax.text(column, row, shown, ha="center", va="center", fontsize=6.5,
-                    color="white" if dark else INK)  # fmt: skip
-    names = [f"{plain(name, 44)}  {index}" for index, name in enumerate(columns, start=1)]
-    ax.set_yticks(range(n), names, fontsize=7)
-    ax.set_xticks(range(n - 1), [str(index) for index in range(1, n)], fontsize=7)
-    ax.set_xlim(-0.5, n - 1.5)
-    ax.set_ylim(n - 0.5, -0.5)
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    canvas.supxlabel("Completions with the same outcome (%)", fontsize=8.5)
-
-
 def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
     """Draw a bar for each cause, with its count."""
-    ax = canvas.subplots()
-    places = list(range(len(causes) - 1, -1, -1))
-    counts = [number for _, number in causes]
+    ax, counts = canvas.subplots(), [number for _, number in causes]
+    places, total = _name_rows(ax, [name for name, _ in causes]), sum(counts)
     ax.barh(places, counts, height=0.62, color=SKY, linewidth=0)
-    total = sum(counts)
     for place, count in zip(places, counts, strict=True):
         share = "<1" if count < 0.005 * total else f"{100 * count / total:.0f}"
         ax.annotate(f"{count:,}  ({share}%)", (count, place), (3, 0), textcoords="offset points",
                     va="center", fontsize=7)  # fmt: skip
-    ax.set_yticks(places, [plain(name, 44) for name, _ in causes], fontsize=7)
-    ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, max(counts) * 1.28)
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
@@ -407,31 +322,10 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
         for place, (_, share) in enumerate(way.classes):
             if share.judged:
                 ax.vlines(place, *share.interval, color=BLUE, linewidth=1.1)
-                ax.plot(place, share.accuracy, "o", color=BLUE, markersize=3.6)
+                ax.plot(place, share.accuracy, "o", color=BLUE)
         labels = [SHORT_LABELS.get(label, label.replace(" to ", "–")) for label, _ in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
     percent_axis(axes[0].yaxis)
     axes[0].set_ylabel("Accuracy (%)")
-
-
-def draw_lengths(long: Lengths, canvas: Any) -> None:
-    """Draw the cumulative distribution of length, for correct and other completions."""
-    ax = canvas.subplots()
-    for name, sizes, colour, dash in (
-        ("correct", long.correct, BLUE, "-"),
-        ("not correct", long.others, RED, DASHED),
-    ):
-        if sizes:
-            shares = [index / len(sizes) for index in range(1, len(sizes) + 1)]
-            ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
-                    label=f"{name} ({len(sizes):,})")  # fmt: skip
-    ax.grid(axis="y")
-    ax.set_ylim(0, 1.02)
-    percent_axis(ax.yaxis)
-    everything = sorted((*long.correct, *long.others))
-    ax.set_xlim(0, max(1, everything[int(0.995 * (len(everything) - 1))] * 1.05))
-    ax.set_xlabel(f"Length of the completion ({long.unit})")
-    ax.set_ylabel("At most so long (%)")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2, borderpad=0.1)
