@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from gradeschool.answers.regions import is_truncated
 from gradeschool.atomic import append_lines
@@ -32,9 +32,6 @@ from gradeschool.reports.measured import changes_of
 from gradeschool.reports.printable import markdown_table
 from gradeschool.runs.evaluate import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
-
-if TYPE_CHECKING:
-    pass
 
 PROJECT = "gradeschool"  # unless the library's own variable names another
 CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: normally, after an error
@@ -252,14 +249,13 @@ class EvaluationLog(RunProgress):
         self._show, self._warn = show, warn
         self._loggers: dict[str, Logger] = {}
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="loggers", daemon=True)
-        self._is_open = self._whole = False
+        self._thread: threading.Thread | None = None
+        self._whole = False
         self._step = self._truncated = 0
         self._errors: Counter[str] = Counter()
 
     def count(self, sample: EndedSample) -> None:
         """Count a sample; log the counts of this session at most MOST_STEPS times."""
-        self._open()
         super().count(sample)
         completion = sample.completion
         if completion.error:
@@ -267,14 +263,8 @@ class EvaluationLog(RunProgress):
         else:
             self._truncated += is_truncated(completion.text, completion.finish)
         self._step = self.stored + self.ended
-        if self._step % -(-self.total // MOST_STEPS) == 0 or self._step == self.total:
-            self._log(self._counts(), False)
-
-    def _log(self, values: Mapping[str, float], last: bool) -> None:
-        step, shown = self._step, masked_values(values)
-        self._each(lambda logger: logger.log(step, shown, last))
-
-    def _counts(self) -> dict[str, float]:
+        if self._step % -(-self.total // MOST_STEPS) and self._step != self.total:
+            return
         values: dict[str, float] = {
             "answered": self.ended - self.failed,
             "correct": self.correct,
@@ -288,25 +278,22 @@ class EvaluationLog(RunProgress):
             low, high = wilson(self.correct, self.judged)
             share = self.correct / self.judged
             values |= {"accuracy": share, "accuracy_low": low, "accuracy_high": high}
-        return values
+        self._log(values, False)
 
     def finish(self, whole: bool) -> None:
-        """Log results.json, one row per scorer; whole: every sample is answered."""
-        self._open()
-        fields = results_of(self._folder)
-        names = ("n", "requested", "failed", "missing", "truncated", "empty", "prompt_tokens",
-                 "completion_tokens", "seconds")  # fmt: skip
-        values: dict[str, float] = {f"final/{name}": fields[name] for name in names}
-        values |= {f"final/errors/{cause}": count for cause, count in fields["errors"].items()}
-        if "cost" in fields:
-            values["final/cost"] = fields["cost"]["dollars"]
+        """Log the numbers of results.json; whole: every sample is answered."""
+        fields, scores = results_of(self._folder), {}
         for name, score in fields["scorers"].items():
             low, high = score["ci95"] or (None, None)
-            counts = {each: score[each] for each in ("correct", "wrong", "no_answer", "error")}
-            figures = {"accuracy": score["accuracy"], "low": low, "high": high, **counts}
-            values |= {f"final/{name}/{key}": n for key, n in figures.items() if n is not None}
+            scores[name] = {**score, "low": low, "high": high}
         self._whole = whole
-        self._log(values, True)
+        figures = flat({**fields, "scorers": None, **scores}, "/")
+        self._log({f"final/{name}": value for name, value in figures.items()
+                   if isinstance(value, int | float)}, True)  # fmt: skip
+
+    def _log(self, values: Mapping[str, float], last: bool) -> None:
+        step, shown = self._step, masked_values(values)
+        self._each(lambda logger: logger.log(step, shown, last))
 
     def __enter__(self) -> Self:
         """Return the log; the loggers are opened by the first sample, when run.json is written."""
@@ -314,7 +301,7 @@ class EvaluationLog(RunProgress):
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         """Close the loggers, waiting CLOSE_SECONDS at most, or STOP_SECONDS after an error."""
-        if not self._is_open:
+        if self._thread is None:
             return
         whole, stdout = self._whole, sys.stdout
         seconds = CLOSE_SECONDS if kind is None else STOP_SECONDS
@@ -326,32 +313,36 @@ class EvaluationLog(RunProgress):
             names = ", ".join(self._loggers)
             self._warn(f"--log {names} did not finish within {seconds:g} s; the run is whole")
 
-    def _open(self) -> None:
-        """Open the loggers; the id of the run is of its first start and its folder."""
-        if self._is_open or not self._names:
-            return
-        self._is_open = True
-        fields, place = manifest_of(self._folder), self._folder.resolve()
-        id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
-        described = {key: value for key, value in fields.items() if key not in UNLOGGED}
-        parameters = masked_values(flat(described | {"changed": changes_of(fields)}))
-        run = LoggedRun(masked(place.name), id, self._folder, parameters)
-
-        def open_one(name: str) -> None:
-            self._loggers[name] = logger = LOGGERS[name](run)
-            self._show(f"{name} log: {masked(logger.place)}")
-
-        self._thread.start()
-        for name in self._names:
-            self._calls.put(partial(self._guarded, name, partial(open_one, name)))
-
     def _each(self, call: Callable[[Logger], None]) -> None:
-        def work() -> None:
+        """Let the thread call each logger that is open; begin it and open them at the first call.
+
+        The id of the run is of its first start and its folder.
+        """
+        if self._thread is None:
+            fields, place = manifest_of(self._folder), self._folder.resolve()
+            id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
+            described = {key: value for key, value in fields.items() if key not in UNLOGGED}
+            parameters = masked_values(flat({**described, "changed": changes_of(fields)}))
+            run = LoggedRun(masked(place.name), id, self._folder, parameters)
+
+            def open_one(name: str) -> None:
+                self._loggers[name] = logger = LOGGERS[name](run)
+                self._show(f"{name} log: {masked(logger.place)}")
+
+            def work() -> None:
+                for name in self._names:
+                    self._guarded(name, partial(open_one, name))
+                while (queued := self._calls.get()) is not None:
+                    queued()
+
+            self._thread = threading.Thread(target=work, name="loggers", daemon=True)
+            self._thread.start()
+
+        def call_all() -> None:
             for name in list(self._loggers):
                 self._guarded(name, partial(call, self._loggers[name]))
 
-        if self._is_open:
-            self._calls.put(work)
+        self._calls.put(call_all)
 
     def _guarded(self, name: str, work: Callable[[], None]) -> None:
         """Call a logger; after a failure it is reported and left out."""
@@ -363,20 +354,15 @@ class EvaluationLog(RunProgress):
                 with suppress(Exception):
                     self._loggers.pop(name).close(False)
 
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
 
-
-def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
+def flat(fields: Mapping[str, Any], joint: str = ".") -> dict[str, Scalar]:
     """Return nested fields as "name.inner", lists as text; None and empty values are left out."""
     values: dict[str, Scalar] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            values |= flat(value, f"{prefix}{name}.")
+            values |= {f"{name}{joint}{key}": inner for key, inner in flat(value, joint).items()}
         elif isinstance(value, list | tuple):
-            values |= {f"{prefix}{name}": ", ".join(map(str, value))} if value else {}
+            values |= {name: ", ".join(map(str, value))} if value else {}
         elif value is not None:
-            scalar = isinstance(value, bool | int | float)
-            values[f"{prefix}{name}"] = value if scalar else str(value)
+            values[name] = value if isinstance(value, bool | int | float) else str(value)
     return values
