@@ -372,7 +372,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changes_of
-    from gradeschool.reports.runs import LeaderboardRow, print_leaderboard
+    from gradeschool.reports.runs import print_leaderboard
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 
@@ -386,7 +386,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
     for work, evaluation in finished:
         dataset = (work.plan.dataset.name,) if several else ()
         name = (names[work.job.model], work.plan.protocol.name, *dataset)
-        rows.append(LeaderboardRow(name, evaluation.score))
+        rows.append((name, evaluation.score))
     say(f"dataset  {works[0].plan.dataset.name}" if not several else "")
     changes = [", ".join(changes_of(manifest_of(run.folder))) for _, run in finished]
     is_same = len(set(changes)) == 1

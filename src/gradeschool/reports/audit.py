@@ -15,7 +15,6 @@ from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
 LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
-VERDICTS = (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT)
 STYLES = {Fault.FALSE_ACCEPT: "bold red", Fault.FALSE_REJECT: "bold yellow"}
 GAP = "   "
 OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
@@ -30,71 +29,54 @@ def print_audit(report: AuditReport, counting: Collection[AuditFinding], console
     total = len(report.read) + len(report.unread)
     console.print(Text(f"reads {len(report.read)} of {total} formats", CLEAN_STYLE))
     if report.unread:
-        console.print(_unread(report.unread, console.width))
+        lines = ["does not read"]  # formats are never broken
+        for shape in report.unread:
+            written = GAP + printable(shape, "")
+            if len(lines[-1]) + len(written) > console.width:
+                lines.append(GAP)
+            lines[-1] += written
+        console.print(Text("\n".join(lines)))
     for fault in Fault:
         counted = [finding for finding in report.of(fault) if finding in counting]
         allowed = [finding.kind for finding in report.of(fault) if finding not in counting]
         if counted or allowed:
             console.print()
-            console.print(_heading(fault, len(counted)))
+            heading = (fault.value.replace("-", " "), STYLES.get(fault, OTHER_STYLE))
+            kinds = count(len(counted), "kind")
+            console.print(Text.assemble(heading, f"  {MEANINGS[fault]}: {kinds}"))
         if counted:
             console.print(_table(fault, counted))
         if allowed:
             console.print(Text(f"allowed: {printable(', '.join(allowed))}", ALLOWED_STYLE))
     console.print()
-    console.print(_summary(report, len(counting)))
-
-
-def _unread(shapes: Iterable[str], width: int) -> Text:
-    """Return the formats in lines of a width, without breaking any format."""
-    lines = ["does not read"]
-    for shape in shapes:
-        written = GAP + printable(shape, "")
-        if len(lines[-1]) + len(written) > width:
-            lines.append(GAP)
-        lines[-1] += written
-    return Text("\n".join(lines))
-
-
-def _heading(fault: Fault, number: int) -> Text:
-    name = fault.value.replace("-", " ")
-    kinds = count(number, "kind")
-    return Text.assemble((name, STYLES.get(fault, OTHER_STYLE)), f"  {MEANINGS[fault]}: {kinds}")
+    questions = f"{report.questions:,} questions, seed {report.seed}"
+    if report.gave_up:
+        questions += "; it hung or ended its process so often that the audit stopped early"
+    if report.clean:
+        console.print(Text(f"clean: {questions}", CLEAN_STYLE))
+        return
+    rest = len(report.findings) - len(counting)
+    more = f", {rest} more allowed" if rest else ""
+    console.print(Text(f"{count(len(counting), 'finding')}{more}: {questions}"))
 
 
 def _table(fault: Fault, findings: Iterable[AuditFinding]) -> Table:
+    is_verdict = fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("kind", overflow="fold", max_width=26)
     table.add_column("failed", justify="right")
     table.add_column("smallest example", overflow="fold", ratio=3)
     table.add_column("gold", overflow="fold", max_width=LONGEST_GOLD)
-    table.add_column("why" if fault in VERDICTS else "what happens", overflow="fold", ratio=2)
+    table.add_column("why" if is_verdict else "what happens", overflow="fold", ratio=2)
     for finding in findings:
-        reason = finding.why if fault in VERDICTS else clip(printable(finding.got, ""), LONGEST_GOT)
+        # A long completion is shown as the expression that builds it.
+        is_whole = finding.recipe == repr(finding.completion)
+        example = f"'{printable(finding.completion, '')}'" if is_whole else finding.recipe
         table.add_row(
             printable(finding.kind, ""),
             f"{finding.failed:,} of {finding.tried:,}",
-            clip(_example(finding), LONGEST_EXAMPLE),
+            clip(example, LONGEST_EXAMPLE),
             clip(printable(finding.gold, ""), LONGEST_GOLD),
-            reason,
+            finding.why if is_verdict else clip(printable(finding.got, ""), LONGEST_GOT),
         )
     return table
-
-
-def _example(finding: AuditFinding) -> str:
-    """Return a completion with line breaks escaped, or the expression that builds a long one."""
-    if finding.recipe == repr(finding.completion):
-        return f"'{printable(finding.completion, '')}'"
-    return finding.recipe
-
-
-def _summary(report: AuditReport, counting: int) -> Text:
-    questions = f"{report.questions:,} questions, seed {report.seed}"
-    if report.gave_up:
-        questions += "; it hung or ended its process so often that the audit stopped early"
-    if report.clean:
-        return Text(f"clean: {questions}", CLEAN_STYLE)
-    allowed = len(report.findings) - counting
-    return Text(
-        f"{count(counting, 'finding')}{f', {allowed} more allowed' if allowed else ''}: {questions}"
-    )

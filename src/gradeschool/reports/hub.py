@@ -67,7 +67,17 @@ def push(repo: str, files: Mapping[str, Path], run: ExportedRun, replace_card: b
             additions.append(CommitOperationAdd(CARD, card(run, tuple(files))))
         commit = api.create_commit(repo, additions, repo_type="dataset", commit_message=message)
     except hub.HfHubHTTPError as error:
-        raise _refusal(repo, api.endpoint, error) from error
+        status, host = error.response.status_code, api.endpoint
+        words = f"{host} answers HTTP {status}: {_first_line(error)}"
+        if status == 429 or status >= 500:
+            raise TransientError(f"http {status}", f"{words}; try again later") from error
+        where = f"the dataset repository {repo!r} (HTTP {status})"
+        refusals = {
+            401: f"{host} refuses the token (HTTP 401); {LOGIN}",
+            403: f"the token may not write to {where}; give one that may, or another repository",
+            404: f"there is nothing at {where}; create it, or correct the name",
+        }
+        raise InputError(refusals.get(status, f"{words}; correct what it names")) from error
     except (hub.HTTPError, OSError) as error:  # type: ignore[attr-defined]
         raise TransientError(
             "cannot connect", f"cannot reach {api.endpoint}: {_first_line(error)}; try again later"
@@ -79,24 +89,8 @@ def push(repo: str, files: Mapping[str, Path], run: ExportedRun, replace_card: b
     return str(commit.commit_url)
 
 
-def _refusal(repo: str, host: str, error: Any) -> InputError | TransientError:
-    """Return the error for an HTTP status of the hub."""
-    status = error.response.status_code
-    words = f"{host} answers HTTP {status}: {_first_line(error)}"
-    if status == 429 or status >= 500:
-        return TransientError(f"http {status}", f"{words}; try again later")
-    where = f"the dataset repository {repo!r} (HTTP {status})"
-    refusals = {
-        401: f"{host} refuses the token (HTTP 401); {LOGIN}",
-        403: f"the token may not write to {where}; give one that may, or another repository",
-        404: f"there is nothing at {where}; create it, or correct the name",
-    }
-    return InputError(refusals.get(status, f"{words}; correct what it names"))
-
-
 def _first_line(error: BaseException) -> str:
-    server = getattr(error, "server_message", None)
-    lines = str(server or error).strip().split("\n")
+    lines = str(getattr(error, "server_message", None) or error).strip().split("\n")
     return masked(lines[0])[:200] or type(error).__name__
 
 
@@ -105,22 +99,20 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
     import yaml
 
     front: dict[str, Any] = {"tags": ["gradeschool", "evaluation", "gsm8k"]}
-    tables = [name for name in files if name.endswith(".parquet")]
-    if tables:
+    if tables := [name for name in files if name.endswith(".parquet")]:
         front["configs"] = [{"config_name": "default", "data_files": tables[0]}]
-    settings = measured(run.manifest).lines() if run.manifest else [
-        ("model", run.model), ("dataset", run.dataset)
-    ]  # fmt: skip
-    answered = run.answered
+    unknown = [("model", run.model), ("dataset", run.dataset)]
+    settings = measured(run.manifest).lines() if run.manifest else unknown
     scores = (
         (item.name, percent(item.accuracy), bounds(item.interval, between=" to "),
          f"{item.judged:,}") for item in run.scores
     )  # fmt: skip
     lines = [
+        f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         f"# {run.model} under {run.task}",
         "",
         *(f"- **{name}**: {value}" for name, value in settings if value),
-        f"- **samples**: {answered:,} answered, {len(run.samples) - answered:,} failed",
+        f"- **samples**: {run.answered:,} answered, {len(run.samples) - run.answered:,} failed",
         "",
         *markdown_table(("scorer", "accuracy", "95 % interval", "completions"), scores),
         "",
@@ -129,5 +121,4 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
         *(f"- `{name}`" for name in files),
         "",
     ]
-    head = yaml.safe_dump(front, sort_keys=False)
-    return masked(storable(f"---\n{head}---\n" + "\n".join(lines))).encode()
+    return masked(storable("\n".join(lines))).encode()

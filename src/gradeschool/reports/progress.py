@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say, terminal
@@ -89,21 +89,13 @@ class ProgressDisplay:
         self._bar.refresh()
 
 
-class RateMark(NamedTuple):
-    """The number of answers and tokens at a time."""
-
-    time: float
-    ended: int
-    tokens: int
-
-
 class EvaluationDisplay(ProgressDisplay, RunProgress):
     """The progress of a run."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         RunProgress.__init__(self)
         super().__init__(quiet, console)
-        self._marks: deque[RateMark] = deque()
+        self._marks: deque[tuple[float, int, int]] = deque()  # time, ended, tokens
 
     def __exit__(self, *exc: object) -> None:
         """Show the final state, if the run began."""
@@ -116,7 +108,7 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
     ) -> None:
         """Show the size of the run."""
         super().begin(total, stored, in_flight, budget, damaged)
-        self._marks.append(RateMark(time.monotonic(), 0, 0))
+        self._marks.append((time.monotonic(), 0, 0))
         if damaged:
             self.message(damaged, always=True)
         if self.console is None:
@@ -148,16 +140,16 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
             accuracy = f"{subject} {percent(self.correct / self.judged, 1)} [{interval}]"
         # The rates of the last half minute.
         now = time.monotonic()
-        if not self._marks or now - self._marks[-1].time >= 1:
-            self._marks.append(RateMark(now, self.ended, self.tokens))
-        while len(self._marks) > 1 and now - self._marks[1].time > RECENT_SECONDS:
+        if not self._marks or now - self._marks[-1][0] >= 1:
+            self._marks.append((now, self.ended, self.tokens))
+        while len(self._marks) > 1 and now - self._marks[1][0] > RECENT_SECONDS:
             self._marks.popleft()
-        first = self._marks[0]
-        elapsed = max(now - first.time, 1e-9)
-        answers = (self.ended - first.ended) / elapsed
+        start, ended, tokens = self._marks[0]
+        elapsed = max(now - start, 1e-9)
+        answers = (self.ended - ended) / elapsed
         speed = [f"{answers:.1f}/s"] if self.ended else []
         if self.tokens:
-            speed.append(f"{(self.tokens - first.tokens) / elapsed:,.0f} tokens/s")
+            speed.append(f"{(self.tokens - tokens) / elapsed:,.0f} tokens/s")
         if self.budget is not None:
             limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
             speed.append(f"${self.budget.cost:,.4f}{limit}")

@@ -19,14 +19,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.formats.own_run import COMPLETIONS_FILE
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.judged import judge_runs
 from gradeschool.reports.measured import measured
 from gradeschool.reports.pages import render
 from gradeschool.reports.report_page import report_page
-from gradeschool.runs.folder import RunSummary, find_runs, summary_of
+from gradeschool.runs.folder import find_runs, summary_of
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.table import headline_scorer, scored_table
@@ -51,46 +50,45 @@ class RunViewer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = Lock()
-        self._rows: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
+        self._rows: dict[Path, tuple[object, dict[str, Any]]] = {}  # by folder: its stamp, its row
         self.runs()
 
     def runs(self) -> dict[str, Path]:
         """Return the run folders by name: their path below the folder."""
-        root = self.folder.resolve()
-        return {
-            path.relative_to(self.folder).as_posix(): path
-            for path in find_runs(self.folder)
-            if path.resolve().is_relative_to(root)
-        }
+        paths = {path.relative_to(self.folder).as_posix(): path for path in find_runs(self.folder)}
+        return {name: path for name, path in paths.items() if self._is_inside(path)}
+
+    def _is_inside(self, path: Path) -> bool:
+        return path.resolve().is_relative_to(self.folder.resolve())
 
     def state(self) -> list[dict[str, Any]]:
         """Return one row of the leaderboard for each run, by name.
 
         The row of a run that cannot be read has the reason; a run that vanishes meanwhile has none.
         """
+        rows = []
         with self._lock:
-            rows = [self._row(name, path) for name, path in self.runs().items()]
-        return [row for row in rows if row]
+            for name, path in self.runs().items():
+                try:
+                    # Changes with the run; a temporary file may be gone before it is looked at.
+                    stamp = sorted(
+                        (file.name, status.st_size, status.st_mtime_ns)
+                        for file in path.iterdir()
+                        if (status := _status(file))
+                    )
+                    if self._rows.get(path, ((), {}))[0] != stamp:
+                        self._require_inside(path)
+                        self._rows[path] = stamp, _row_of(path, name)
+                    rows.append(self._rows[path][1])
+                except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
+                    if path.exists():
+                        rows.append({"name": name, "error": _words(error)})
+        return rows
 
-    def _row(self, name: str, path: Path) -> dict[str, Any]:
-        try:
-            stamp = _stamp(path)
-            known_stamp, row = self._rows.get(path, ((-1, -1), {}))
-            if stamp != known_stamp:
-                self._require_own(path)
-                row = _row_of(summary_of(path), name)
-        except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
-            if not path.exists():
-                return {}
-            row = {"name": name, "error": _words(error)}
-        self._rows[path] = stamp, row
-        return row
-
-    def _require_own(self, path: Path) -> None:
+    def _require_inside(self, path: Path) -> None:
         """Raise InputError if a file of a run is a link to a place outside of the folder."""
-        root = self.folder.resolve()
         for file in path.iterdir():
-            if file.is_symlink() and file.exists() and not file.resolve().is_relative_to(root):
+            if file.is_symlink() and file.exists() and not self._is_inside(file):
                 raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
                                  "the file")  # fmt: skip
 
@@ -102,17 +100,22 @@ class RunViewer:
 
     def report(self, names: Sequence[str]) -> str:
         """Return the report page of runs by name; raises InputError for unknown or too many."""
-        runs = self.runs()
-        chosen = list(dict.fromkeys(names))
+        runs, chosen = self.runs(), list(dict.fromkeys(names))
         if len(chosen) > MOST_RUNS:
             raise InputError(f"at most {MOST_RUNS} runs on one page; {len(chosen)} are selected")
         if not chosen or any(name not in runs for name in chosen):
             raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
         for name in chosen:
-            self._require_own(runs[name])
+            self._require_inside(runs[name])
         specs = [str(runs[name]) for name in chosen]
         judged, scorers = judge_runs(specs, ReadOptions(), (), lambda message: None)
         return report_page(judged, scorers.scorers, live=True)
+
+
+def _status(file: Path) -> Any:
+    with suppress(OSError):
+        return file.stat()
+    return None
 
 
 def _words(error: Exception) -> str:
@@ -120,26 +123,10 @@ def _words(error: Exception) -> str:
     return str(error) if known else f"the run cannot be read ({type(error).__name__}: {error})"
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    """Return a value that changes with the run: size of completions, times of files.
-
-    A temporary file of the running evaluation may be gone before it is read: it is left out.
-    """
-    sizes, times = 0, 0
-    for file in path.iterdir():
-        try:
-            status = file.stat()
-        except OSError:
-            continue
-        sizes += status.st_size if file.name == COMPLETIONS_FILE else 0
-        times = max(times, status.st_mtime_ns)
-    return sizes, times
-
-
-def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
+def _row_of(path: Path, name: str) -> dict[str, Any]:
     """Return a row of the leaderboard; its accuracy is that of the completions stored so far."""
-    manifest, settings = summary.manifest, measured(summary.manifest)
-    scorer = headline_scorer([manifest])
+    summary = summary_of(path)
+    settings, scorer = measured(summary.manifest), headline_scorer([summary.manifest])
     row: dict[str, Any] = {
         "name": name,
         "model": settings.model,
@@ -150,12 +137,11 @@ def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
         "planned": summary.planned,
         "failed": summary.failed,
         "scorer": scorer,
-        "updated": str(manifest.get("updated", "")),
     }
     if summary.answered:
-        (selected,) = choose_runs([str(summary.folder)], ReadOptions(), lambda message: None)
-        score = score_table(scored_table(selected.run, [get_usable_scorer(scorer)]))
-        headline = score.scorers[0]
+        (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
+        table = scored_table(selected.run, [get_usable_scorer(scorer)])
+        headline = score_table(table).scorers[0]
         row |= {"accuracy": headline.accuracy, "interval": list(headline.ci95)}
     return row
 
@@ -167,68 +153,53 @@ def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None
     """
     token = secrets.token_urlsafe(18)
 
-    class Handler(PageHandler):
-        pass
+    class Handler(BaseHTTPRequestHandler):
+        """Answers GET requests with the right token: the leaderboard, its state, and reports."""
 
-    Handler.viewer, Handler.token = viewer, token
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            """Answer one request; its host must be this server, not a name that resolves to it."""
+            address = urlsplit(self.path)
+            given, _, page = address.path.removeprefix("/").partition("/")
+            local = self.headers.get("Host") in (f"{HOST}:{bound}", f"localhost:{bound}")
+            status, kind = HTTPStatus.OK, "text/html"
+            try:
+                if not local or not secrets.compare_digest(given.encode(), token.encode()):
+                    status, kind = HTTPStatus.FORBIDDEN, "text/plain"
+                    text = "Open the address that was printed.\n"
+                elif page == "":
+                    text = viewer.index()
+                elif page == "state":
+                    kind, text = "application/json", json.dumps(viewer.state())
+                elif page == "run":
+                    text = viewer.report(parse_qs(address.query).get("run", []))
+                else:
+                    raise InputError("there is no such page")
+            except Exception as error:  # noqa: BLE001  (the server goes on)
+                status, kind, text = HTTPStatus.NOT_FOUND, "text/plain", f"{_words(error)}\n"
+            body = text.encode("utf-8", "backslashreplace")
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def handle(self) -> None:
+            """Answer the requests of a connection, which the browser may close at any time."""
+            with suppress(ConnectionError):
+                super().handle()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Log nothing: a log would contain the token."""
+
     try:
         server = ThreadingHTTPServer((HOST, port), Handler)
     except OSError as error:
         raise InputError(f"port {port} cannot be used: {error.strerror}; give another") from error
+    bound = server.server_address[1]
     with server:
-        announce(f"http://{HOST}:{server.server_address[1]}/{token}/")
+        announce(f"http://{HOST}:{bound}/{token}/")
         server.serve_forever(poll_interval=0.2)
-
-
-class PageHandler(BaseHTTPRequestHandler):
-    """Answers GET requests with the right token: the leaderboard, its state, and reports."""
-
-    viewer: RunViewer
-    token: str
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        """Answer one request."""
-        address = urlsplit(self.path)
-        token, _, name = address.path.removeprefix("/").partition("/")
-        if not self._is_local() or not secrets.compare_digest(token.encode(), self.token.encode()):
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", "Open the address that was printed.\n")
-            return
-        try:
-            if name == "":
-                self._send(HTTPStatus.OK, "text/html", self.viewer.index())
-            elif name == "state":
-                body = json.dumps(self.viewer.state())
-                self._send(HTTPStatus.OK, "application/json", body)
-            elif name == "run":
-                named = parse_qs(address.query).get("run", [])
-                self._send(HTTPStatus.OK, "text/html", self.viewer.report(named))
-            else:
-                self._send(HTTPStatus.NOT_FOUND, "text/plain", "Page not found.\n")
-        except ConnectionError:
-            raise
-        except Exception as error:  # noqa: BLE001  (the server goes on)
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{_words(error)}\n")
-
-    def handle(self) -> None:
-        """Answer the requests of a connection, which the browser may close at any time."""
-        with suppress(ConnectionError):
-            super().handle()
-
-    def _is_local(self) -> bool:
-        """Return whether the request names this server, not a name that resolves to it."""
-        port = self.server.server_address[1]  # type: ignore[index]
-        return self.headers.get("Host") in (f"{HOST}:{port}", f"localhost:{port}")
-
-    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
-        body = text.encode("utf-8", "backslashreplace")
-        self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in HEADERS.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: a log would contain the token."""
