@@ -11,9 +11,10 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import parse_columns, texts_of
+from gradeschool.formats.columns import parse_columns
 from gradeschool.formats.read import read_samples, show_columns
 from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.values import texts_of
 from gradeschool.scoring.checks import last_number
 from gradeschool.scoring.sources import open_sources
 from tests.support.files import jsonl

@@ -25,13 +25,13 @@ from gradeschool.answers.golds import read_gold
 from gradeschool.completion import Completion
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
-from gradeschool.formats.columns import question_of, texts_of
 from gradeschool.formats.inspect_log import inspect_settings
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import rows_of_json
+from gradeschool.formats.values import questions_of, texts_of
 from gradeschool.scoring.sources import load_runs
 from tests.support.archives import DEFLATED, ZSTD, write_archive
 from tests.support.files import jsonl
@@ -359,7 +359,7 @@ def test_values_of_cells_are_read_or_not(value: Any) -> None:
     """The functions that read cells raise on no JSON value."""
     texts = texts_of(value)
     assert texts is None or all(isinstance(text, str) for text in texts)
-    assert question_of(value) is None or isinstance(question_of(value), str)
+    assert all(isinstance(text, str) for text in questions_of(value))
     assert_read_or_refused(lambda: read_gold(value))
     assert_read_or_refused(lambda: list(rows_of_json(value, Path("a.json"))))
     assert not isinstance(value, dict) or is_lm_eval(value) in (True, False)

@@ -79,7 +79,27 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         "lists of steps", "response=prediction+"),
     "the prompt with its examples in the text": (
         lambda n: {"question": q(n), "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA: {text(n)}"},
-        "", " of 20", "20 of 20 texts"),
+        "", TWELVE, "begin with their prompt"),
+    "the prompt column repeated in the text": (
+        lambda n: {"prompt": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:", "gold": gold(n),
+                   "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:{text(n) if n else ''}"},
+        "", "11 of 20", "begin with their prompt"),
+    "prompts in later texts": (
+        lambda n: {"question": q(n), "output": text(n) if n < 5 else f"Q: {q(n - 1)}\nA: 6.\n\n"
+                   f"Q: {q(n)}\nA: {text(n)}"}, "", TWELVE, "begin with their prompt"),
+    "a chat that ends in a doubt": (
+        lambda n: {"messages": [
+            {"role": "user", "content": q(n)}, {"role": "assistant", "content": "It is 1."},
+            {"role": "user", "content": "Are you sure?"},
+            {"role": "assistant", "content": text(n)}]}, "", TWELVE, "in 20 of 20 chats"),
+    "a chat with examples": (
+        lambda n: {"messages": [
+            {"role": "user", "content": q(n - 1)}, {"role": "assistant", "content": "It is 1."},
+            {"role": "user", "content": q(n)}, {"role": "assistant", "content": text(n)}]}, "",
+        TWELVE, ""),
+    "an empty response beside its reasoning": (
+        lambda n: {"question": q(n), "response": text(n) if n % 2 else "", "reasoning": text(n)},
+        "", "6 of 20", "--columns response=reasoning"),
     "the question restated": (
         lambda n: {"question": q(n), "response": f"What is asked? {q(n)} So: {text(n)}"}, "",
         TWELVE, ""),
@@ -176,6 +196,17 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"custom_id": f"sample-{n}", "error": None, "response": {"status_code": 200,
                    "body": {"choices": [{"message": {"content": text(n)}}], "model": "m"}}},
         "", TWELVE, ""),
+    "OpenAI evals": (
+        lambda n: {"spec": {"completion_fns": ["m"], "base_eval": "gsm8k"}} if not n else {
+            "run_id": "r", "event_id": n, "sample_id": f"gsm8k.test.{n}", "type": "sampling",
+            "data": {"prompt": [{"role": "user", "content": q(n)}], "sampled": [text(n)]}},
+        "", "11 of 19", "OpenAI evals log"),
+    "OpenAI evals, matches": (
+        lambda n: {"spec": {"completion_fns": ["m"], "base_eval": "gsm8k"}} if not n else {
+            "run_id": "r", "event_id": n, "sample_id": f"gsm8k.test.{n}", "type": "match",
+            "data": {"correct": n < RIGHT, "expected": gold(n), "picked": "", "sampled": text(n),
+                     "prompt": [{"role": "user", "content": q(n)}]}},
+        "", "11 of 19", "flags: 19 of 19"),
     "HELM": (
         lambda n: {"instance": {"input": {"text": q(n)}, "id": f"id{n}", "references": [
                        {"output": {"text": SAMPLE[n].solution}, "tags": ["correct"]}]},

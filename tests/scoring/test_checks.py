@@ -12,6 +12,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.values import service_failure
 from gradeschool.problem import Problem
 from gradeschool.scoring.sources import open_sources
 from tests.support.files import jsonl
@@ -107,6 +108,44 @@ def test_rows_of_another_dataset_among_right_ones_are_found(tmp_path: Path, data
 
 
 @pytest.mark.official
+def test_a_short_shifted_segment_of_a_weak_model_is_found(tmp_path: Path, data: Path) -> None:
+    problems = load_dataset("gsm8k").problems
+    moved = [*problems[:700], *problems[701:712], problems[711], *problems[712:]]
+    table = [{"id": n, "completion": wordy(each, n % 4 == 0)} for n, each in enumerate(moved)]
+    with pytest.raises(InputError, match=r"from row 70\d .* to 71\d, 11 of 11 texts"):
+        read(tmp_path, table, dataset="gsm8k")
+
+
+def test_failures_of_a_service_are_errors_or_refused(tmp_path: Path) -> None:
+    failures = (
+        "Error: rate limit 429", "Error code: 503 - {'error': {'message': 'overloaded'}}",
+        "openai.APITimeoutError: Request timed out.", "<html><title>502 Bad Gateway</title></html>",
+    )  # fmt: skip
+    table = rows(SAMPLE, int)
+    for n, row in enumerate(table):
+        if n % 4 == 0:
+            row["completion"] = failures[n // 4 % 4]
+    samples, [note] = read(tmp_path, table)
+    assert sum(bool(sample.error) for sample in samples) == 12
+    assert "12 texts of" in note
+    assert "failures of a service, such as 'Error: rate limit 429'; counted as errors" in note
+    for row in table[:30]:
+        row["completion"] = failures[0]
+    with pytest.raises(InputError, match=r"34 of 48 texts .* are failures of a service"):
+        read(tmp_path, table)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I made an error: the total is 500.", "Errors cost her 5 points, so 20 - 5 = 15.",
+        "Error in step 2. The answer is 42.", "The server carries 502 plates.", "Error",
+    ],
+)  # fmt: skip
+def test_a_text_about_errors_is_no_failure(text: str) -> None:
+    assert not service_failure(text)
+
+
 def test_shifted_rows_in_the_middle_are_found(tmp_path: Path, data: Path) -> None:
     problems = load_dataset("gsm8k").problems
     moved = [*problems[:600], *problems[601:900], problems[899], *problems[900:]]
@@ -116,7 +155,7 @@ def test_shifted_rows_in_the_middle_are_found(tmp_path: Path, data: Path) -> Non
     both = [{"run": "a", **row} for row in table] + [
         {"run": "b", **row} for row in rows(problems, int)
     ]
-    with pytest.raises(InputError, match=r"from row 920 .* to 1318, "):
+    with pytest.raises(InputError, match=r"from row 920 .* on, 39\d of 39\d "):
         read(tmp_path, both, dataset="gsm8k")
 
 
@@ -157,7 +196,7 @@ def test_many_texts_about_something_else_are_a_warning(tmp_path: Path) -> None:
     for row in table[4:16]:
         row["completion"] = f"{other}all of them work, so the invoice says {row['id']} thousand."
     _, [note] = read(tmp_path, table)
-    assert "12 of 48 texts" in note
+    assert "11 of 48 texts" in note  # one has a rare word of its question
     assert "share few words with their questions (the first is in row 5)" in note
 
 

@@ -8,29 +8,31 @@ have the texts, nothing is guessed: the error shows rows and the command for eac
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from gradeschool.answers.golds import read_gold
-from gradeschool.answers.numbers import normalize
 from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import (
-    UNNAMED,
-    UNNUMBERED,
-    Reference,
-    Sample,
+from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample, faulty
+from gradeschool.formats.tables import RUN_FIELDS, Row
+from gradeschool.formats.values import (
     error_of,
-    faulty,
+    finishes_of,
     first_of,
     flag_of,
+    id_of,
+    questions_of,
+    run_name,
     sample_number,
     shown,
     text_of,
+    texts_of,
     whole_number,
 )
-from gradeschool.formats.tables import RUN_FIELDS, Row
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
@@ -49,8 +51,7 @@ TEXTS = (
 )
 WEAK_TEXTS = (
     *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer"),
-    *("text", "content", "result"),
-    *("results", "code", "program", *CHAT),
+    *("text", "content", "result", "results", "code", "program", *CHAT),
 )
 QUESTIONS = (
     *("question", "problem", "question_text", "problem_text", "query", "user_input"),
@@ -75,9 +76,8 @@ WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
     *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
     *("qid", "uid", "instance_id", "question_index", "problem_index", "sample_idx"),
-    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0"),
+    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0", ""),
 )
-RUNS = (*RUN_FIELDS, "checkpoint", "model_path", "system")
 FLAGS = (
     *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed"),
     *("exact_match", "acc", "accuracy", "result", "score", "scores", "reward", "judge"),
@@ -88,8 +88,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "response": (*TEXTS, *WEAK_TEXTS),
     "question": QUESTIONS,
     "gold": (*GOLDS, *WEAK_GOLDS),
-    "id": (*IDS, ""),
-    "run": RUNS,
+    "id": IDS,
+    "run": (*RUN_FIELDS, "checkpoint", "model_path", "system"),
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
     "finish": ("finish", "finish_reason", "stop_reason"),
     "error": ERRORS,
@@ -97,29 +97,20 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }
 ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
            "model": "run"}  # fmt: skip
-EXECUTED = (
-    "executed",
-    "exec_result",
-    "execution_result",
-    "program_output",
-    "code_output",
-    "report",
-)
+EXECUTED = ("executed", "exec_result", "execution_result", "program_output", "code_output",
+            "report")  # fmt: skip
+THINKING = ("reasoning", "reasoning_content", "thinking", "thought", "reasoning_text")
 LATE = ("run", "sample", "finish", "error")  # fit by name alone
 NO_COLUMN = "-"  # --columns gold=-: the file has none
-INNER = ("text", "content", "generated_text", "completion", "response", "output", "message",
-         "output_text", "answer", "choices", "candidates", "parts")  # fmt: skip
-FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
-USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 PLAIN = re.compile(r"[^0-9a-z]+")
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
-DEEPEST = 12  # levels of lists and objects around a text
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
 WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
-MOST_TOGETHER = 0.9  # share of rows that makes a column what it looks like
+MOST_INSIDE = 1000  # values inside columns that may have a role
+MOST = 0.9  # share of rows that makes a column what it looks like
 
 
 @cache
@@ -148,6 +139,11 @@ class Column(NamedTuple):
             return "\n".join(step for step in steps if step)
         return value
 
+    @property
+    def plain(self) -> str:
+        """The plain name of the column or of the innermost value."""
+        return plain_name(self.path[-1])
+
     def __str__(self) -> str:
         """Return the name as --columns takes it."""
         return ".".join(self.path) + "+" * self.joined
@@ -156,8 +152,9 @@ class Column(NamedTuple):
 class Columns:
     """The column of each role in one file, and how a row becomes samples.
 
-    is_weak: the name of the text's column may as well be that of the reference solution. named:
-    the roles that the user named. others: the columns without a role.
+    named: the roles that the user named. is_weak: the name of the text's column may as well be that
+    of the reference solution. others: the columns without a role. executed: the column of what
+    programs print, "" for none. thinking: the column of the model's reasoning, None for none.
     """
 
     def __init__(
@@ -167,12 +164,16 @@ class Columns:
         is_weak: bool,
         in_order: bool,
         others: Sequence[str] = (),
+        thinking: Column | None = None,
     ) -> None:
         self.roles = roles
         self.named = named
         self.is_weak = is_weak
         self.in_order = in_order
         self.others = others
+        self.thinking = thinking
+        known = {plain_name(name): name for name in others}
+        self.executed = next((known[name] for name in EXECUTED if name in known), "")
         self.rows = 0  # that were read, for --in-order
         # Each role with the name of its column, "" for one that is inside of another.
         self._names = [
@@ -182,16 +183,8 @@ class Columns:
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
-        words = "".join([f"{role}={column}, " for role, column in self.roles.items()])
-        return f"{words}problems=in order" if self.in_order else words.removesuffix(", ")
-
-    def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:
-        """Return a value under another canonical name, as rows of several files in one have."""
-        if role in self.roles and role not in self.named:
-            for name in self.others:
-                if plain_name(name) in ROLES[role] and (value := FITS[role](fields.get(name))):
-                    return str(value)
-        return None
+        words = [f"{role}={column}" for role, column in self.roles.items()]
+        return ", ".join([*words, "problems=in order"] if self.in_order else words)
 
     def read(self, row: Row, default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
@@ -213,20 +206,22 @@ class Columns:
         error = "" if failure is None else error_of(failure, bool(texts))
         if error and fields.get("failureReason") in (0, 1):
             error = ""  # promptfoo gives the reason why an answer is wrong
-        if error and not texts:
-            texts = [""]
         if not texts:
-            value = "null" if content is None else shown(content)
-            fault = f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
-            return [faulty(row.number, run or UNNAMED, fault)]
+            if not error:
+                value = "null" if content is None else shown(content)
+                fault = (
+                    f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
+                )
+                return [faulty(row.number, run or UNNAMED, fault)]
+            texts = [""]
         if self.in_order:
             reference = Reference(gold=values.get("gold"), order=order)
         else:
-            id, question, gold = values.get("id"), values.get("question"), values.get("gold")
+            id, asked, gold = values.get("id"), values.get("question"), values.get("gold")
             id = self._in_other_columns("id", fields) if id is None else id_of(id)
-            question = None if question is None else question_of(question)
+            *turns, question = (None,) if asked is None else questions_of(asked) or (None,)
             in_text = id is None and question is None and gold is None
-            reference = Reference(id, question, gold, None, in_text)
+            reference = Reference(id, question, gold, None, in_text, tuple(turns))
             if question and self.roles["response"].path[-1] == "generated_text":
                 texts = [text.removeprefix(question) for text in texts]  # of a pipeline
         number, finish, flag = values.get("sample"), values.get("finish"), values.get("flag")
@@ -234,7 +229,6 @@ class Columns:
         finishes = [finish] if finish is not None else []
         if not finishes and not isinstance(content, str):
             finishes = finishes_of(content)
-        run = run or default_run
         samples = []
         for place, text in enumerate(texts):
             if len(texts) > 1:
@@ -245,8 +239,16 @@ class Columns:
                 each = None if flag is None else flag_of(flag)
             reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
             facts = reference, number, reason, error, "", model, each
-            samples.append(Sample(row.number, run, text, *facts))
+            samples.append(Sample(row.number, run or default_run, text, *facts))
         return samples
+
+    def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:
+        """Return a value under another canonical name, as rows of several files in one have."""
+        if role in self.roles and role not in self.named:
+            for name in self.others:
+                if plain_name(name) in ROLES[role] and (value := FITS[role](fields.get(name))):
+                    return str(value)
+        return None
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -275,12 +277,8 @@ def choose_columns(
     Raises InputError if it is not certain which column has the texts.
     """
     table = _Table(rows, file)
-    roles: dict[str, Column] = {}
-    taken: set[tuple[str, ...]] = set()
-    for role, name in named.items():
-        if name != NO_COLUMN:
-            roles[role] = table.named(name)
-            taken.add(roles[role].path)
+    roles = {role: table.find(name) for role, name in named.items() if name != NO_COLUMN}
+    taken = {column.path for column in roles.values()}
     is_weak = False
     if "response" not in roles:
         roles["response"], is_weak = table.choose_text(taken)
@@ -293,157 +291,159 @@ def choose_columns(
             column = table.choose(role, taken)
         if column is not None:
             ordered[role] = column
-            if role != "question" or plain_name(column.path[-1]) not in CHAT:
+            if role != "question" or column.plain not in CHAT:
                 taken.add(column.path)
     used = {path[0] for path in taken}
-    others = [column.path[0] for column in table.columns.values() if column.path[0] not in used]
-    return Columns(ordered, frozenset(named), is_weak, in_order, others)
+    others = [name for name in table.names if name not in used]
+    free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
+    thinking = next((each for each in free if any(map(texts_of, table.cells[each]))), None)
+    return Columns(ordered, frozenset(named), is_weak, in_order, others, thinking)
+
+
+def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
+    """Return all columns with an example and the roles that fit, for `--columns` without value."""
+    table = _Table(rows, file)
+    lines = [f"columns of {file!r}, and the roles that fit (--columns ROLE=COLUMN,...):"]
+    for column, values in table.cells.items():
+        named = [role for role in LATE if column.plain in ROLES[role]]
+        roles = [role for role in ROLES if role not in LATE and values and table.fits(role, column)]
+        lines.append(f"  {column}: {example(values[0]) if values else 'empty'}: "
+                     f"{', '.join(roles + named) or 'none'}")  # fmt: skip
+    return "\n".join(lines)
 
 
 class _Table:
-    """The first rows of a file, by column."""
+    """The first rows of a file, by column: the columns, then the values inside them.
+
+    cells: of each column, without missing values. top: the first column with a plain name. inner:
+    the values inside columns, by the plain name of the innermost.
+    """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], file: str) -> None:
         self.rows = rows
         self.file = file
-        self.columns: dict[str, Column] = {}  # by plain name, the first column with it
-        self.nested: dict[str, list[Column]] = {}  # by the plain name of the last part
-        self.cells: dict[str, list[Any]] = {}  # of each column, without missing values
-        for fields in rows:
-            for name, value in fields.items():
-                if name not in self.cells:
-                    self.cells[name] = []
-                    self.columns.setdefault(plain_name(name), Column((name,)))
-                if value is not None and value == value:
-                    self.cells[name].append(value)
-                if isinstance(value, Mapping | list):
-                    for path in _inside(value, (name,), 1):
-                        columns = self.nested.setdefault(plain_name(path[-1]), [])
-                        if Column(path) not in columns:
-                            columns.append(Column(path))
+        self.names = list(dict.fromkeys(name for fields in rows for name in fields))
+        paths = [(name,) for name in self.names]
+        inside = (path for fields in rows for name, value in fields.items()
+                  for path in _inside(value, (name,), 1))  # fmt: skip
+        paths += islice(dict.fromkeys(islice(inside, 64 * MOST_INSIDE)), MOST_INSIDE)
+        self.top: dict[str, Column] = {}
+        self.inner: defaultdict[str, list[Column]] = defaultdict(list)
+        self.cells: dict[Column, list[Any]] = {}
+        for column in map(Column, paths):
+            found = map(column.value, rows)
+            self.cells[column] = [each for each in found if each is not None and each == each]
+            if len(column.path) == 1:
+                self.top.setdefault(column.plain, column)
+            else:
+                self.inner[column.plain].append(column)
 
-    def named(self, name: str) -> Column:
+    def find(self, name: str) -> Column:
         """Return the column that the user named; "+" after it joins a list of steps."""
-        joined = name.endswith("+") and name not in self.cells
+        joined = name.endswith("+") and name not in self.names
         name = name.removesuffix("+") if joined else name
-        if name in self.cells:
+        if name in self.names:
             return Column((name,), joined)
         plain = list(map(plain_name, name.split(".")))
-        for column in self.every():
+        for column in self.cells:
             if list(map(plain_name, column.path)) == plain:
                 return Column(column.path, joined)
-        names = clip(", ".join(map(repr, map(str, self.columns.values()))), 300) or "none"
+        names = clip(", ".join(map(repr, self.names)), 300) or "none"
         raise InputError(
             f"--columns names {name!r}, but the columns are {names}; `--columns` without a value "
             "shows them with examples"
         )
 
-    def every(self) -> list[Column]:
-        """Return the columns, then the values inside them."""
-        inside = (column for alike in self.nested.values() for column in alike)
-        return [*self.columns.values(), *inside]
-
-    def values(self, column: Column) -> list[Any]:
-        """Return the column's values, without missing ones."""
-        if len(column.path) == 1 and not column.joined:
-            return self.cells[column.path[0]]
-        found = (column.value(fields) for fields in self.rows)
-        return [value for value in found if value is not None and value == value]
-
     def choose_text(self, taken: set[tuple[str, ...]]) -> tuple[Column, bool]:
         """Return the column of the texts, and whether its name is a weak one."""
         strong = self._with_texts(TEXTS, taken)
         if not strong:
-            inner = [each for name in TEXTS for each in self.nested.get(name, ())]
-            strong = [each for each in inner if any(map(texts_of, self.values(each)))]
+            inner = [each for name in TEXTS for each in self.inner.get(name, ())]
+            strong = [each for each in inner if any(map(texts_of, self.cells[each]))]
         for each in strong[1:]:
-            if self.values(each) == self.values(strong[0]):
+            if self.cells[each] == self.cells[strong[0]]:
                 strong.remove(each)  # the same texts under another name
         if len(strong) == 1:
             return strong[0], False
-        if strong:
-            raise self.refused(strong, "may be the text")
-        weak = self._with_texts(WEAK_TEXTS, taken)
+        weak = [] if strong else self._with_texts(WEAK_TEXTS, taken)
         if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
-            weak = [each for each in weak if not self._is_golds(each)] or weak
-        names = [plain_name(each.path[-1]) for each in weak]
-        if len(weak) > 1 and {*names} & {*CHAT}:
-            weak = [each for each, name in zip(weak, names, strict=True) if name in CHAT][:1]
+            weak = [each for each in weak if not self._are_golds(each)] or weak
+        chats = [each for each in weak if each.plain in CHAT]
+        weak = chats[:1] or weak
         if len(weak) == 1:
-            return weak[0], plain_name(weak[0].path[-1]) not in ("code", "program", *CHAT)
-        if weak:
-            raise self.refused(weak, "may be the text")
-        if any(self.values(self.columns[name]) for name in ERRORS if name in self.columns):
+            return weak[0], weak[0].plain not in ("code", "program", *CHAT)
+        if strong or weak:
+            raise self._refused(strong or weak, is_text=True)
+        if any(self.cells[self.top[name]] for name in ERRORS if name in self.top):
             return Column(("response",)), False  # each request failed
         texts = [
             column
-            for column in self.every()
+            for column, values in self.cells.items()
             if column.path not in taken
-            and plain_name(column.path[-1]) not in QUESTIONS[:5]
-            and any(map(texts_of, self.values(column)))
+            and column.plain not in QUESTIONS[:5]
+            and any(map(texts_of, values))
             and not self.are_flags(column)
         ]
-        raise self.refused(texts[:8], "has a name by which it would be the text")
+        raise self._refused(texts[:8], is_text=False)
 
     def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
-        found = []
-        for name in names:
-            column = self.columns.get(name)
-            if column is not None and column.path not in taken and not self.are_flags(column):
-                for value in self.values(column):
-                    if isinstance(value, str) or texts_of(value) is not None:
-                        found.append(column)
-                        break
-        return found
+        columns = [self.top[name] for name in names if name in self.top]
+        return [
+            column
+            for column in columns
+            if column.path not in taken
+            and any(texts_of(value) is not None for value in self.cells[column])
+            and not self.are_flags(column)
+        ]
 
     def refuse_steps(self, column: Column) -> None:
         """Raise InputError if the lists of a column are numbered steps, not samples."""
-        lists = [each for each in map(texts_of, self.values(column)) if each and len(each) > 1]
+        texts = map(texts_of, self.cells.get(column, ()))
+        lists = [each for each in texts if each and len(each) > 1]
         steps = [each for each in lists
                  if all(STEP.match(text) and str(place) in text[:9]
                         for place, text in enumerate(each[:2], start=1))]  # fmt: skip
-        if lists and len(steps) >= MOST_TOGETHER * len(lists):
+        if lists and len(steps) >= MOST * len(lists):
             raise InputError(
                 f"the column {str(column)!r} of {self.file!r} has lists of steps, such as "
                 f"{example(steps[0][0])}; give --columns response={column}+ to join them, or "
                 f"--columns response={column} if each is a sample"
             )
 
-    def _is_golds(self, column: Column) -> bool:
-        values = self.values(column)
+    def _are_golds(self, column: Column) -> bool:
+        values = self.cells[column]
         golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
                  for value in values]  # fmt: skip
-        return sum(map(bool, golds)) >= MOST_TOGETHER * len(values)
+        return sum(map(bool, golds)) >= MOST * len(values)
 
     def are_flags(self, column: Column) -> bool:
         """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""
         flat: list[Any] = []
-        for value in self.values(column):
+        for value in self.cells[column]:
             flat += value if isinstance(value, list) else [value]
-        is_word = False
-        for value in flat:
-            if flag_of(value) is None:
-                return False
-            is_word = is_word or isinstance(value, bool) or value in WORDS
-        return bool(flat) and (is_word or len(flat) >= ENOUGH)
+        if not flat or any(flag_of(value) is None for value in flat):
+            return False
+        return len(flat) >= ENOUGH or any(isinstance(each, bool) or each in WORDS for each in flat)
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""
         for name in ROLES[role]:
-            column = self.columns.get(name)
-            is_chat = name in CHAT  # has the question and the text
-            if column and (column.path not in taken or is_chat) and self.fits(role, column):
+            column = self.top.get(name)  # a chat has the question and the text
+            if column and (column.path not in taken or name in CHAT) and self.fits(role, column):
                 return column
         if role == "gold":
-            for name, column in self.columns.items():
-                words = {*name.split("_")}
-                if GOLD_WORDS & words and words <= BESIDE_GOLD and column.path not in taken:
-                    golds = [value for value in self.values(column) if _is_readable_gold(value)]
-                    most = len(golds) >= MOST_TOGETHER * len(self.values(column)) > 0
-                    if most and not self.are_flags(column):
-                        return column
-        if role in ("question", "gold", "id", "flag") and self.nested:
-            for column in (each for name in ROLES[role] for each in self.nested.get(name, ())):
+            for name, column in self.top.items():
+                words, values = {*name.split("_")}, self.cells[column]
+                if (
+                    GOLD_WORDS & words
+                    and words <= BESIDE_GOLD
+                    and column.path not in taken
+                    and sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
+                    and not self.are_flags(column)
+                ):
+                    return column
+        if role in ("question", "gold", "id", "flag"):
+            for column in (each for name in ROLES[role] for each in self.inner.get(name, ())):
                 is_free = not any(column.path[: len(path)] == path for path in taken)
                 if (is_free or role == "flag") and self.fits(role, column):
                     return column
@@ -453,20 +453,19 @@ class _Table:
         """Return whether the values of a column fit a role."""
         if role == "flag" or (role == "gold" and self.are_flags(column)):
             return role == "flag" and self.are_flags(column)
-        values = self.values(column)
+        values = self.cells[column]
         late = not values and role in ("run", "finish", "error")  # a later row may have one
         return late or any(map(FITS[role], values))
 
-    def refused(self, columns: Sequence[Column], why: str) -> InputError:
+    def _refused(self, columns: Sequence[Column], is_text: bool) -> InputError:
         """Return the error that shows rows of these columns and the command for each choice."""
         if not columns:
-            names = clip(", ".join(map(repr, map(str, self.columns.values()))), 200) or "none"
+            names = clip(", ".join(map(repr, self.names)), 200) or "none"
             return InputError(f"{self.file!r} has no text in any column; its columns are {names}")
         names = ", ".join(repr(str(column)) for column in columns)
-        only = "each of the columns" if len(columns) > 1 else "the column"
-        no = why.startswith("has")
-        lines = [f"no column of {self.file!r} {why}; it has texts in {names}" if no
-                 else f"{only} {names} of {self.file!r} {why}; name the right one"]  # fmt: skip
+        lines = [f"each of the columns {names} of {self.file!r} may be the text; name the right one"
+                 if is_text else f"no column of {self.file!r} has a name by which it would be the "
+                 f"text; it has texts in {names}"]  # fmt: skip
         for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
             cells = [f"{column} = {example(column.value(fields))}" for column in columns]
             lines.append(f"  row {number}: {'; '.join(cells)}")
@@ -490,141 +489,10 @@ def _inside(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[str
             yield from _inside(inner, (*path, str(name)), depth + 1)
 
 
-def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
-    """Return all columns with an example and the roles that fit, for `--columns` without value."""
-    table = _Table(rows, file)
-    lines = [f"columns of {file!r}, and the roles that fit (--columns ROLE=COLUMN,...):"]
-    for column in table.every():
-        values = table.values(column)
-        named = [role for role in LATE if plain_name(column.path[-1]) in ROLES[role]]
-        roles = [role for role in ROLES if role not in LATE and values and table.fits(role, column)]
-        lines.append(f"  {column}: {example(values[0]) if values else 'empty'}: "
-                     f"{', '.join(roles + named) or 'none'}")  # fmt: skip
-    return "\n".join(lines)
-
-
-# Values
-
-
-def texts_of(value: Any, depth: int = 0) -> list[str] | None:
-    """Return the completions in a value (texts, messages, choices); None if it has no text."""
-    if depth > DEEPEST:
-        return None
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
-        return [normalize(repr(value))]
-    if isinstance(value, Mapping):
-        if is_response(value):
-            return texts_of(value["output"], depth + 1) or [""]
-        message = value.get("message")
-        if isinstance(message, Mapping) and message.get("content", "") is None:
-            return [""]  # cut while it was thinking, or a tool call
-        inner = next((value[name] for name in INNER if value.get(name) is not None), None)
-        if inner is value.get("parts"):  # Gemini's: parts of one message
-            text = text_of(inner)
-            return None if text is None else [text]
-        return None if inner is None else texts_of(inner, depth + 1)
-    if not isinstance(value, list) or not value:
-        return None
-    if _is_conversation(value):
-        last = value[-1]
-        text = _turn(last) if _role(last) in ANSWERERS else None
-        return None if text is None else [text]
-    if len(value) == 1 and isinstance(value[0], list):
-        return texts_of(value[0], depth + 1)
-    if messages := [each for each in value if isinstance(each, Mapping)
-                    and each.get("type") == "message"]:  # of the Responses API  # fmt: skip
-        return texts_of(messages[-1], depth + 1)
-    if isinstance(value[0], Mapping) and "type" in value[0]:  # parts of one message
-        text = text_of(value)
-        return [text] if text else None
-    texts = [texts_of(item, depth + 1) for item in value]
-    whole = [text[0] for text in texts if text and len(text) == 1]
-    return whole if len(whole) == len(value) else None
-
-
-def finishes_of(value: Any, depth: int = 0) -> list[object]:
-    """Return the finish reasons in the value that has the completions (choices), in their order."""
-    if depth > DEEPEST:
-        return []
-    if isinstance(value, list):
-        each = [finishes_of(item, depth + 1) if isinstance(item, Mapping) else [] for item in value]
-        return [reasons[0] for reasons in each] if all(each) else []
-    if not isinstance(value, Mapping):
-        return []
-    if is_response(value):
-        details = value.get("incomplete_details")
-        reason = details.get("reason") if isinstance(details, Mapping) else None
-        return [reason or value.get("status")]
-    reason = first_of(value, FINISH_KEYS)
-    if reason is not None:
-        return [reason]
-    return next(
-        (reasons for name in INNER if (reasons := finishes_of(value.get(name), depth + 1))), []
-    )
-
-
-def question_of(value: Any, depth: int = 0) -> str | None:
-    """Return a question: a text, or the last message of the user."""
-    if isinstance(value, str):
-        return value if value.strip() else None
-    if isinstance(value, Mapping):
-        inner = first_of(value, ("question", "problem", "text", "content", "prompt"))
-        return question_of(inner) if isinstance(inner, str) else None
-    if isinstance(value, list) and value and _is_conversation(value):
-        return next((_turn(turn) for turn in reversed(value) if _role(turn) in USERS), None)
-    if isinstance(value, list) and len(value) == 1 and depth < DEEPEST:
-        return question_of(value[0], depth + 1)
-    return None
-
-
-def id_of(value: Any) -> str | None:
-    """Return an id as text: pandas writes 3.0 for 3 where another id is missing."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:
-        return None
-    if isinstance(value, str):
-        return value or None
-    number = whole_number(value)
-    return shown(value) if number is None else str(number)
-
-
-def run_name(value: object) -> str:
-    """Return the name of a run or model in a field, "" for none."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping) and (inner := first_of(value, ("name", "id"))) is not None:
-        return run_name(inner)
-    if isinstance(value, bool) or value is None or value != value:
-        return ""
-    number = whole_number(value)
-    return shown(value) if number is None else str(number)
-
-
-def is_response(value: Mapping[str, Any]) -> bool:
-    """Return whether an object is a response of OpenAI's Responses API: reasoning, messages."""
-    items = value.get("output")
-    return isinstance(items, list) and all(
-        isinstance(item, Mapping) and "type" in item for item in items
-    )
-
-
-def _is_conversation(value: Sequence[Any]) -> bool:
-    return all(isinstance(turn, Mapping) and _role(turn) for turn in value)
-
-
-def _role(turn: Mapping[str, Any]) -> str:
-    role = turn.get("role") or turn.get("from")
-    return role if isinstance(role, str) else ""
-
-
-def _turn(turn: Mapping[str, Any]) -> str | None:
-    return text_of(turn.get("content", turn.get("value", turn.get("prompt"))))
-
-
 def _may_be_gold(value: Any) -> bool:
     if isinstance(value, list):
-        return (len(value) > 0 and not isinstance(value[0], Mapping | list)) or _is_tagged(value)
+        is_tagged = any(isinstance(item, Mapping) and "tags" in item for item in value)
+        return is_tagged or (len(value) > 0 and not isinstance(value[0], Mapping | list))
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
 
 
@@ -635,13 +503,9 @@ def _is_readable_gold(value: Any) -> bool:
         return False
 
 
-def _is_tagged(value: Sequence[Any]) -> bool:
-    return any(isinstance(item, Mapping) and "tags" in item for item in value)
-
-
 FITS: Mapping[str, Callable[[Any], Any]] = {
     "response": texts_of,
-    "question": question_of,
+    "question": questions_of,
     "gold": _may_be_gold,
     "id": id_of,
     "run": run_name,

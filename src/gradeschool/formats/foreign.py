@@ -1,31 +1,33 @@
-"""Files of OpenAI, HELM and lighteval: one row for each request or problem.
+"""Files of OpenAI, HELM and lighteval: one row for each request, event or problem.
 
 OpenAI's Batch API: `{"custom_id", "response": {"status_code", "body"}, "error"}`. OpenAI's example
-solutions: a row for each problem, with a solution of each system. HELM's `scenario_state.json`:
-`{"instance", "request", "result"}`. lighteval's details in Parquet: `{"doc", "model_response",
-"metric"}`, before version 0.10 `{"example", "full_prompt", "predictions", "gold", "metrics"}`.
+solutions: a row for each problem, with a solution of each system. OpenAI evals: a log of events,
+`{"run_id", "event_id", "sample_id", "type", "data"}`, between its specification and final report.
+HELM's `scenario_state.json`: `{"instance", "request", "result"}`. lighteval's details in Parquet:
+`{"doc", "model_response", "metric"}`, before version 0.10 `{"example", "full_prompt",
+"predictions", "gold", "metrics"}`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gradeschool.completion import finish_of
-from gradeschool.formats.columns import finishes_of, is_response, texts_of
-from gradeschool.formats.samples import (
-    UNNAMED,
-    UNNUMBERED,
-    Reference,
-    Sample,
-    faulty,
-    flag_of,
-    shown,
-)
+from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample, faulty
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import LARGEST_LITERAL, LISTS, Row
+from gradeschool.formats.values import (
+    finishes_of,
+    flag_of,
+    is_response,
+    message_of,
+    questions_of,
+    shown,
+    texts_of,
+)
 
 SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
 
@@ -40,21 +42,26 @@ def batch(row: Row, default_run: str) -> Iterator[Sample]:
 
     `custom_id` identifies the problem: its id or "...-INDEX", then "-sample-N" for several samples.
     """
-    reference, first = _reference(row.fields["custom_id"])
+    if not is_batch(row.fields):
+        yield faulty(row.number, UNNAMED, "is not a line of batch output")
+        return
+    name = row.fields["custom_id"]
+    name = name if isinstance(name, str) else shown(name)
+    match = SAMPLE.search(name)
+    reference = Reference(id=name[: match.start()] if match else name)
+    first = int(match[1]) if match else UNNUMBERED
     response = mapping(row.fields.get("response"))
     body, status = mapping(response.get("body")), response.get("status_code")
     error = row.fields.get("error") or body.get("error")
     if error or status not in (None, 200):
-        failure = _message(error) or f"status {shown(status)}"
+        failure = message_of(error) or f"status {shown(status)}"
         yield Sample(row.number, UNNAMED, "", reference, first, error=failure)
         return
     choices = body.get("choices")
     replies = choices if isinstance(choices, list) else [body] if is_response(body) else []
     if not replies:
         yield faulty(row.number, UNNAMED, "has a response without 'choices'")
-        return
-    model = body.get("model")
-    run = model if isinstance(model, str) and model else default_run
+    run = _name(body, default_run)
     for index, reply in enumerate(replies):
         texts = texts_of(reply)
         if texts is None:
@@ -65,39 +72,50 @@ def batch(row: Row, default_run: str) -> Iterator[Sample]:
         yield Sample(row.number, run, texts[0], reference, sample, finish, model=run)
 
 
-def _reference(custom_id: object) -> tuple[Reference, int]:
-    name = custom_id if isinstance(custom_id, str) else shown(custom_id)
-    match = SAMPLE.search(name)
-    if match is None:
-        return Reference(id=name), UNNUMBERED
-    return Reference(id=name[: match.start()]), int(match.group(1))
-
-
-def _message(error: Any) -> str:
-    if isinstance(error, Mapping):
-        error = error.get("message") or error.get("code") or "request failed"
-    return error if isinstance(error, str) or not error else shown(error)
-
-
 def is_openai_solutions(fields: Mapping[str, object]) -> bool:
     """Return whether a row contains solutions of several systems and their ground truth."""
-    return "ground_truth" in fields and any(_solutions(fields))
+    return any(isinstance(mapping(value).get("solution"), str) for value in fields.values())
 
 
-def openai_solutions(row: Row) -> Iterator[Sample]:
+def openai_solutions(row: Row, default_run: str) -> Iterator[Sample]:
     """Yield the solution of each system; the system's name is the run."""
     question = row.fields.get("question")
     reference = Reference(question=question if isinstance(question, str) else "")
-    for system, text in _solutions(row.fields):
-        flag = flag_of(mapping(row.fields[system]).get("is_correct"))
-        yield Sample(row.number, system, text, reference, sample=0, flag=flag)
-
-
-def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, value in fields.items():
+    for system, value in row.fields.items():
         text = mapping(value).get("solution")
         if isinstance(text, str):
-            yield name, text
+            flag = flag_of(value.get("is_correct"))
+            yield Sample(row.number, system, text, reference, sample=0, flag=flag)
+
+
+def is_evals(fields: Mapping[str, object]) -> bool:
+    """Return whether a row is of a log of OpenAI evals."""
+    return "base_eval" in mapping(fields.get("spec")) or (
+        {"run_id", "event_id", "sample_id", "type", "data"} <= fields.keys()
+    )
+
+
+def evals_event(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return which events of a log have the texts: "match", with golds and flags, or "sampling"."""
+    matches = (mapping(each.get("data")) for each in rows if each.get("type") == "match")
+    has_texts = any("sampled" in data and "prompt" in data for data in matches)
+    return "match" if has_texts else "sampling"
+
+
+def evals(row: Row, default_run: str, event: str) -> Iterator[Sample]:
+    """Yield the texts of an event; other rows have none."""
+    if row.fields.get("type") != event:
+        return
+    data = mapping(row.fields.get("data"))
+    texts, asked = texts_of(data.get("sampled")), questions_of(data.get("prompt"))
+    if not texts or not asked:
+        yield faulty(row.number, UNNAMED, "has no 'sampled' text or no prompt")
+        return
+    reference = Reference(question=asked[-1], gold=data.get("expected"), turns=asked[:-1])
+    flag = flag_of(data.get("correct")) if len(texts) == 1 else None
+    for index, text in enumerate(texts):
+        sample = UNNUMBERED if len(texts) == 1 else index
+        yield Sample(row.number, default_run, text, reference, sample, flag=flag)
 
 
 def is_helm(fields: Mapping[str, object]) -> bool:
@@ -109,18 +127,16 @@ def helm(row: Row, default_run: str) -> Iterator[Sample]:
     """Yield the completions of one request; the model is the run."""
     instance, result = mapping(row.fields.get("instance")), mapping(row.fields.get("result"))
     question = mapping(instance.get("input")).get("text")
-    model = mapping(row.fields.get("request")).get("model")
-    run = model if isinstance(model, str) and model else default_run
+    run = _name(mapping(row.fields.get("request")), default_run)
     if not isinstance(question, str):
         yield faulty(row.number, run, "has no text in 'instance.input'")
         return
     reference = Reference(question=question, gold=instance.get("references"))
     if result.get("success") is False:
-        failure = _message(result.get("error")) or "request failed"
+        failure = message_of(result.get("error")) or "request failed"
         yield Sample(row.number, run, "", reference, error=failure, model=run)
         return
-    completions = result.get("completions")
-    completions = completions if isinstance(completions, list) else []
+    completions = _listed(result.get("completions"))
     if not completions:
         yield faulty(row.number, run, "has no completion")
     for index, completion in enumerate(completions):
@@ -159,6 +175,11 @@ def lighteval(row: Row, default_run: str) -> Iterator[Sample]:
         sample = UNNUMBERED if len(texts) == 1 else index
         reference = Reference(question=question, gold=gold)
         yield Sample(row.number, default_run, str(text), reference, sample, flag=flag)
+
+
+def _name(fields: Mapping[str, Any], default_run: str) -> str:
+    model = fields.get("model")
+    return model if isinstance(model, str) and model else default_run
 
 
 def _listed(value: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from gradeschool.completion import Prompt, finish_of
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
-from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty, flag_of, text_of
+from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -28,6 +28,7 @@ from gradeschool.formats.settings import (
     messages_prompt,
     recorded,
 )
+from gradeschool.formats.values import flag_of, text_of
 from gradeschool.scorer import clip
 
 ZSTD = 93

@@ -14,15 +14,7 @@ from typing import Any
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats import settings
-from gradeschool.formats.columns import id_of
-from gradeschool.formats.samples import (
-    Reference,
-    Sample,
-    faulty,
-    first_of,
-    flag_of,
-    shown,
-)
+from gradeschool.formats.samples import Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -33,6 +25,7 @@ from gradeschool.formats.settings import (
     recorded,
 )
 from gradeschool.formats.tables import Row, read_rows
+from gradeschool.formats.values import first_of, flag_of, id_of, shown
 from gradeschool.protocols.registry import all_scorers
 
 OWN = "lm-eval/"
@@ -60,7 +53,7 @@ class LmEvalSamples:
         self._read: set[int] = set()  # hashes of responses, since texts may be many
         self._others: dict[int, tuple[int, object]] = {}
 
-    def read(self, row: Row) -> list[Sample]:
+    def read(self, row: Row, default_run: str = "") -> list[Sample]:
         """Return the responses of a row that belongs to the file's first filter."""
         fields = row.fields
         if not is_lm_eval(fields):

@@ -19,7 +19,7 @@ from typing import Any
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.samples import Reference, Sample
+from gradeschool.formats.samples import UNNAMED, Reference, Sample, faulty
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.masking import masked
 from gradeschool.percentages import count
@@ -224,8 +224,8 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     )
 
 
-def stored_sample(row: Row, default_run: str) -> Sample | None:
-    """Return the sample of a row of a run folder, None for a row of another format.
+def stored_samples(row: Row, default_run: str) -> list[Sample]:
+    """Return the sample of a row of a run folder.
 
     A row that was changed is a fault. default_run: the run of a row that names neither its run nor
     its model.
@@ -233,22 +233,20 @@ def stored_sample(row: Row, default_run: str) -> Sample | None:
     fields = row.fields
     completion = from_fields(fields) if "schema" in fields else None
     if completion is None:
-        return None
+        return [faulty(row.number, UNNAMED, "is not a row of a run folder")]
     question = fields.get("question")
-    return Sample(
+    return [Sample(
         row.number,
         completion.run or completion.model or default_run,
         completion.text,
-        Reference(
-            id=completion.problem_id, question=question if isinstance(question, str) else None
-        ),
+        Reference(completion.problem_id, question if isinstance(question, str) else None),
         completion.sample,
         completion.finish,
         completion.error,
         fault=CHANGED if is_changed(fields) else "",
         model=completion.model,
         stored=completion,
-    )
+    )]  # fmt: skip
 
 
 def _count(value: object) -> int | None:

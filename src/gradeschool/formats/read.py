@@ -7,47 +7,45 @@ other table is read by its columns (`columns.py`).
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.formats import foreign
 from gradeschool.formats.columns import Columns, choose_columns, describe_columns
-from gradeschool.formats.foreign import (
-    batch,
-    helm,
-    is_batch,
-    is_helm,
-    is_lighteval,
-    is_openai_solutions,
-    lighteval,
-    openai_solutions,
-)
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval, is_lm_eval_results
-from gradeschool.formats.own_run import COMPLETIONS_FILE, counting_rows, is_own, stored_sample
+from gradeschool.formats.own_run import COMPLETIONS_FILE, counting_rows, is_own, stored_samples
 from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample, faulty
 from gradeschool.formats.tables import FORMATS, Row, read_rows, read_whole, rows_of_json
+from gradeschool.formats.values import SERVICE_FAILURE, service_failure
+from gradeschool.scorer import clip
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches this
 HEAD = 64  # rows that show how a file is read
+LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
-SOLUTIONS, BATCH_OUTPUT = "OpenAI's example solutions", "OpenAI batch output"
-HELM, LIGHTEVAL = "HELM scenario state", "lighteval details"
-# Fields that only rows of these formats have together, and what else must be true of the first row.
-SIGNATURES = (
-    (OWN, {"schema", "problem_id", "sample", "key"}, is_own),
-    (LM_EVAL, {"doc_id", "doc", "resps"}, is_lm_eval),
-    (SOLUTIONS, {"ground_truth"}, is_openai_solutions),
-    (BATCH_OUTPUT, {"custom_id"}, is_batch),
-    (HELM, {"instance", "request", "result"}, is_helm),
-    (LIGHTEVAL, {"doc", "model_response"}, is_lighteval),
-    (LIGHTEVAL, {"example", "full_prompt"}, is_lighteval),
-)
+EVALS = "OpenAI evals log"
+# Fields that only rows of these formats have together, what else must be true of the first row, and
+# how a row is read.
+Reads = Callable[[Row, str], Iterable[Sample]]
+SIGNATURES: tuple[tuple[str, set[str], Callable[[Mapping[str, Any]], bool], Reads | None], ...] = (
+    (OWN, {"schema", "problem_id", "sample", "key"}, is_own, stored_samples),
+    (LM_EVAL, {"doc_id", "doc", "resps"}, is_lm_eval, None),
+    ("OpenAI's example solutions", {"ground_truth"}, foreign.is_openai_solutions,
+     foreign.openai_solutions),
+    ("OpenAI batch output", {"custom_id"}, foreign.is_batch, foreign.batch),
+    (EVALS, set(), foreign.is_evals, None),
+    ("HELM scenario state", {"instance", "request", "result"}, foreign.is_helm, foreign.helm),
+    ("lighteval details", {"doc", "model_response"}, foreign.is_lighteval, foreign.lighteval),
+    ("lighteval details", {"example", "full_prompt"}, foreign.is_lighteval, foreign.lighteval),
+)  # fmt: skip
 
 
 class SampleReader:
@@ -64,6 +62,7 @@ class SampleReader:
         self.columns: Columns | None = None
         self.lm_eval: LmEvalSamples | None = None
         self.kind = TABLE
+        self._reads: Reads | None = None
         readable = [row.fields for row in rows if not row.fault]
         if rows and not readable and path.suffix not in (".csv", ".parquet"):
             raise InputError(
@@ -71,36 +70,38 @@ class SampleReader:
                 f"a file has one of these formats: {FORMATS}"
             )
         named = options.columns[0] if options.columns else {}
-        if readable and not named:
-            for kind, names, is_format in SIGNATURES:
-                if names <= readable[0].keys() and is_format(readable[0]):
-                    self.kind = kind
-                    break
+        for kind, names, is_format, reads in SIGNATURES if readable and not named else ():
+            if names <= readable[0].keys() and is_format(readable[0]):
+                self.kind, self._reads = kind, reads
+                break
         if self.kind == LM_EVAL:
             self.lm_eval = LmEvalSamples(path, default_run, readable[0].get("filter"))
+            self._reads = self.lm_eval.read
+        elif self.kind == EVALS:
+            self._reads = partial(foreign.evals, event=foreign.evals_event(readable))
         elif self.kind == TABLE and readable:
             self.columns = choose_columns(readable, named, str(path), options.in_order)
+            self._reads = self.columns.read
 
     def read(self, row: Row) -> list[Sample]:
-        """Return the samples of a row: one, several, or none."""
-        if row.fault:
-            return [faulty(row.number, UNNAMED, row.fault)]
-        if self.columns is not None:
-            return self.columns.read(row, self.default_run)
-        if self.kind == OWN:
-            stored = stored_sample(row, self.default_run)
-            return [stored or faulty(row.number, UNNAMED, "is not a row of a run folder")]
-        if self.lm_eval is not None:
-            return self.lm_eval.read(row)
-        if self.kind == SOLUTIONS:
-            return list(openai_solutions(row))
-        if self.kind in (HELM, LIGHTEVAL):
-            return list((helm if self.kind == HELM else lighteval)(row, self.default_run))
-        if self.kind == TABLE:
-            return [faulty(row.number, UNNAMED, "cannot be read: the rows before it are damaged")]
-        if not is_batch(row.fields):
-            return [faulty(row.number, UNNAMED, "is not a line of batch output")]
-        return list(batch(row, self.default_run))
+        """Return the samples of a row: one, several, or none.
+
+        A text that is the failure of a service is an error; one that is no completion by its
+        length is a fault.
+        """
+        if row.fault or self._reads is None:
+            fault = row.fault or "cannot be read: the rows before it are damaged"
+            return [faulty(row.number, UNNAMED, fault)]
+        samples = list(self._reads(row, self.default_run))
+        for place, sample in enumerate(samples):
+            length = len(sample.text)
+            if length > LONGEST_TEXT:
+                fault = f"has a text of {length:,} characters; at most {LONGEST_TEXT:,} are scored"
+                samples[place] = faulty(row.number, sample.run, fault)
+            elif length and self.kind != OWN and service_failure(sample.text):
+                failure = f"{SERVICE_FAILURE}{clip(' '.join(sample.text.split()))}"
+                samples[place] = sample._replace(text="", error=sample.error or failure)
+        return samples
 
 
 class SampleFile:
@@ -120,30 +121,27 @@ class SampleFile:
     ) -> None:
         self.kind = INSPECT
         self.reader: SampleReader | None = None
-        self.head: list[Sample] = []
         self.path = path if rows else completions_of(path)
         self.default_run = default_run or name_of(path)
         self._whole: Any = None if rows else read_whole(self.path)
-        if isinstance(self._whole, dict) and is_lm_eval_results(self._whole):
+        is_object = isinstance(self._whole, dict)
+        if is_object and is_lm_eval_results(self._whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
             raise InputError(
                 f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
                 f"samples_*.jsonl beside it; {which}"
             )
-        if self.path.suffix == ".eval" or (
-            isinstance(self._whole, dict) and is_inspect(self._whole)
-        ):
+        if self.path.suffix == ".eval" or (is_object and is_inspect(self._whole)):
             with closing(self._logged()) as samples:
-                self.head += islice(samples, HEAD)
+                self.head = list(islice(samples, HEAD))
         else:
             with closing(self._rows()) as read:
                 first = list(rows[:HEAD]) or list(islice(read, HEAD))
             self.reader = SampleReader(self.path, first, self.default_run, options)
             self.kind = self.reader.kind
-            for row in first:
-                self.head += self.reader.read(row)
-        if not self.head and self.kind != LM_EVAL:
+            self.head = list(chain.from_iterable(map(self.reader.read, first)))
+        if not self.head and self.kind not in (LM_EVAL, EVALS):
             raise nothing_in(path)
 
     @property
@@ -155,21 +153,19 @@ class SampleFile:
         """Yield the samples in the order of the file, in batches that are bounded by bytes."""
         batch: list[Sample] = []
         size = 0
-        for samples in self._samples():
-            for sample in samples:
-                batch.append(sample)
-                size += len(sample.text)
-                if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
-                    yield batch
-                    batch, size = [], 0
+        for sample in self._samples():
+            batch.append(sample)
+            size += len(sample.text)
+            if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
         if batch:
             yield batch
 
-    def _samples(self) -> Iterator[Sequence[Sample]]:
-        """Yield the samples of each row."""
+    def _samples(self) -> Iterator[Sample]:
         reader = self.reader
         if reader is None:
-            yield from ([sample] for sample in self._logged())
+            yield from self._logged()
             return
         counting = None
         if self.kind == OWN:  # a sample that failed and was asked again has several rows
@@ -180,7 +176,7 @@ class SampleFile:
         with closing(self._rows()) as rows:
             for row in rows:
                 if counting is None or row.number in counting:
-                    yield reader.read(row)
+                    yield from reader.read(row)
         if reader.lm_eval is not None:
             reader.lm_eval.check(str(self.path))
 

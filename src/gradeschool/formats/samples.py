@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,6 @@ from gradeschool.completion import NO_USAGE, Completion, Finish, Usage
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
-from gradeschool.scorer import clip
 
 UNNAMED = ""  # the run of a row that names no run, until the whole file is read
 UNNUMBERED = -1  # the sample number of a row that gives none
@@ -26,7 +25,7 @@ class Reference(NamedTuple):
     id: of the problem, or its row in the dataset. question: may be a prompt that contains the
     question. gold: the file's own answer, as it stands there. order: the place of the row among
     those that are not blank, from 0, for --in-order. in_text: the text itself begins with the
-    question.
+    question. turns: of the user in a chat, before the question.
     """
 
     id: str | None = None
@@ -34,13 +33,16 @@ class Reference(NamedTuple):
     gold: Any = None
     order: int | None = None
     in_text: bool = False
+    turns: tuple[str, ...] = ()
 
     @property
     def number(self) -> int | None:
         """The row of the dataset: the only number of the id, at its end."""
-        if (whole := whole_number(self.id)) is not None:
-            return whole
-        if self.id is None or sum(part.isdecimal() for part in PARTS_OF_ID.split(self.id)) > 1:
+        if self.id is None:
+            return None
+        if (whole := WHOLE.match(self.id)) is not None:
+            return int(whole[1])
+        if sum(part.isdecimal() for part in PARTS_OF_ID.split(self.id)) > 1:
             return None
         match = NUMBER_AT_END.search(self.id)
         return None if match is None else int(match[1])
@@ -79,6 +81,11 @@ class Sample(NamedTuple):
         return self.stored.usage if self.stored else NO_USAGE
 
 
+def faulty(row: int, run: str, fault: str) -> Sample:
+    """Return the record for a row that cannot be used."""
+    return Sample(row, run, fault=fault)
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How the files of a command are read.
@@ -107,87 +114,3 @@ class ReadOptions:
 
 
 DEFAULTS = ReadOptions()
-
-
-def faulty(row: int, run: str, fault: str) -> Sample:
-    """Return the record for a row that cannot be used."""
-    return Sample(row, run, fault=fault)
-
-
-def text_of(content: object, between: str = "") -> str | None:
-    """Return the text of a message's content (a string or a list of parts), else None."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
-        shown = (part for part in content if isinstance(part, str) or not part.get("thought"))
-        parts = [part if isinstance(part, str) else part.get("text") for part in shown]
-        return between.join(part for part in parts if isinstance(part, str))
-    return None
-
-
-def whole_number(value: object) -> int | None:
-    """Return an index given as a number or as digits, else None."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else None
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return int(value)
-    if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
-        return int(match.group(1))
-    return None
-
-
-def sample_number(value: object) -> int:
-    """Return the number of a sample, UNNUMBERED for any other value."""
-    number = whole_number(value)
-    return UNNUMBERED if number is None or number < 0 else number
-
-
-NO_ERROR = ("", "none", "null", "nan", "false")
-
-
-def error_of(value: object, has_text: bool) -> str:
-    """Return the failure that a row's error field reports, "" for none.
-
-    A number beside a text is a measure, not a failure. Tables that pandas wrote have NaN or "None".
-    """
-    if isinstance(value, str):
-        return "" if value.strip().lower() in NO_ERROR else value
-    if not value or value != value or (has_text and isinstance(value, int | float)):
-        return ""
-    return shown(value)
-
-
-FLAGS = {
-    **dict.fromkeys(("true", "correct", "right", "yes", "c", "pass", "passed", "1", "1.0"), True),
-    **dict.fromkeys(
-        ("false", "incorrect", "wrong", "no", "i", "fail", "failed", "0", "0.0"), False
-    ),
-}
-
-
-def flag_of(value: object) -> bool | None:
-    """Return a file's own verdict: true, 1, "correct" ..., None for any other value."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        return bool(value) if value in (0, 1) else None
-    return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
-
-
-def shown(value: object) -> str:
-    """Return a value in a form that fits into a message, however long or deep it is."""
-    try:
-        return clip(repr(value))
-    except RecursionError:
-        return "a value that is nested too deeply"
-
-
-def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
-    """Return the first of these fields that is present and not None."""
-    for name in names:
-        value = fields.get(name)
-        if value is not None:
-            return value
-    return None

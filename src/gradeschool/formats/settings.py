@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import text_of
+from gradeschool.formats.values import text_of
 
 # The settings, in display order.
 MODEL, ANSWERED_BY, ADDRESS, ENGINE = "model", "answered by", "address", "engine"

@@ -1,20 +1,20 @@
 """Checks over a whole file that it is read as it was meant.
 
-Facts are counted while the samples stream by (of a long file, those of a spread of its rows), and
-judged after the last: columns that are swapped, reference solutions or golds in the place of the
-model's texts and answers, golds that are not the dataset's, ids that are shifted, texts about other
-problems, programs. What would give a wrong number is an error with the command that mends it.
+Facts are counted of every sample while the samples stream by, and judged after the last: columns
+that are swapped, reference solutions or golds in the place of the model's texts and answers, golds
+that are not the dataset's, ids that are shifted, texts about other problems, failures of a service
+stored as texts, programs, prompts. What would give a wrong number is an error with the command that
+mends it.
 """
 
 from __future__ import annotations
 
 import re
 import string
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from operator import attrgetter
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.golds import read_gold
@@ -23,47 +23,37 @@ from gradeschool.answers.regions import committed_region
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import BARE, EXECUTED, WEAK_GOLDS, Columns, plain_name
+from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns, plain_name
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.percentages import percent
+from gradeschool.formats.values import SERVICE_FAILURE
+from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
-from gradeschool.scoring.matching import Matcher, squeeze
+from gradeschool.scoring.matching import Matcher, end_of_prompt, squeeze
 
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")  # four times as fast as with a sign before it
 PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
 )
 PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every program
 CALCULATION = re.compile(r"<<[^<>]*>>")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
+FIRST = 256  # samples that are searched for programs, prompts and solutions, and their questions
+SPREAD = 8  # of the others, one in so many is
 READ = 6000  # characters of a text; base models run on into further questions
-EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
-LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are searched for a question
-EVERY = 256  # samples that are all checked; then every second, fourth, ... of as many more
-LAST = 24  # problems of a dataset whose samples are all checked: a missing row shifts the last ids
-KEPT = 64  # texts, questions and shifts that are remembered
+KEPT = 64  # texts and questions that are remembered
 SHARE = 0.9  # of the rows that makes a column what it looks like
 ENOUGH = 8  # rows; fewer prove nothing
 ABOUT = 0.35  # share of a question's words in a text that is about it
 STRANGE = 0.25  # share of a question's words; a text with fewer may be about another problem
 MANY_STRANGERS = 0.08
 STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
+WORDY = 14  # different words
 SHIFTS = (0, 1, -1, 2, -2)
 SEGMENT = 5  # neighbouring texts that show a shift; each other text between them counts 4 against
-
-
-class Fit(NamedTuple):
-    """The place of a sample, and the shift of the row whose problem its text fits, 0 for its own.
-
-    place: the row of its problem. row: in the file.
-    """
-
-    run: str
-    place: int
-    row: int
-    shift: int
+MARKS = 3  # rare words of a question; a text with one of them is about it
+TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
 
 
 class Topic(NamedTuple):
@@ -80,59 +70,66 @@ def words_of(text: str) -> set[str]:
 
 def last_number(text: str) -> str:
     """Return the last number of a text in its compared form, "" for none."""
-    numbers = NUMBER.findall(text[-400:])
-    return normalize(numbers[-1]) if numbers else ""
+    end = text[-80:]
+    numbers = NUMBER.findall(end)
+    if not numbers or (len(numbers) == 1 and end.startswith(numbers[0])):
+        end = text[-400:]
+        numbers = NUMBER.findall(end)
+    if not numbers:
+        return ""
+    place = end.rfind(numbers[-1])
+    return normalize(f"-{numbers[-1]}" if end[place - 1 : place] == "-" else numbers[-1])
 
 
 @lru_cache(16_384)
 def topic_of(question: str, gold: str) -> Topic:
     """Return the topic of a problem."""
-    asked = words_of(question)
-    words = frozenset([word for word in asked if len(word) > 3 or word.isdigit()])
+    words = frozenset([word for word in words_of(question) if len(word) > 3 or word.isdigit()])
     return Topic(words, normalize(gold))
 
 
-@dataclass
-class Topics:
-    """Finds the problem of a dataset that a text is about."""
-
-    matcher: Matcher
-
-    def share(self, words: set[str], problem: Problem) -> float:
-        """Return how much of a problem's question a text repeats, 0 to 1."""
-        asked = topic_of(problem.question, problem.gold).words
-        shared = len(asked & words)
-        return shared / len(asked) if shared > 1 else 0.0
-
-    def fit(self, words: set[str], answer: str, row: int) -> int | None:
-        """Return the shift of the row whose problem a text fits best, None if that is unclear."""
-        best = second = 0.0
-        found = None
-        own = self.matcher.rows.get(row)
-        for shift in SHIFTS:
-            problem = self.matcher.rows.get(row + shift)
-            if problem is None:
-                continue
-            asked, gold = topic_of(problem.question, problem.gold)
-            shared = len(asked & words)
-            score = shared / len(asked) if shared > 1 else 0.0
-            if answer and answer == gold:
-                # A wrong answer is often near the right one.
-                score += 0.0 if shift and own and _are_near(own.gold, problem.gold) else 0.5
-            if score > best:
-                best, second, found = score, best, shift
-            else:
-                second = max(second, score)
-        return None if best < ABOUT or second > best - 0.1 else found
+def overlap(words: set[str], problem: Problem) -> float:
+    """Return how much of a problem's question a text repeats, 0 to 1."""
+    asked = topic_of(problem.question, problem.gold).words
+    shared = len(asked & words)
+    return shared / len(asked) if shared > 1 else 0.0
 
 
-def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
+def find_shift(words: set[str], answer: str, row: int, matcher: Matcher) -> int | None:
+    """Return the shift of the row whose problem a text fits best, None if that is unclear.
+
+    row: of the problem that the text's id names; answer: its last number.
+    """
+    best = second = 0.0
+    found = None
+    own = matcher.rows.get(row)
+    for shift in SHIFTS:
+        problem = matcher.rows.get(row + shift)
+        if problem is None:
+            continue
+        score = overlap(words, problem)
+        if answer and answer == topic_of(problem.question, problem.gold).gold:
+            # A wrong answer is often near the right one.
+            score += 0.0 if shift and own and _are_near(own.gold, problem.gold) else 0.5
+        if score > best:
+            best, second, found = score, best, shift
+        else:
+            second = max(second, score)
+    return None if best < ABOUT or second > best - 0.1 else found
+
+
+def _are_near(gold: str, other: str) -> bool:
+    one, two = parse_decimal(normalize(gold)), parse_decimal(normalize(other))
+    return one is not None and two is not None and abs(one - two) <= 2
+
+
+def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     """Return the number of the first problem in a file's ids, None if they name no such problems.
 
     samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
     problems that their ids name then, and a single bare number is not all that shows it.
     """
-    topics, fits, golds = Topics(matcher), Counter[int](), Counter[int]()
+    fits, golds = Counter[int](), Counter[int]()
     weight, with_gold = 0.0, 0
     for sample in samples:
         id = sample.reference.id
@@ -147,7 +144,7 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
                 named = matcher.rows.get(row - base)
                 golds[base] += named is not None and gold == normalize(named.gold)
         words = words_of(sample.text)
-        shift = topics.fit(words, last_number(sample.text), row)
+        shift = find_shift(words, last_number(sample.text), row, matcher)
         if shift is not None:
             fits[shift] += 1
             weight += 1 if len(words) > 5 else 0.5
@@ -161,51 +158,46 @@ def id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     return 1 if fits[-1] >= 0.6 * fits.total() and fits[-1] > 2 else None
 
 
-def _are_near(gold: str, other: str) -> bool:
-    one, two = parse_decimal(normalize(gold)), parse_decimal(normalize(other))
-    return one is not None and two is not None and abs(one - two) <= 2
-
-
 def _read(gold: object) -> str:
+    return _read_text(gold) if isinstance(gold, str) else _read_text.__wrapped__(gold)
+
+
+@lru_cache(16_384)
+def _read_text(gold: object) -> str:
     try:
         return normalize(read_gold(gold))
     except InputError:
         return ""
 
 
-@dataclass
 class Checks:
-    """The facts of one file; they can be added to those of another part of it."""
+    """The facts of one file. Memory grows by 8 bytes a sample that is named by its id."""
 
-    file: str
-    matcher: Matcher
-    columns: Columns | None
-    options: ReadOptions
-    seen: int = 0
-    stride: int = 1
-    counts: Counter[str] = field(default_factory=Counter)
-    fits: list[Fit] = field(default_factory=list)
-    texts: list[tuple[int, set[str], Problem]] = field(default_factory=list)
-    questions: list[str] = field(default_factory=list)
-    example: str = ""
-
-    def __post_init__(self) -> None:
-        self.topics = Topics(self.matcher)
-        self.last = {*map(attrgetter("id"), self.matcher.problems[-LAST:])}
+    def __init__(
+        self, file: str, matcher: Matcher, columns: Columns | None, options: ReadOptions
+    ) -> None:
+        self.file = file
+        self.matcher = matcher
+        self.columns = columns
+        self.options = options
+        self.counts: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}  # by count
+        self.fits: dict[str, array[int]] = {}  # by run: see `_note_fit`
+        self.shifts: Counter[int] = Counter()
+        self.strangers: list[tuple[int, set[str], Problem]] = []
+        self.questions: list[str] = []
 
     def add(self, samples: Iterable[Sample]) -> None:
-        """Count the facts of matched samples, of a long file those of a spread of its rows.
-
-        The samples of the last problems are all counted, because a row that is missing, or there
-        twice, shifts the ids of all rows after it.
-        """
+        """Count the facts of matched samples."""
         for sample in samples:
-            self.seen += 1
-            if self.seen > EVERY * self.stride:
-                self.stride *= 2
-            is_last = sample.problem is not None and sample.problem.id in self.last
-            if (self.seen % self.stride == 0 or is_last) and not sample.error:
+            if not sample.error:
                 self._count(sample)
+            elif sample.error.startswith(SERVICE_FAILURE):
+                self._note("failures", sample.error.removeprefix(SERVICE_FAILURE))
+
+    def _note(self, name: str, example: str) -> None:
+        self.counts[name] += 1
+        self.examples.setdefault(name, example)
 
     def _count(self, sample: Sample) -> None:
         counts, reference, problem = self.counts, sample.reference, sample.problem
@@ -222,23 +214,31 @@ class Checks:
             if reference.question is not None and gold is None and len(self.questions) < KEPT:
                 self.questions.append(reference.question)
             return
-        answer, right = last_number(text), normalize(problem.gold)
+        topic = topic_of(problem.question, problem.gold)
+        answer = last_number(text)
         is_own = problem.meta.get("dataset") == OWN_PROBLEMS
-        is_right = answer == right != ""
-        is_bare = len(text) < 40 and bool(BARE.match(text))
+        is_right = answer == topic.gold != ""
         counts["all"] += 1
-        counts["own"] += is_own
-        counts["bare"] += is_bare
-        counts["right"] += is_right
-        counts["bare right"] += is_bare and is_right
-        is_program = any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text)
-        counts["programs"] += bool(is_program)
-        asked = squeeze(problem.question)
-        before = squeeze(text[:LONGEST_PROMPT]).rpartition(asked)[0] if asked else ""
-        answered = before.partition("?")[2]  # another question stands before its own
-        counts["prompts"] += any(map(answered.__contains__, EXAMPLE_SIGNS))
-        is_solution = _is_prose(text, problem.solution) or _is_prose(text, written)
-        counts["solutions"] += is_solution and len(text) > 20
+        if is_own:
+            counts["own"] += 1
+        if not text:
+            counts["empty"] += 1
+        if is_right:
+            counts["right"] += 1
+        if len(text) < 40 and BARE.match(text):
+            counts["bare"] += 1
+            counts["bare right"] += is_right
+        is_searched = counts["all"] <= FIRST or counts["all"] % SPREAD == 0
+        if is_searched:
+            counts["searched"] += 1
+            if any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text):
+                counts["programs"] += 1
+            if not self.matcher.cuts_prompts and end_of_prompt(text, reference.question, problem):
+                counts["prompts"] += 1
+            if len(text) > 20 and (_is_prose(text, problem.solution) or _is_prose(text, written)):
+                counts["solutions"] += 1
+        if reference.turns and squeeze(problem.question) not in squeeze(reference.question or ""):
+            self._note("remarks", clip(reference.question or ""))
         if gold is not None:
             counts["wordy golds"] += len(written.split(None, 6)) > 6
             is_solution = not is_own and _is_prose(written, problem.solution)
@@ -247,49 +247,75 @@ class Checks:
             if value := _read(gold):
                 counts["readable"] += 1
                 counts["golds that the text gives"] += value == answer
-                if not is_own and value != right:
-                    counts["differ"] += 1
+                if not is_own and value != topic.gold:
+                    self._note("differ", f"row {sample.row}: {value}, not {problem.gold}")
                     counts["differ, and the text gives"] += value == answer
-                    self.example = self.example or f"row {sample.row}: {value}, not {problem.gold}"
         is_placed = is_own or reference.question is not None or reference.in_text
-        if is_right or (not problem.question and is_placed):
+        if is_placed and not is_searched:
+            return
+        counts["looked at"] += 1
+        marks = () if is_placed or is_right else self._marks.get(problem.id, ())
+        if is_right or not problem.question or (marks and any(map(text.lower().count, marks))):
             counts["about"] += 1
             if not is_placed:
                 counts["wordy"] += 1
-                row = self.matcher.places[problem.id]
-                self.fits.append(Fit(sample.run, row, sample.row, 0))
+                self._note_fit(sample, problem, 0)
             return
         words = words_of(text)
-        share = self.topics.share(words, problem) if problem.question else 1.0
+        share = overlap(words, problem)
         counts["about"] += share >= ABOUT or (share > 0.2 and len(words) < 20)
         if is_placed:
             return
-        row = self.matcher.places[problem.id]
-        shift = self.topics.fit(words, answer, row)
-        counts["undecided"] += shift is None
-        if shift is not None:
-            self.fits.append(Fit(sample.run, row, sample.row, shift))
-        is_wordy = len(words) >= 14
-        counts["wordy"] += is_wordy
-        if is_wordy and share < STRANGE:
+        shift = find_shift(words, answer, self.matcher.places[problem.id], self.matcher)
+        if shift is None:
+            counts["undecided"] += 1
+        else:
+            self._note_fit(sample, problem, shift)
+        counts["wordy"] += len(words) >= WORDY
+        if len(words) >= WORDY and share < STRANGE:
             region = committed_region(text, problem.question)  # base models go on with questions
             words = words_of(text[region.start : region.end])
-            counts["strangers"] += len(words) >= 14
-            if len(words) >= 14 and len(self.texts) < KEPT:
-                self.texts.append((sample.row, words, problem))
+            counts["strangers"] += len(words) >= WORDY
+            if len(words) >= WORDY and len(self.strangers) < 4 * KEPT:
+                self.strangers.append((sample.row, words, problem))
+
+    @cached_property
+    def _marks(self) -> dict[str, list[str]]:
+        """The rarest words of each question of the dataset, by the problem's id."""
+        topics = {each.id: topic_of(each.question, each.gold) for each in self.matcher.problems}
+        uses = Counter(word for topic in topics.values() for word in topic.words)
+        most = max(2, len(topics) // 100)
+        return {
+            id: [word for word in sorted(topic.words, key=lambda word: (uses[word], word))[:MARKS]
+                 if uses[word] <= most and word.isalpha()] for id, topic in topics.items()
+        }  # fmt: skip
+
+    def _note_fit(self, sample: Sample, problem: Problem, shift: int) -> None:
+        """Note the shift of the row whose problem a text fits: 0, or up to 2 either way.
+
+        Sorted, the numbers give the order of the problems, then of the file's rows.
+        """
+        place = self.matcher.places[problem.id]
+        fits = self.fits.setdefault(sample.run, array("q"))
+        fits.append((place << 36) + (sample.row << 4) + shift + 2)
+        self.shifts[shift] += 1
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        counts, n, name = self.counts, self.counts["all"], self.matcher.name
+        counts, n, name, file = self.counts, self.counts["all"], self.matcher.name, self.file
+        failures, searched = counts["failures"], counts["searched"]
+        if failures > 0.5 * (n + failures):
+            raise InputError(
+                f"{failures} of {n + failures} texts of {file!r} are failures of a service, such "
+                f"as {self.examples['failures']!r}; ask for these completions again"
+            )
         if counts["letters"] >= SHARE * max(counts["golds"], 1) and counts["golds"] >= 3:
             raise InputError(
-                f"the golds of {self.file!r} are letters: multiple choice, which no scorer reads; "
+                f"the golds of {file!r} are letters: multiple choice, which no scorer reads; "
                 "give golds that are numbers: --columns gold=COLUMN"
             )
         if counts["questions as texts"] >= SHARE * (n + counts["faults"]) > 1:
-            raise InputError(
-                f"the texts of {self.file!r} are questions of {name!r}; {self._text_command()}"
-            )
+            raise InputError(f"the texts of {file!r} are questions of {name!r}; {TEXT_COMMAND}")
         if not n:
             if self.questions:
                 raise InputError(self._unknown_questions())
@@ -297,52 +323,73 @@ class Checks:
         if n >= ENOUGH:
             self._check_texts(n)
         warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
-        if self.options.id_base is None and len(self.fits) >= ENOUGH:
+        if self.options.id_base is None and self.shifts.total() >= ENOUGH:
             self._check_shift()
-        if counts["programs"] >= 0.5 * n:
-            warnings.append(self._programs(n))
-        if counts["prompts"] >= max(3, 0.5 * n):
+        if counts["prompts"] >= max(3, 0.5 * searched):
+            raise InputError(
+                f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, but "
+                "not the first ones, so that they are not cut; cut the prompts off, or score the "
+                "rows with prompts in a file of their own"
+            )
+        if failures:
+            them = "is a failure" if failures == 1 else "are failures"
             warnings.append(
-                f"{counts['prompts']} of {n} texts of {self.file!r} have the prompt in them: other "
-                "questions, then their own; the answers of the examples may be read as theirs: cut "
-                "the prompt off"
+                f"{count(failures, 'text')} of {file!r} {them} of a service, such as "
+                f"{self.examples['failures']!r}; counted as errors"
+            )
+        if counts["remarks"]:
+            warnings.append(
+                f"in {counts['remarks']} of {n} chats of {file!r} the last turn of the user is "
+                f"not the question, such as {self.examples['remarks']!r}; the first turn that is "
+                "one counts, and the last answer is scored"
+            )
+        thinking = self.columns.thinking if self.columns else None
+        if counts["empty"] and thinking is not None:
+            warnings.append(
+                f"{counts['empty']} of {n} texts of {file!r} are empty, where {str(thinking)!r} "
+                "has text: the model's thinking took all tokens, or its parser took the answer; "
+                f"to score that text: --columns response={thinking}"
+            )
+        if counts["programs"] >= 0.5 * searched:
+            executed = self.columns.executed if self.columns else ""
+            advice = (f"what they print may be in {executed!r}: --columns response={executed}"
+                      if executed else "their printed answers are no part of the text")  # fmt: skip
+            warnings.append(
+                f"{percent(counts['programs'] / searched, 0)} of the texts of {file!r} are "
+                f"programs or transcripts of tools, which scorers read as text; {advice}"
             )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
         is_strange = counts["strangers"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"])
-        if is_strange and counts["about"] >= 0.1 * n:
+        looked_at = counts["looked at"]
+        if is_strange and counts["about"] >= 0.1 * looked_at:
             warnings.append(
-                f"{counts['strangers']} of {counts['wordy']} texts of {self.file!r} share few "
-                f"words with their questions (the first is in row {self.texts[0][0]}); are they "
-                "about these problems?"
+                f"{counts['strangers']} of {counts['wordy']} texts of {file!r} share few "
+                f"words with their questions (the first is in row {self.strangers[0][0]}); are "
+                "they about these problems?"
             )
-        if counts["about"] < 0.1 * n and n >= 20:
+        if counts["about"] < 0.1 * looked_at and looked_at >= 20:
             warnings.append(
-                f"nearly no text of {self.file!r} is about its problem: {counts['about']} of {n} "
-                f"repeat words of the question or give the gold; is the column of the texts right, "
-                f"and is {name!r} the dataset?"
+                f"nearly no text of {file!r} is about its problem: {counts['about']} of "
+                f"{looked_at} repeat words of the question or give the gold; is the column of the "
+                f"texts right, and is {name!r} the dataset?"
             )
         return warnings
-
-    def _text_command(self) -> str:
-        return "name the column of the model's texts: --columns response=COLUMN"
 
     def _check_texts(self, n: int) -> None:
         """Raise InputError if texts are reference solutions, or swapped with the golds."""
         counts, columns = self.counts, self.columns
         if columns is None or "response" in columns.named:
             return
-        column = str(columns.roles["response"])
-        if counts["solutions"] >= SHARE * n:
+        column, gold = str(columns.roles["response"]), columns.roles.get("gold")
+        if counts["solutions"] >= SHARE * counts["searched"]:
             raise InputError(
                 f"the texts of {self.file!r} (column {column!r}) are the reference solutions in "
-                f"{counts['solutions']} of {n} rows; {self._text_command()}"
+                f"{counts['solutions']} of {counts['searched']} rows; {TEXT_COMMAND}"
             )
-        gold = columns.roles.get("gold")
         if (
             gold is not None
-            and counts["bare"] >= SHARE * n
-            and counts["wordy golds"] >= SHARE * n
+            and min(counts["bare"], counts["wordy golds"]) >= SHARE * n
             and counts["golds that are solutions"] + counts["marked golds"] < 0.5 * n
             and (counts["bare right"] >= SHARE * n or plain_name(gold.path[-1]) not in WEAK_GOLDS)
         ):
@@ -362,32 +409,33 @@ class Checks:
         """Return warnings on the file's golds; raises InputError if they are not the dataset's."""
         counts, columns, name = self.counts, self.columns, self.matcher.name
         gold = str(columns.roles["gold"]) if columns and "gold" in columns.roles else ""
-        known = counts["readable"] - counts["own"]
+        known, differ = counts["readable"] - counts["own"], counts["differ"]
         given = counts["golds that the text gives"]
         if self.matcher.own_golds:
             return []
-        if known > 0 and counts["differ"]:
-            differ = f"{counts['differ']} of {known} golds in {self.file!r} differ from those of "
-            is_models = (
-                given >= SHARE * counts["readable"]
-                and counts["differ"] >= max(2, 0.05 * known)
-                and counts["differ, and the text gives"] >= SHARE * counts["differ"]
-            )
-            if gold and is_models:
+        if known > 0 and differ:
+            said = (f"{differ} of {known} golds in {self.file!r} differ from those of {name!r} "
+                    f"({self.examples['differ']})")  # fmt: skip
+            if (
+                gold
+                and given >= SHARE * counts["readable"]
+                and differ >= max(2, 0.05 * known)
+                and counts["differ, and the text gives"] >= SHARE * differ
+            ):
                 models = f"the column {gold!r} of {self.file!r} has the model's own answers"
                 if plain_name(gold) in WEAK_GOLDS and not counts["own"]:
                     return [f"{models}, not golds; the golds of {name!r} are used"]
                 raise InputError(
                     f"{models}, not golds: {given} of {counts['readable']} are the text's last "
-                    f"number, and {differ}{name!r} ({self.example}); name the golds: --columns "
+                    f"number, and {said}; name the golds: --columns "
                     f"gold=COLUMN, or give --columns gold=- for those of {name!r}"
                 )
-            if counts["differ"] >= 0.5 * known and known >= 4 and gold:
+            if differ >= 0.5 * known and known >= 4 and gold:
                 raise InputError(
-                    f"{differ}{name!r} ({self.example}); give --columns gold={gold} to score "
+                    f"{said}; give --columns gold={gold} to score "
                     "against the file's, or --columns gold=- to score against the dataset's"
                 )
-            return [f"{differ}{name!r} ({self.example}); those of {name!r} are used"]
+            return [f"{said}; those of {name!r} are used"]
         if gold and counts["own"] == n >= 20 and given >= 0.98 * n:
             return [
                 f"the gold {gold!r} of {self.file!r} is the text's last number in {given} of {n} "
@@ -397,28 +445,30 @@ class Checks:
 
     def _check_shift(self) -> None:
         """Raise InputError if ids, or the order of the rows, name neighbours of the problems."""
-        fits = sorted(self.fits)
-        shifts = Counter(map(attrgetter("shift"), fits))
-        for shift, number in shifts.most_common():
-            if not shift:
+        total = self.shifts.total()
+        for shift, number in self.shifts.most_common():
+            if not shift or number < SEGMENT:
                 continue
             plural = "s" * (abs(shift) > 1)
             steps = f"{abs(shift)} problem{plural} {'after' if shift > 0 else 'before'}"
             base = self.matcher.base - shift
-            if number >= 0.6 * len(fits):
+            if number >= 0.6 * total:
                 raise InputError(
-                    f"the ids of {self.file!r} are shifted: {number} of {len(fits)} texts are "
+                    f"the ids of {self.file!r} are shifted: {number} of {total} texts are "
                     f"about the problem {steps} that of their id; give --id-base {base}, or "
                     f"--id-base {self.matcher.base} to take them as they are"
                 )
-            if shifts[0] < 0.3 * (len(fits) + self.counts["undecided"]):
+            if self.shifts[0] < 0.3 * (total + self.counts["undecided"]):
                 self._check_other_problems()
-            first, last = longest_segment(fits, shift)
-            if last - first >= SEGMENT:
-                end = "on" if last == len(fits) else f"to {fits[last - 1].row}"
-                right = sum(fit.shift == shift for fit in fits[first:last])
+            for fits in map(sorted, self.fits.values()):
+                first, last = longest_segment([fit % 16 - 2 for fit in fits], shift)
+                if last - first < SEGMENT:
+                    continue
+                rows = [fit % 2**36 >> 4 for fit in (fits[first], fits[last - 1])]
+                end = "on" if last == len(fits) else f"to {rows[1]}"
+                right = sum(fit % 16 - 2 == shift for fit in fits[first:last])
                 raise InputError(
-                    f"from row {fits[first].row} of {self.file!r} {end}, {right} of {last - first} "
+                    f"from row {rows[0]} of {self.file!r} {end}, {right} of {last - first} "
                     f"texts are about the problem {steps} that of their row: is a row missing, or "
                     "there twice? Correct the ids, add a column with the question, or give "
                     f"--id-base {self.matcher.base} to take them as they are"
@@ -426,21 +476,21 @@ class Checks:
 
     def _check_other_problems(self) -> None:
         """Raise InputError if texts are clearly about other problems than those of their ids."""
-        if self.options.id_base is not None or len(self.texts) < ENOUGH:
+        if self.options.id_base is not None or len(self.strangers) < ENOUGH:
             return
-        texts = self.texts[:: max(1, len(self.texts) // 16)]
+        texts = self.strangers[:: max(1, len(self.strangers) // 16)]
         names = [self.matcher.name, *(name for name, source in SOURCES.items()
                                       if source.layout == "gsm8k" and is_here(name))]  # fmt: skip
         best, found, example = 0, "", ""
         for dataset in dict.fromkeys(names):
             is_same = dataset == self.matcher.name
             problems = self.matcher.problems if is_same else load_dataset(dataset).problems
-            topics, strangers, shown = self.topics, 0, ""
+            strangers, shown = 0, ""
             for row, words, own in texts:
-                least = max(0.5, 2 * topics.share(words, own))
-                other = max(problems, key=lambda problem: topics.share(words, problem))
+                other = max(problems, key=lambda problem: overlap(words, problem))
                 asked = topic_of(other.question, other.gold).words
                 shared = len(asked & words)
+                least = max(0.5, 2 * overlap(words, own))
                 if other is not own and shared >= 7 and shared >= least * len(asked):
                     strangers += 1
                     shown = shown or f"row {row} names problem {own.id!r}, its text is about " \
@@ -472,25 +522,13 @@ class Checks:
             "the golds: --columns gold=COLUMN"
         )
 
-    def _programs(self, n: int) -> str:
-        executed = ""
-        if self.columns is not None:
-            known = {plain_name(name): name for name in self.columns.others}
-            executed = next((known[name] for name in EXECUTED if name in known), "")
-        advice = (f"what they print may be in {executed!r}: --columns response={executed}"
-                  if executed else "their printed answers are no part of the text")  # fmt: skip
-        return (
-            f"{percent(self.counts['programs'] / n, 0)} of the texts of {self.file!r} are programs "
-            f"or transcripts of tools, which scorers read as text; {advice}"
-        )
 
-
-def longest_segment(fits: Sequence[Fit], shift: int) -> tuple[int, int]:
+def longest_segment(shifts: Sequence[int], shift: int) -> tuple[int, int]:
     """Return the start and the end of the places where nearly all texts have this shift."""
     best = total = start = 0
     found = 0, 0
-    for place, fit in enumerate(fits):
-        total += 1 if fit.shift == shift else -4
+    for place, each in enumerate(shifts):
+        total += 1 if each == shift else -4
         if total <= 0:
             total, start = 0, place + 1
         elif total > best:
@@ -502,9 +540,8 @@ def _is_prose(text: str, solution: str) -> bool:
     """Return whether two texts are alike but for calculations, marks and spaces."""
     if text.lstrip()[:8] != solution.lstrip()[:8]:
         return False
-    return _prose(text) == _prose(solution) != ""
-
-
-def _prose(text: str) -> str:
-    """Return a text without calculations in "<<>>", the mark of the gold and extra spaces."""
-    return squeeze(CALCULATION.sub("", text).replace(MARKER, "").replace("The answer is", ""))
+    one, two = (
+        squeeze(CALCULATION.sub("", each).replace(MARKER, "").replace("The answer is", ""))
+        for each in (text, solution)
+    )
+    return one == two != ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,16 +17,18 @@ from gradeschool.answers.golds import read_gold, read_solution
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
-from gradeschool.problem import Problem
+from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
 ADVICE = "correct it, or give its dataset with -d"
 SPLITS = {"train": "gsm8k:train", "test": "gsm8k"}  # as ids write them
-LONG = 40  # characters of a question; some files truncate questions
+SHORT_QUESTION = 20  # characters; a shorter text or beginning identifies no question
 MOST_REFERENCES = 10_000  # remembered by a matcher: several samples or runs have the same
 WORD = re.compile(r"\w+")
 OPENING = 6  # words used to look up a question in a prompt
 LONGEST_INSTRUCTION = 60  # words after the question of a prompt
+LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are searched for a question
+EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 
 
 class AskedQuestion(NamedTuple):
@@ -41,8 +43,9 @@ class Matcher:
     """Finds the problems of one dataset by question or id, and builds those that a file brings.
 
     by_id: whether ids name problems of the dataset. base: the number of the first problem in ids.
-    own_golds: whether the file's golds replace the dataset's. ids, rows: the problems by their id
-    and by the number of their row; places: the row of each id.
+    own_golds: whether the file's golds replace the dataset's. cuts_prompts: whether a text that
+    begins with its prompt is cut to what follows. ids, rows: the problems by their id and by the
+    number of their row; places: the row of each id.
     """
 
     def __init__(
@@ -52,26 +55,25 @@ class Matcher:
         by_id: bool = True,
         base: int = 0,
         own_golds: bool = False,
+        cuts_prompts: bool = False,
     ) -> None:
         self.problems = problems
         self.name = name
         self.by_id = by_id
         self.base = base
         self.own_golds = own_golds
-        self.ids: dict[str, Problem] = {}
+        self.cuts_prompts = cuts_prompts
         # By place. Of the rows of another dataset, some are kept: an index refers to those rows.
-        self.rows: dict[int, Problem] = {}
-        self.places: dict[str, int] = {}
-        for place, problem in enumerate(problems):
-            place = int(problem.meta.get("row", place))
-            self.ids[problem.id] = self.rows[place] = problem
-            self.places[problem.id] = place
+        self.places = {each.id: int(each.meta.get("row", n)) for n, each in enumerate(problems)}
+        self.ids = {problem.id: problem for problem in problems}
+        self.rows = {self.places[problem.id]: problem for problem in problems}
         self._matched: dict[tuple[Any, ...], Problem | str] = {}
 
     def match(self, sample: Sample) -> Sample:
         """Return a sample with its problem, or with the fault for which it has none.
 
-        A text that begins with its prompt is cut to what follows the question.
+        A text that begins with its prompt is cut to what follows the question if the row names its
+        problem in no other way, or if the texts of the file do (`cuts_prompts`).
         """
         if sample.fault:
             return sample
@@ -88,7 +90,7 @@ class Matcher:
         if gold is not None and not self.by_id and reference[:2] == (None, None):
             reference = reference._replace(id=f"row {sample.row}")  # a problem of its own
         gold = repr(gold) if isinstance(gold, list | Mapping) else gold
-        key = (reference.id, reference.question, gold, reference.order)
+        key = (reference.id, reference.question, gold, reference.order, reference.turns)
         found = self._matched.get(key)
         if found is None:
             try:
@@ -100,11 +102,14 @@ class Matcher:
             self._matched[key] = found
         if isinstance(found, str):
             return sample._replace(fault=found)
+        if self.cuts_prompts:
+            start = end_of_prompt(sample.text, reference.question, found)
+            sample = sample._replace(text=sample.text[start:].lstrip(" ?.!\n"))
         return Sample(*sample[:-1], found)  # `_replace` takes three times as long
 
     def find(self, reference: Reference) -> Problem:
         """Return the problem that a row refers to; raises InputError if there is none."""
-        question, gold = reference.question, reference.gold
+        id, question, gold = reference.id, reference.question, reference.gold
         if reference.order is not None:
             if reference.order >= len(self.problems):
                 raise InputError(
@@ -112,35 +117,59 @@ class Matcher:
                     "--in-order out, or give another -d"
                 )
             return self.problems[reference.order]
+        problem: Problem | None
         if question is not None:
-            named = self.by_name(reference.id) if self.by_id and reference.id else None
-            if named is not None and named.question == question:
-                problem: Problem | None = named  # another problem may have the same question
-            else:
-                problem = self.questions.get(squeeze(question)) or self._asked(question, gold)
-            if problem is None and named is not None and gold is None:
-                problem = self._truncated(named, question)
-            if problem is not None:
-                return self._with_own_gold(problem, gold) if self.own_golds else problem
-            if gold is None:
+            problem = self._asked(question, reference)
+            if problem is None and gold is not None:
+                is_remark = reference.turns and not any(map(str.isdigit, question))
+                return own_problem(id, reference.turns[0] if is_remark else question, gold)
+            if problem is None:
                 raise InputError(
                     f"has a question that is not in {self.name!r}: {clip(question)!r}, and no "
                     f"gold; {ADVICE}"
                 )
-            return own_problem(reference.id, question, gold)
-        if gold is not None and not self.by_id:
-            return own_problem(reference.id, "", gold)
-        if reference.id is None:
+        elif gold is not None and not self.by_id:
+            return own_problem(id, "", gold)
+        elif id is None:
             raise InputError("names no problem: it has no question and no id")
-        if not self.by_id:
+        elif not self.by_id:
             raise InputError(
-                f"has the id {clip(reference.id)!r} and no question: an id does not say of which "
+                f"has the id {clip(id)!r} and no question: an id does not say of which "
                 f"dataset; give it with -d, such as -d {self.name}"
             )
-        problem = self.by_name(reference.id)
-        if problem is None:
-            raise InputError(self._missing(reference.id))
-        return self._with_own_gold(problem, gold) if self.own_golds else problem
+        else:
+            problem = self.by_name(id)
+            if problem is None:
+                raise InputError(self._missing(id))
+        if not self.own_golds:
+            return problem
+        if gold is None:
+            raise InputError("has no gold in the column that --columns names")
+        own = own_problem(problem.id, problem.question, gold)
+        return Problem(problem.id, problem.question, own.gold, own.solution, own.meta)
+
+    def _asked(self, question: str, reference: Reference) -> Problem | None:
+        """Return the problem that a question, a prompt or the turns of a chat ask."""
+        gold = reference.gold
+        named = self.by_name(reference.id) if self.by_id and reference.id else None
+        if named is not None and named.question == question:
+            return named  # another problem may have the same question
+        if problem := self.questions.get(squeeze(question)):
+            return problem
+        asked = self.asked_in(question)
+        if asked is not None and asked.words_after <= LONGEST_INSTRUCTION and not (
+            gold is not None and asked.words_after > OPENING and _differs(gold, asked.problem)
+        ):  # fmt: skip
+            return asked.problem
+        if named is not None and gold is None:  # files that keep the beginning of a question
+            short = squeeze(question).rstrip(".\u2026 ")
+            if len(short) >= SHORT_QUESTION and squeeze(named.question).startswith(short):
+                return named
+        for turn in reference.turns:  # after "Are you sure?" the question is an earlier turn
+            known = self.questions.get(squeeze(turn)) or self.asked_in(turn)
+            if known is not None:
+                return known.problem if isinstance(known, AskedQuestion) else known
+        return None
 
     def by_name(self, id: str) -> Problem | None:
         """Return the problem of an id: its own id, or the number of its row."""
@@ -159,40 +188,20 @@ class Matcher:
         """The problems by their questions, with single spaces."""
         return {squeeze(problem.question): problem for problem in self.problems}
 
-    def _with_own_gold(self, problem: Problem, gold: Any) -> Problem:
-        if gold is None:
-            raise InputError("has no gold in the column that --columns names")
-        own = own_problem(problem.id, problem.question, gold)
-        return Problem(problem.id, problem.question, own.gold, own.solution, own.meta)
-
-    def _asked(self, prompt: str, gold: Any) -> Problem | None:
-        """Return the problem that a prompt asks, unless another question follows it."""
-        asked = self.asked_in(prompt)
-        if asked is None or asked.words_after > LONGEST_INSTRUCTION:
-            return None
-        if gold is not None and asked.words_after > OPENING and _differs(gold, asked.problem):
-            return None
-        return asked.problem
-
-    def _truncated(self, named: Problem, question: str) -> Problem | None:
-        """Return the problem of an id if the row's question is the beginning of its own."""
-        short = squeeze(question).rstrip(".\u2026 ")
-        is_part = len(short) >= LONG // 2 and squeeze(named.question).startswith(short)
-        return named if is_part else None
-
     def asked_in(self, text: str) -> AskedQuestion | None:
         """Return the last question of the dataset that occurs in a text."""
-        if len(text) < LONG // 2:
+        if len(text) < SHORT_QUESTION:
             return None
+        openings, longest = self._openings
         words = list(WORD.finditer(text))
         spelled = [word[0].lower() for word in words]
         first = last = -1
         named: Problem | None = None
         for start in range(len(words) - OPENING, -1, -1):
-            if named is not None and start < first - self._longest:
+            if named is not None and start < first - longest:
                 break
             opening = tuple(spelled[start : start + OPENING])
-            for problem, question in self._openings.get(opening, ()):
+            for problem, question in openings.get(opening, ()):
                 end = start + len(question)
                 # A question may be part of another, which begins with it or ends in it.
                 if end >= last and spelled[start:end] == question:
@@ -203,19 +212,16 @@ class Matcher:
         return AskedQuestion(named, rest.lstrip(" ?.!"), len(words) - last)
 
     @cached_property
-    def _longest(self) -> int:
-        every = (len(words) for alike in self._openings.values() for _, words in alike)
-        return max(every, default=0)
-
-    @cached_property
-    def _openings(self) -> Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]]:
-        """The problems by the first words of their questions, with all their words."""
+    def _openings(self) -> tuple[Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]], int]:
+        """The problems by the first words of their questions, with all words; the longest's."""
         openings: defaultdict[tuple[str, ...], list[tuple[Problem, list[str]]]] = defaultdict(list)
+        longest = 0
         for problem in self.problems:
             words = [word.lower() for word in WORD.findall(problem.question)]
+            longest = max(longest, len(words))
             if len(words) >= OPENING:
                 openings[tuple(words[:OPENING])].append((problem, words))
-        return openings
+        return openings, longest
 
     def _missing(self, id: str) -> str:
         last = max(self.rows, default=-1)
@@ -242,6 +248,35 @@ def own_problem(id: str | None, question: str, gold: Any) -> Problem:
     if question or id is None:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Problem(id, question, number, solution, {"dataset": OWN_PROBLEMS})
+
+
+def end_of_prompt(text: str, asked: str | None, problem: Problem) -> int:
+    """Return the place where the prompt ends that a text begins with, 0 for a text without one.
+
+    asked: the question or prompt of the row. A prompt is that text itself, or the problem's
+    question after examples with their answers. A question that the model restates is none.
+    """
+    if asked and len(asked) >= SHORT_QUESTION and text.startswith(asked):
+        return len(asked)
+    question = problem.question
+    if question[:SHORT_QUESTION] not in text or len(question) < SHORT_QUESTION:
+        return 0
+    if text.startswith(question):
+        return len(question)
+    start = text.rfind(question, 0, LONGEST_PROMPT)
+    examples = text[:start].partition("?")[2] if start > 0 else ""  # after an example's question
+    return start + len(question) if any(sign in examples for sign in EXAMPLE_SIGNS) else 0
+
+
+def begin_with_prompts(samples: Iterable[Sample], matcher: Matcher) -> bool:
+    """Return whether most texts of a file begin with their prompt, from its first samples."""
+    texts = prompts = 0
+    for sample in map(matcher.match, samples):
+        if sample.problem is not None and sample.text and not sample.error:
+            texts += 1
+            found = end_of_prompt(sample.text, sample.reference.question, sample.problem)
+            prompts += bool(found and sample.text[found:].strip())
+    return prompts > 0.5 * texts
 
 
 def squeeze(text: str) -> str:

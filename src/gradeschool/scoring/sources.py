@@ -32,8 +32,8 @@ from gradeschool.formats.read import (
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
 from gradeschool.problem import Problem
-from gradeschool.scoring.checks import Checks, id_base
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.checks import Checks, find_id_base
+from gradeschool.scoring.matching import Matcher, begin_with_prompts
 from gradeschool.scoring.samples import Run, collect
 
 DEFAULT_DATASET = "gsm8k"
@@ -93,12 +93,13 @@ class Source:
             options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
         )
         if base is None and not has_questions and not options.in_order:
-            base = id_base(file.head, Matcher(dataset.problems, dataset.name))
+            base = find_id_base(file.head, Matcher(dataset.problems, dataset.name))
             by_id = by_id or base is not None
         if has_questions:
             by_id = not has_golds
         own_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
         self.matcher = Matcher(dataset.problems, dataset.name, by_id, base or 0, own_golds)
+        self.matcher.cuts_prompts = begin_with_prompts(file.head, self.matcher)
         self.checks = Checks(self.name, self.matcher, columns, options)
         problems = f"problems of {dataset.name!r}"
         if not dataset.problems or (has_golds and not by_id and not has_questions):
@@ -107,6 +108,8 @@ class Source:
             problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
         self.warn(f"read {self.name!r}: {columns or file.kind}; {problems}{counted}")
+        if self.matcher.cuts_prompts:
+            self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
 
     def batches(self) -> Iterator[list[Sample]]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.

@@ -1,0 +1,241 @@
+"""Reads the values in the cells of tables: completions, questions, ids, flags, failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gradeschool.answers.numbers import normalize
+from gradeschool.formats.samples import UNNUMBERED, WHOLE
+from gradeschool.scorer import clip
+
+INNER = ("text", "content", "generated_text", "completion", "response", "output", "message",
+         "output_text", "answer", "choices", "candidates", "parts")  # fmt: skip
+FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
+USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
+NO_ERROR = ("", "none", "null", "nan", "false")
+FLAGS = {
+    **dict.fromkeys(("true", "correct", "right", "yes", "c", "pass", "passed", "1", "1.0"), True),
+    **dict.fromkeys(
+        ("false", "incorrect", "wrong", "no", "i", "fail", "failed", "0", "0.0"), False
+    ),
+}  # fmt: skip
+DEEPEST = 12  # levels of lists and objects around a text
+SERVICE_FAILURE = "the text is a failure of a service: "
+LONGEST_FAILURE = 1500  # characters
+FAILURE_BEGINS = re.compile(
+    r"""[\s\W]{0,4}(?:
+    [\w.]{0,40}(?:error|exception|timeout|failure)s?\b
+    | (?:an?|api|http|request|server|internal|connection|network|openai|service|generation|model)
+      [\w /-]{0,24}\b(?:errors?|exception|failed|failure|timed\ out|exceeded|unavailable|aborted)\b
+    | (?:rate[ -]?limit|too\ many\ requests|quota|service\ unavailable|bad\ gateway|gateway\ time)
+    | (?:failed|unable)\ to\ (?:generate|get|call|connect|fetch|complete)
+    | [45]\d\d\s+(?:too|bad|internal|service|gateway|unauthorized|forbidden|server|client)\b
+    | (?:max(?:imum)?\ )?retries\ exceeded | traceback\b | html | doctype\ html )""",
+    re.I | re.VERBOSE,
+)
+FAILURE_NAMES = re.compile(
+    r"rate.?limit|too many requests|time[ds]?[ -]?out|connection|quota|overload|unavailable"
+    r"|bad gateway|internal (?:server )?error|server error|retries|out of memory|api[ _]?key"
+    r"|unauthori[sz]ed|forbidden|context.?length|content.?(?:filter|policy)|status|endpoint"
+    r"|error code|\bcode\W{1,4}[45]\d\d|\bhttp\W{1,3}[45]\d\d|\b(?:429|50[0234]|529)\b"
+    r"|\bapi\b|request failed|failed to generate|error generating",
+    re.I,
+)
+
+
+def service_failure(text: str) -> bool:
+    """Return whether a text is a service's failure ("Error: rate limit 429"), no completion."""
+    return (
+        len(text) <= LONGEST_FAILURE
+        and FAILURE_BEGINS.match(text) is not None
+        and FAILURE_NAMES.search(text) is not None
+    )
+
+
+def texts_of(value: Any, depth: int = 0) -> list[str] | None:
+    """Return the completions in a value (texts, messages, choices); None if it has no text."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        return [normalize(repr(value))]
+    if isinstance(value, Mapping):
+        if is_response(value):
+            return texts_of(value["output"], depth + 1) or [""]
+        message = value.get("message")
+        if isinstance(message, Mapping) and message.get("content", "") is None:
+            return [""]  # cut while it was thinking, or a tool call
+        inner = first_of(value, INNER)
+        if inner is not None and inner is value.get("parts"):  # Gemini's: parts of one message
+            text = text_of(inner)
+            return None if text is None else [text]
+        return None if inner is None else texts_of(inner, depth + 1)
+    if not isinstance(value, list) or not value:
+        return None
+    if _is_conversation(value):
+        text = _turn(value[-1]) if _role(value[-1]) in ANSWERERS else None
+        return None if text is None else [text]
+    if len(value) == 1 and isinstance(value[0], list):
+        return texts_of(value[0], depth + 1)
+    kinds = [each.get("type") if isinstance(each, Mapping) else None for each in value]
+    if "message" in kinds:  # of the Responses API: the last message is the answer
+        last = len(kinds) - 1 - kinds[::-1].index("message")
+        return texts_of(value[last], depth + 1)
+    if kinds[0] is not None:  # parts of one message
+        text = text_of(value)
+        return [text] if text else None
+    texts = [texts_of(item, depth + 1) for item in value]
+    whole = [text[0] for text in texts if text and len(text) == 1]
+    return whole if len(whole) == len(value) else None
+
+
+def finishes_of(value: Any, depth: int = 0) -> list[object]:
+    """Return the finish reasons in the value that has the completions (choices), in their order."""
+    if depth > DEEPEST:
+        return []
+    if isinstance(value, list):
+        each = [finishes_of(item, depth + 1) if isinstance(item, Mapping) else [] for item in value]
+        return [reasons[0] for reasons in each] if all(each) else []
+    if not isinstance(value, Mapping):
+        return []
+    if is_response(value):
+        details = value.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, Mapping) else None
+        return [reason or value.get("status")]
+    reason = first_of(value, FINISH_KEYS)
+    if reason is not None:
+        return [reason]
+    inside = (finishes_of(value.get(name), depth + 1) for name in INNER)
+    return next(filter(None, inside), [])
+
+
+def questions_of(value: Any, depth: int = 0) -> tuple[str, ...]:
+    """Return the texts of the user in a chat, in their order, or the one text of another value."""
+    if isinstance(value, str):
+        return (value,) if value.strip() else ()
+    if isinstance(value, Mapping):
+        inner = first_of(value, ("question", "problem", "text", "content", "prompt"))
+        return questions_of(inner) if isinstance(inner, str) else ()
+    if isinstance(value, list) and value and _is_conversation(value):
+        turns = [_turn(turn) for turn in value if _role(turn) in USERS]
+        return tuple(text for text in turns if text is not None)
+    if isinstance(value, list) and len(value) == 1 and depth < DEEPEST:
+        return questions_of(value[0], depth + 1)
+    return ()
+
+
+def id_of(value: Any) -> str | None:
+    """Return an id as text: pandas writes 3.0 for 3 where another id is missing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:
+        return None
+    if isinstance(value, str):
+        return value or None
+    number = whole_number(value)
+    return shown(value) if number is None else str(number)
+
+
+def run_name(value: object) -> str:
+    """Return the name of a run or model in a field, "" for none."""
+    if isinstance(value, Mapping):
+        inner = first_of(value, ("name", "id"))
+        return "" if inner is None else run_name(inner)
+    return id_of(value) or ""
+
+
+def is_response(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a response of OpenAI's Responses API: reasoning, messages."""
+    items = value.get("output")
+    return isinstance(items, list) and all(
+        isinstance(item, Mapping) and "type" in item for item in items
+    )
+
+
+def _is_conversation(value: Sequence[Any]) -> bool:
+    return all(isinstance(turn, Mapping) and _role(turn) for turn in value)
+
+
+def _role(turn: Mapping[str, Any]) -> str:
+    role = turn.get("role") or turn.get("from")
+    return role if isinstance(role, str) else ""
+
+
+def _turn(turn: Mapping[str, Any]) -> str | None:
+    return text_of(turn.get("content", turn.get("value", turn.get("prompt"))))
+
+
+def text_of(content: object, between: str = "") -> str | None:
+    """Return the text of a message's content (a string or a list of parts), else None."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
+        shown = (each for each in content if isinstance(each, str) or not each.get("thought"))
+        parts = [each if isinstance(each, str) else each.get("text") for each in shown]
+        return between.join(part for part in parts if isinstance(part, str))
+    return None
+
+
+def whole_number(value: object) -> int | None:
+    """Return an index given as a number or as digits, else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
+        return int(match[1])
+    return None
+
+
+def sample_number(value: object) -> int:
+    """Return the number of a sample, UNNUMBERED for any other value."""
+    number = whole_number(value)
+    return UNNUMBERED if number is None or number < 0 else number
+
+
+def error_of(value: object, has_text: bool) -> str:
+    """Return the failure that a row's error field reports, "" for none.
+
+    A number beside a text is a measure, not a failure. Tables that pandas wrote have NaN or "None".
+    """
+    if isinstance(value, str):
+        return "" if value.strip().lower() in NO_ERROR else value
+    if not value or value != value or (has_text and isinstance(value, int | float)):
+        return ""
+    return shown(value)
+
+
+def message_of(error: Any) -> str:
+    """Return the message of a failure that a server reports as an object or a text."""
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("code") or "request failed"
+    return error if isinstance(error, str) or not error else shown(error)
+
+
+def flag_of(value: object) -> bool | None:
+    """Return a file's own verdict: true, 1, "correct" ..., None for any other value."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return bool(value) if value in (0, 1) else None
+    return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def shown(value: object) -> str:
+    """Return a value in a form that fits into a message, however long or deep it is."""
+    try:
+        return clip(repr(value))
+    except RecursionError:
+        return "a value that is nested too deeply"
+
+
+def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the first of these fields that is present and not None."""
+    for name in names:
+        value = fields.get(name)
+        if value is not None:
+            return value
+    return None
