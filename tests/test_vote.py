@@ -84,7 +84,7 @@ def test_a_run_is_scored_by_problem_in_the_order_of_samples() -> None:
     run = Run("run", samples)
     score = score_vote(run, MAJ_8)
     assert (score.problems, score.correct, score.wrong, score.no_answer) == (2, 2, 0, 0)
-    assert score.as_json()["accuracy"] == 1.0
+    assert score.accuracy == 1.0
 
 
 def test_protocols_name_votes_that_exist_and_samples_enough() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -127,8 +128,8 @@ def command(
     if output is None:
         scores = score()
     else:
-        with verdict_table(output, scorer_set.names) as verdicts:
-            scores = score(write=verdicts.write)
+        with verdict_table(output, scorer_set.names) as write:
+            scores = score(write=write)
     counted = {}
     if causes:
         from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
@@ -151,7 +152,7 @@ def command(
             for scorer, counts in counted[each["run"]].items():
                 each["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
                 each["scorers"][scorer]["causes"] = counts
-        print_json(fields | ({"votes": [vote.as_json() for vote in voted]} if voted else {}))
+        print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
     else:
         from gradeschool.reports import terminal
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import comb
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.problem import Problem
+from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.statistics import (
@@ -104,17 +103,13 @@ def ballots_of(table: ScoredTable) -> dict[str, list[Ballot]]:
 
     Failed samples, and texts on which the published scorer itself fails, cast no ballot.
     """
-    numbered: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
-    for sample, problem, (verdict, *_) in zip(
-        table.samples, table.problems(), table.verdicts, strict=True
-    ):
+    ballots: dict[str, list[Ballot]] = {}
+    rows = zip(table.samples, table.problems(), table.verdicts, strict=True)
+    for _, problem, (verdict, *_) in sorted(rows, key=lambda row: row[0].sample):
         if verdict.outcome is not Outcome.ERROR:
             value = None if verdict.answer is None else verdict.answer.value
-            numbered[problem.id].append((sample.sample, Ballot(value, verdict.correct)))
-    return {
-        problem: [ballot for _, ballot in sorted(ballots, key=itemgetter(0))]
-        for problem, ballots in numbered.items()
-    }
+            ballots.setdefault(problem.id, []).append(Ballot(value, verdict.correct))
+    return ballots
 
 
 def steps(most: int) -> list[int]:
@@ -129,38 +124,35 @@ def curve(
     invalid_votes: bool = False,
 ) -> list[AtK]:
     """Return maj@k and pass@k for each k (by default `steps`) that some problem has samples for."""
-    most = max(map(len, ballots.values()), default=0)
-    chosen = steps(most) if ks is None else ks
-    return [_at(k, list(ballots.values()), invalid_votes) for k in chosen if 1 <= k <= most]
-
-
-def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK:
-    enough = [cast for cast in ballots if len(cast) >= k]
-    elections = [
-        [vote(cast[start : start + k], invalid_votes) for start in range(0, len(cast) - k + 1, k)]
-        for cast in enough
-    ]
-    clusters = [(sum(majority.correct for majority in votes), len(votes)) for votes in elections]
-    count = sum(size for _, size in clusters)
-    chances = [pass_at_k(len(cast), sum(b.correct for b in cast), k) for cast in enough]
-    return AtK(
-        k=k,
-        problems=len(enough),
-        maj=mean_share(clusters),
-        maj_ci95=clustered_wilson(clusters),
-        pass_any=float(sum(chances) / len(chances)),
-        pass_ci95=wilson_of_mean(chances, count),
-        ties=sum(majority.tied for votes in elections for majority in votes) / count,
-        no_answer=sum(majority.answer is None for votes in elections for majority in votes) / count,
-    )
+    most, points = max(map(len, ballots.values()), default=0), []
+    for k in steps(most) if ks is None else [k for k in ks if 1 <= k <= most]:
+        enough = [cast for cast in ballots.values() if len(cast) >= k]
+        elections = [
+            [vote(cast[at : at + k], invalid_votes) for at in range(0, len(cast) - k + 1, k)]
+            for cast in enough
+        ]
+        every = [majority for votes in elections for majority in votes]
+        clusters = [(sum(each.correct for each in votes), len(votes)) for votes in elections]
+        chances = [pass_at_k(len(cast), sum(b.correct for b in cast), k) for cast in enough]
+        points.append(AtK(
+            k=k,
+            problems=len(enough),
+            maj=mean_share(clusters),
+            maj_ci95=clustered_wilson(clusters),
+            pass_any=float(sum(chances) / len(chances)),
+            pass_ci95=wilson_of_mean(chances, len(every)),
+            ties=sum(each.tied for each in every) / len(every),
+            no_answer=sum(each.answer is None for each in every) / len(every),
+        ))  # fmt: skip
+    return points
 
 
 @dataclass(frozen=True, slots=True)
 class VoteScore:
     """The result of one vote on one run: one verdict per problem.
 
-    no_answer: the number of problems whose winner was no answer; these count as wrong.
-    ci95: Wilson interval of the accuracy.
+    no_answer: the number of problems whose winner was no answer; these count as wrong. accuracy:
+    the share of problems whose winner is right. ci95: its Wilson interval.
     """
 
     run: str
@@ -170,15 +162,7 @@ class VoteScore:
     wrong: int
     no_answer: int
     ci95: Interval
-
-    @property
-    def accuracy(self) -> float:
-        """Return the share of problems whose winner is right."""
-        return self.correct / self.problems if self.problems else 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return {**asdict(self), "accuracy": self.accuracy}
+    accuracy: float
 
 
 def score_vote(run: Run, vote: Vote) -> VoteScore:
@@ -186,22 +170,18 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
 
     A failed sample casts no ballot. Raises InputError if a problem has too few samples.
     """
-    texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    problems: dict[str, Problem] = {}
-    for sample in run.samples:
+    samples: dict[str, list[Sample]] = {}
+    for sample in sorted(run.samples, key=attrgetter("sample")):
         if sample.problem is not None and not sample.error:
-            problems[sample.problem.id] = sample.problem
-            texts[sample.problem.id].append((sample.sample, sample.text))
+            samples.setdefault(sample.problem.id, []).append(sample)
     counts: Counter[Outcome] = Counter()
-    for id, numbered in texts.items():
-        ordered = [text for _, text in sorted(numbered, key=itemgetter(0))]
-        counts[vote.judge(ordered, problems[id]).outcome] += 1
-    correct, wrong, silent = (
-        counts[outcome] for outcome in (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER)
-    )
-    total = counts.total()
-    interval = wilson(correct, total)
-    return VoteScore(run.name, vote.name, total, correct, wrong, silent, interval)
+    for several in samples.values():
+        assert several[0].problem is not None  # noqa: S101  (for the type checker)
+        counts[vote.judge([each.text for each in several], several[0].problem).outcome] += 1
+    correct, total = counts[Outcome.CORRECT], counts.total()
+    return VoteScore(run.name, vote.name, total, correct, counts[Outcome.WRONG],
+                     counts[Outcome.NO_ANSWER], wilson(correct, total),
+                     correct / total if total else 0.0)  # fmt: skip
 
 
 def votes_on(

@@ -34,7 +34,7 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import ScoredTable, scored_table
-from gradeschool.verdict import Answer, Outcome, Verdict
+from gradeschool.verdict import Outcome, Verdict
 
 OF_SCORERS = {
     Near.SIGN: Failure.SIGN_LOST,
@@ -78,16 +78,20 @@ class VerdictCause(NamedTuple):
 
 
 class View(NamedTuple):
-    """The answer that the extractor reads in a completion; cause: why it is not right, or None."""
+    """The answer that the extractor reads in a completion.
+
+    right: whether it is the gold. cause: why it is not, or None.
+    """
 
     text: str
     gold: str
     reading: ExtractedAnswer | None
     region: Region
+    right: bool
     cause: Cause | None
 
 
-def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChanges:
+def label_changes(run: Run, changes: LabelChanges) -> LabelChanges:
     """Return the disputed labels that may explain why completions of a run are not right.
 
     changes: disputed problems by id, with their gold in GSM8K-Platinum, None if it removed them. A
@@ -118,109 +122,74 @@ def view(
     text: str,
     problem: Problem,
     finish: str | None,
-    changes: Mapping[str, Problem | None],
+    changes: LabelChanges,
     marks: Marks = (),
 ) -> View:
     """Analyse a completion once, for any number of scorers.
 
-    finish: the server's finish reason. changes: disputed labels (`label_changes`).
-    marks: pairs of marks of thinking besides the usual ones.
+    finish: the server's finish reason. changes: disputed labels (`label_changes`), which are the
+    cause where nothing in the text explains the miss. marks: pairs of marks of thinking besides the
+    usual ones.
     """
     reading = extract_final_answer(text, problem.question, marks)
     region = committed_region(text, problem.question, tuple(marks))
     cause = cause_of_text(text, reading, region, problem.gold, finish)
     if cause is not None and reading is not None and problem.id in changes:
-        cause = _of_label(cause, reading, changes[problem.id])
-    return View(text, problem.gold, reading, region, cause)
+        other = changes[problem.id]
+        if other is not None and same_answer(reading.value, other.gold):
+            evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
+            cause = Cause(Failure.SUSPECTED_LABEL, evidence)
+        elif other is None and cause.failure in OF_LABELS:
+            why = "GSM8K-Platinum removed the problem as ambiguous or mislabelled"
+            cause = Cause(Failure.SUSPECTED_LABEL, f"{cause.evidence}; {why}")
+    return View(text, problem.gold, reading, region, is_right(reading, problem.gold), cause)
 
 
-def explain_verdict(sample_view: View, verdict: Verdict) -> VerdictCause | None:
+def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     """Return the cause of a verdict; None if both scorer and text are right."""
     if verdict.outcome is Outcome.ERROR:
         return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
-    right = is_right(sample_view.reading, sample_view.gold)
-    if verdict.correct:
-        return None if right else VerdictCause(Side.ACCEPTED, _accepted(sample_view, verdict))
-    if right and sample_view.reading is not None:
-        return VerdictCause(Side.MISSED, _missed(sample_view, sample_view.reading, verdict))
-    return VerdictCause(Side.TEXT, sample_view.cause) if sample_view.cause else None
-
-
-def provider_error(message: str) -> VerdictCause:
-    """Return the cause of a missing completion."""
-    return VerdictCause(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
-
-
-def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:
-    """Return the label as the cause if it is disputed and nothing in the text explains the miss."""
-    if other is not None and same_answer(reading.value, other.gold):
-        evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
-        return Cause(Failure.SUSPECTED_LABEL, evidence)
-    if other is None and cause.failure in OF_LABELS:
-        evidence = (
-            f"{cause.evidence}; GSM8K-Platinum removed the problem as ambiguous or mislabelled"
+    if not (verdict.correct or seen.right):
+        return VerdictCause(Side.TEXT, seen.cause) if seen.cause else None
+    if verdict.correct and seen.right:
+        return None
+    side = Side.ACCEPTED if verdict.correct else Side.MISSED
+    answer, reading = verdict.answer, seen.reading
+    value = answer.value if answer else ""
+    read = repr(clip(value)) if answer else "''"
+    span = answer.span if answer else None
+    if seen.region.ran_on and span is not None and span[0] >= seen.region.end:
+        return VerdictCause(
+            side, Cause(Failure.RUN_ON, f"{read} is in the run-on part of the text", span)
         )
-        return Cause(Failure.SUSPECTED_LABEL, evidence)
-    return cause
-
-
-def _missed(sample_view: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
-    """Return why a scorer misses an answer that is in the text."""
-    answer, there = verdict.answer, (reading.start, reading.end)
-    if answer is None:
-        evidence = f"the text says {reading.value} ({reading.how}), where the scorer does not look"
-        return Cause(Failure.FORMAT_MISSING, evidence, there)
-    read = clip(answer.value)
-    if _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
-    if _same_place(answer, there):
-        failure = _relation(answer.value, sample_view, reading) or Failure.UNIT_KEPT
-        return Cause(
-            failure, f"the text says {reading.value}, the scorer turns it into {read!r}", there
-        )
-    evidence = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
-    return Cause(Failure.OTHER_NUMBER, evidence, there)
-
-
-def _accepted(sample_view: View, verdict: Verdict) -> Cause:
-    """Return why a scorer accepts an answer that the text does not give."""
-    answer, reading = verdict.answer, sample_view.reading
-    read = clip(answer.value) if answer else ""
-    if answer is not None and _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
     if reading is None:
-        why = f": {sample_view.cause.failure.value}" if sample_view.cause else ""
-        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted; no answer is stated{why}")
-    there = (reading.start, reading.end)
-    same = answer is not None and relation_to_gold(answer.value, reading.value) is Near.SAME
-    if answer is None or same or _same_place(answer, there):
-        failure = _relation(reading.value, sample_view, reading)
-        if failure is not None:
-            evidence = f"the text says {reading.value}, the scorer takes it for {sample_view.gold}"
-            return Cause(failure, evidence, there)
-    evidence = f"the text says {reading.value} ({reading.how}), the scorer accepts {read!r}"
-    return Cause(Failure.OTHER_NUMBER, evidence, there)
+        why = f": {seen.cause.failure.value}" if seen.cause else ""
+        evidence = f"{read} is accepted; no answer is stated{why}"
+        return VerdictCause(side, Cause(Failure.OTHER_NUMBER, evidence))
+    there, says = (reading.start, reading.end), f"the text says {reading.value}"
+    # Whether the scorer read the characters of the extractor's answer, or part of them.
+    is_same_place = span is None or (span[0] <= there[1] and span[1] >= there[0])
+    failure, evidence = Failure.OTHER_NUMBER, f"{says} ({reading.how}), the scorer accepts {read}"
+    if side is Side.ACCEPTED:
+        is_same = answer is not None and relation_to_gold(value, reading.value) is Near.SAME
+        if answer is None or is_same or is_same_place:
+            related = _relation(reading.value, seen, reading)
+            if related is not None:
+                failure, evidence = related, f"{says}, the scorer takes it for {seen.gold}"
+    elif answer is None:
+        failure = Failure.FORMAT_MISSING
+        evidence = f"{says} ({reading.how}), where the scorer does not look"
+    elif is_same_place:
+        failure = _relation(value, seen, reading) or Failure.UNIT_KEPT
+        evidence = f"{says}, the scorer turns it into {read}"
+    else:
+        evidence = f"{says} ({reading.how}), the scorer read {read} elsewhere"
+    return VerdictCause(side, Cause(failure, evidence, there))
 
 
-def _ran_on(sample_view: View, answer: Answer) -> bool:
-    return (
-        sample_view.region.ran_on
-        and answer.span is not None
-        and answer.span[0] >= sample_view.region.end
-    )
-
-
-def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
-    """Return whether a scorer read the characters of the extractor's answer, or part of them."""
-    if answer.span is None:
-        return True
-    start, end = answer.span
-    return start <= there[1] and end >= there[0]
-
-
-def _relation(value: str, sample_view: View, reading: ExtractedAnswer) -> Failure | None:
-    relation = relation_to_gold(value, sample_view.gold)
-    if relation is Near.GROUP and "," not in sample_view.text[reading.start : reading.end]:
+def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | None:
+    relation = relation_to_gold(value, seen.gold)
+    if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
     return None if relation is None else OF_SCORERS[relation]
 
@@ -245,7 +214,7 @@ def explained_samples(
     The only source of causes for all reports. changes: disputed labels (`label_changes`).
     disagreements: only samples on which the scorers' outcomes differ.
     """
-    verdicts_of_samples = table.each_verdicts()
+    verdicts_of_samples, marks = table.each_verdicts(), table.scorers.thinking_marks
     for sample in table.run.samples:
         if sample.problem is None:
             continue
@@ -253,53 +222,43 @@ def explained_samples(
         if disagreements and len({verdict.outcome for verdict in verdicts}) < 2:
             continue
         if sample.error:
-            yield ExplainedSample(sample, (), (provider_error(sample.error),), None)
+            missing = Cause(Failure.PROVIDER_ERROR, clip(sample.error, 200))
+            yield ExplainedSample(sample, (), (VerdictCause(Side.SYSTEM, missing),), None)
             continue
-        sample_view = view(
-            sample.text, sample.problem, sample.finish, changes, table.scorers.thinking_marks
-        )
-        if sample_view.cause and sample.stored and (why := empty_cause(sample.stored)):
-            sample_view = sample_view._replace(
-                cause=sample_view.cause._replace(evidence="; ".join(why))
-            )
-        causes = tuple(explain_verdict(sample_view, verdict) for verdict in verdicts)
-        yield ExplainedSample(sample, verdicts, causes, sample_view)
-
-
-Causes = dict[str, int]  # counts by cause, the most frequent first
+        seen = view(sample.text, sample.problem, sample.finish, changes, marks)
+        if seen.cause and sample.stored and (why := empty_cause(sample.stored)):
+            seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
+        causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
+        yield ExplainedSample(sample, verdicts, causes, seen)
 
 
 def causes_in_files(
     names: Sequence[str], options: ReadOptions, scorers: Sequence[Scorer]
-) -> list[dict[str, Causes]]:
+) -> list[dict[str, dict[str, int]]]:
     """Return the causes of each run by scorer, in the order of `score_sources`.
 
-    Does not warn of unusable rows: scoring the same files does. Raises InputError, DataError.
+    Counts by cause, the most frequent first, then CORRECT_BY_GUESS: correct verdicts on texts that
+    state and conclude nothing, the part of an accuracy that rests on guesses. Does not warn of
+    unusable rows: scoring the same files does. Raises InputError, DataError.
     """
     from gradeschool.scoring.sources import load_runs, open_sources
 
-    causes = []
+    counted = []
     for source in open_sources(names, options, lambda message: None):
         for run in load_runs(Path(source.name), source.options, lambda message: None):
             changes = label_changes(run, disputed(source.dataset.problems, run.problems()))
-            causes.append(causes_in_run(scored_table(run, scorers), changes))
-    return causes
-
-
-def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> dict[str, Causes]:
-    """Return how often each cause occurs, by scorer, the most frequent first, and CORRECT_BY_GUESS.
-
-    The latter counts correct verdicts on texts that state and conclude nothing: the part of an
-    accuracy that rests on guesses.
-    """
-    explained = list(explained_samples(table, changes))
-    counted = {}
-    for index, name in enumerate(table.scorers.names):
-        causes = [each.causes[index if each.view else 0] for each in explained]
-        guesses = sum(is_guess(each, index) for each in explained)
-        counts = Counter(str(cause) for cause in causes if cause is not None)
-        guessed = {CORRECT_BY_GUESS: guesses} if guesses else {}
-        counted[name] = dict(counts.most_common()) | guessed
+            causes: list[Counter[str]] = [Counter() for _ in scorers]
+            guesses = [0] * len(scorers)
+            for each in explained_samples(scored_table(run, scorers), changes):
+                for index, counts in enumerate(causes):
+                    if cause := each.causes[index if each.view else 0]:
+                        counts[str(cause)] += 1
+                    guesses[index] += is_guess(each, index)
+            counted.append({
+                scorer.name: dict(counts.most_common())
+                | ({CORRECT_BY_GUESS: guessed} if guessed else {})
+                for scorer, counts, guessed in zip(scorers, causes, guesses, strict=True)
+            })  # fmt: skip
     return counted
 
 

@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
+from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.score import Relabelled, Row, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
@@ -30,30 +31,7 @@ HEAD = 1024  # rows that show how a file is read
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
-
-
-class _Task:
-    """Scores a block of rows; travels to the tasks."""
-
-    def __init__(self, source: Source, scorers: Sequence[str], labels: Relabelled) -> None:
-        self.reader = source.file.reader
-        self.matcher = source.matcher
-        self.scorers = tuple(scorers)
-        self.labels = labels
-
-    def __call__(self, block: Any) -> Any:
-        """Return a table with the path and the scored rows, as JSON, of each row of a block."""
-        import pyarrow as arrow
-
-        paths = block.column("path").to_pylist()
-        scorers = _scorer_set(self.scorers)
-        scored = []
-        for row in rows_of_block(block):
-            read = self.reader.read(row) if row and self.reader else ()
-            samples = [self.matcher.match(sample) for sample in read]
-            rows = score_batch(samples, scorers, self.labels)
-            scored.append(json.dumps([_written(row) for row in rows]))
-        return arrow.table({"path": paths, "rows": scored})
+OUTCOMES_AT, REVISED_AT = map(Row._fields.index, ("outcomes", "revised"))
 
 
 @lru_cache(1)
@@ -62,27 +40,31 @@ def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
     return ScorerSet(choose_scorers(names))
 
 
-def rows_of_block(block: Any) -> Iterator[FileRow | None]:
+def _rows_of_block(block: Any) -> Iterator[FileRow | None]:
     """Yield the rows of a block of Ray Data: cells, or lines of JSON (None for a blank one)."""
     if block.column_names != ["text", "path"]:
         yield from (FileRow(0, fields, "") for fields in block.drop_columns("path").to_pylist())
         return
     for line in block.column("text").to_pylist():
-        if line.strip():
-            fields, fault = parse_line(line.encode("utf-8", "surrogatepass"))
-            yield FileRow(0, fields, fault)
-        else:
-            yield None
+        encoded = line.encode("utf-8", "surrogatepass")
+        yield FileRow(0, *parse_line(encoded)) if line.strip() else None
 
 
-def _written(row: Row) -> list[Any]:
-    return [value.decode("latin-1") if isinstance(value, bytes) else value for value in row]
+def _score_block(
+    block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], labels: Relabelled
+) -> Any:
+    """Return a table with the path and the scored rows, as JSON, of each row of a block."""
+    import pyarrow as arrow
 
-
-def _read(values: list[Any], number: int) -> Row:
-    fields = dict(zip(Row._fields, values, strict=True)) | {"row": number}
-    texts = {name: fields[name].encode("latin-1") for name in ("outcomes", "revised")}
-    return Row(**fields | texts)
+    scored = []
+    for row in _rows_of_block(block):
+        samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
+        rows = [
+            [value.decode("latin-1") if isinstance(value, bytes) else value for value in row]
+            for row in score_batch(samples, _scorer_set(names), labels)
+        ]
+        scored.append(json.dumps(rows))
+    return arrow.table({"path": block.column("path"), "rows": scored})
 
 
 @contextmanager
@@ -149,19 +131,25 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
         if not source.parts:
             head = rows.take_batch(HEAD, batch_format="pyarrow")
-            first = enumerate(rows_of_block(head), start=1)
+            first = enumerate(_rows_of_block(head), start=1)
             source.begin([row._replace(number=number) for number, row in first if row])
         if source.checks is not None:
             source.checks.add(map(source.matcher.match, source.file.head))
-        task = _Task(source, scorers.names, relabelled)
         numbers: Counter[str] = Counter()
-        scored = rows.map_batches(task, batch_format="pyarrow", batch_size=HEAD)
+        scored = rows.map_batches(
+            _score_block, batch_format="pyarrow", batch_size=HEAD,
+            fn_args=(source.file.reader, source.matcher, scorers.names, relabelled),
+        )  # fmt: skip
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
             batch = []
             for path, text in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
                 for values in json.loads(text):
-                    row = _read(values, numbers[path])
+                    row = Row(*values)._replace(
+                        row=numbers[path],
+                        outcomes=values[OUTCOMES_AT].encode("latin-1"),
+                        revised=values[REVISED_AT].encode("latin-1"),
+                    )
                     runs[row.run] = None
                     if source.only in ("", row.run) or row.run == UNNAMED:
                         batch.append(row)

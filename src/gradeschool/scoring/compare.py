@@ -249,24 +249,6 @@ def _shown(ids: Sequence[str]) -> str:
     return f"{', '.join(ids[:SHOWN_IDS])}{', ...' if len(ids) > SHOWN_IDS else ''}"
 
 
-def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]:
-    """Return the comparison of each run with each earlier one, by their places (later, earlier).
-
-    p_holm is corrected for all pairs. Raises InputError if runs judge different problems.
-    """
-    compared = {
-        (later, earlier): comparison
-        for earlier in range(len(outcomes) - 1)
-        for later, comparison in enumerate(compare(outcomes[earlier:]), start=earlier + 1)
-    }
-    return dict(zip(compared, holm_corrected(list(compared.values())), strict=True))
-
-
-def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
-    """Return whether intervals need no resampling, as with one sample of each problem."""
-    return all(tally.judged == 1 for run in outcomes for tally in run.tallies.values())
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreDelta:
     """One run under two scorers.

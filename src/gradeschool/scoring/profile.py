@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import mean, stdev
@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 from gradeschool.answers.arithmetic import equations
 from gradeschool.answers.failures import Failure
 from gradeschool.answers.quantities import exact, exact_form, quantities, word_quantities
-from gradeschool.answers.regions import Region
 from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
 from gradeschool.problem import MARKER, Problem
-from gradeschool.scoring.causes import Side, VerdictCause, explain_verdict, view
+from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.compare import (
     Comparison,
     Outcomes,
@@ -36,8 +35,7 @@ from gradeschool.scoring.statistics import Interval, mean_share
 from gradeschool.scoring.table import ScoredTable, Tally
 from gradeschool.verdict import Outcome
 
-# Facts about a variation by which the problems of a set are grouped.
-GROUPED_BY = ("perturbation",)
+GROUPED_BY = "perturbation"  # the fact about a variation that groups the problems of a set
 LEVEL = 0.05
 # Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
@@ -120,8 +118,18 @@ def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry
     Entries come in the order of the runs, a whole set before its groups. Raises InputError if no
     set varies a problem of the original, unless that is a set of fresh problems.
     """
-    seeds = SeedIndex(original.problems)
-    entries = [entry for other in others for entry in _entries(original, seeds, other)]
+    seeds, entries = SeedIndex(original.problems), []
+    for other in others:
+        paired: dict[str, str] = {}
+        groups: dict[str, dict[str, str]] = {}
+        for id, problem in other.problems.items():
+            if (seed := seeds.find(problem)) is not None:
+                paired[id] = seed
+                if value := problem.meta.get(GROUPED_BY):
+                    groups.setdefault(value, {})[id] = seed
+        entries.append(_entry(original, other, paired or None))
+        if len(groups) > 1:
+            entries += [_entry(original, other, groups[value], value) for value in sorted(groups)]
     if not _is_fresh(original) and not any(entry.comparison.n for entry in entries):
         raise InputError(
             "no run has a variation of a problem of the first run; give the run on gsm8k first, "
@@ -129,131 +137,6 @@ def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry
         )
     corrected = holm_corrected([entry.comparison for entry in entries])
     return [replace(entry, comparison=c) for entry, c in zip(entries, corrected, strict=True)]
-
-
-def sentence(entry: ProfileEntry, original: str) -> str:
-    """Return a sentence on an entry that says no more than its interval supports."""
-    pair = entry.comparison
-    same = f"the same {pair.n:,} problems as" if pair.n else "other problems,"
-    if entry.is_lower:
-        outcome = "significantly lower"
-    elif pair.p_holm < LEVEL:
-        outcome = "significantly higher"
-    else:
-        excludes_zero = pair.ci95.low > 0 or pair.ci95.high < 0
-        corrected = " once p is corrected for the number of lines" if excludes_zero else ""
-        most = max(0.0, -100 * pair.ci95.low)
-        outcome = f"no significant difference{corrected}; a drop of {most:.1f} or more is excluded"
-    return (
-        f"{original} {percent(pair.accuracy_a, 1)}; {same} {entry.name} "
-        f"{percent(pair.accuracy_b, 1)} ({_difference(pair.difference, pair.ci95)}): {outcome}"
-    )
-
-
-def _difference(share: float, ci95: Interval) -> str:
-    """Return a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
-    return f"{points(share, 1)} points, 95 % {point_bounds(ci95, 1)}"
-
-
-def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
-    """Return the conclusions of a profile, problems as difficult as the original first.
-
-    For whole sets that lose, names the kinds of misses whose interval excludes 0.
-    """
-    losses = (_loss_in_words(entry) for entry in entries if entry.is_lower and not entry.group)
-    return [_of_equal_problems(original, entries), *filter(None, losses)]
-
-
-def _of_equal_problems(original: Outcomes, entries: Sequence[ProfileEntry]) -> str:
-    """Return whether the model is worse if only numbers or words change, as a sentence."""
-    equal = [entry for entry in entries if {entry.dataset, entry.group} & AS_DIFFICULT]
-    if lower := [entry for entry in equal if entry.is_lower]:
-        names = ", ".join(
-            f"{entry.name} {_difference(entry.comparison.difference, entry.comparison.ci95)}"
-            for entry in lower
-        )
-        return (
-            f"{original.run} overstates the model: on the same problems with other numbers or "
-            f"words, as difficult as they were, it loses ({names})."
-        )
-    if equal:
-        most = max(0.0, *(-100 * entry.comparison.ci95.low for entry in equal))
-        if most > TOO_WIDE:
-            return (
-                f"Too few problems to tell whether the model memorised the problems of "
-                f"{original.run}: on problems as difficult a loss of {most:.1f} points is not "
-                "excluded "
-                f"({'; '.join(entry.name for entry in equal)})."
-            )
-        return (
-            f"No loss was found on problems as difficult as those of {original.run} "
-            f"({'; '.join(entry.name for entry in equal)}); of each, one of {most:.1f} points or "
-            "more is excluded."
-        )
-    if _is_fresh(original):
-        return f"The problems of {original.run} are new: no model has memorised them."
-    return (
-        f"Whether the model memorised the problems of {original.run} was not tested: no set of "
-        f"this profile is as difficult "
-        f"({', '.join(sorted(AS_DIFFICULT))})."
-    )
-
-
-def _is_fresh(outcomes: Outcomes) -> bool:
-    return any(problem.meta.get("dataset") == FRESH for problem in outcomes.problems.values())
-
-
-def _loss_in_words(entry: ProfileEntry) -> str:
-    """Describe the parts of a loss, "" if no part is significant."""
-    sure = sorted((part for part in entry.parts if part.ci95.low > 0), key=lambda part: -part.share)
-    parts = ", ".join(f"{part.kind} {_difference(part.share, part.ci95)[1:]}" for part in sure)
-    loss = -100 * entry.comparison.difference
-    return f"Of the {loss:.1f} points on {entry.name}: {parts}." if parts else ""
-
-
-def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[str, Any]:
-    """Return a profile as JSON values, with its sentences."""
-    return {
-        "original": {"run": original.run, "problems": len(original.tallies),
-                     "accuracy": original.share.accuracy, "ci95": list(original.share.interval)},
-        "sets": [entry.as_json() for entry in entries],
-        "sentences": [sentence(entry, original.run) for entry in entries],
-        "verdict": verdict(original, entries),
-    }  # fmt: skip
-
-
-class SeedIndex:
-    """Finds the problem of the original set that a variation varies."""
-
-    def __init__(self, problems: Mapping[str, Problem]) -> None:
-        self.problems = problems
-        self.by_question = {_key(problem.question): id for id, problem in problems.items()}
-
-    def find(self, problem: Problem) -> str | None:
-        """Return the id of the original problem, None if there is none."""
-        seed = problem.meta.get("seed", problem.meta.get("row", ""))
-        if seed in self.problems:
-            return seed
-        return self.by_question.get(_key(seed or problem.question))
-
-
-def _key(question: str) -> str:
-    return " ".join(question.split())
-
-
-def _entries(base: Outcomes, seeds: SeedIndex, outcomes: Outcomes) -> Iterator[ProfileEntry]:
-    pairs = ((id, seeds.find(problem)) for id, problem in outcomes.problems.items())
-    paired = {id: seed for id, seed in pairs if seed is not None}
-    yield _entry(base, outcomes, paired or None)
-    for fact in GROUPED_BY:
-        values = {value for id in paired if (value := outcomes.problems[id].meta.get(fact))}
-        for value in sorted(values) if len(values) > 1 else ():
-            group = {
-                id: seed
-                for id, seed in paired.items()
-                if outcomes.problems[id].meta.get(fact) == value
-            }
-            yield _entry(base, outcomes, group, value)
 
 
 def _entry(
@@ -264,16 +147,23 @@ def _entry(
     seeds: the seed problem of each variation; the variations of one are counted together. None: the
     set varies no problem of the original, and the comparison is unpaired.
     """
-    comparison = _against(base, outcomes, seeds)
     parts = []
     for kind in base.misses:
         change = _against(_of_kind(base, kind), _of_kind(outcomes, kind), seeds)
         parts.append(LossPart(kind, change.difference, change.ci95))
-    spread = None if group else _spread(outcomes)
-    problems = len(outcomes.tallies if seeds is None else seeds)
-    return ProfileEntry(
-        outcomes.run, group, problems, comparison, spread, tuple(parts), outcomes.dataset
+    spread = None
+    instances = _summed(
+        (instance, tally)
+        for id, tally in outcomes.tallies.items()
+        if (instance := outcomes.problems[id].meta.get("instance"))
     )
+    if len(instances) > 1 and not group:
+        shares = [correct / judged for correct, judged in instances.values()]
+        spread = InstanceSpread(len(shares), mean(shares), stdev(shares), min(shares), max(shares))
+    return ProfileEntry(
+        outcomes.run, group, len(outcomes.tallies if seeds is None else seeds),
+        _against(base, outcomes, seeds), spread, tuple(parts), outcomes.dataset,
+    )  # fmt: skip
 
 
 def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None) -> Comparison:
@@ -306,17 +196,111 @@ def _of_kind(outcomes: Outcomes, kind: str) -> Outcomes:
     return replace(outcomes, tallies=tallies)
 
 
-def _spread(outcomes: Outcomes) -> InstanceSpread | None:
-    """Return the accuracy over instances, None for a set without instances of templates."""
-    tallies = _summed(
-        (instance, tally)
-        for id, tally in outcomes.tallies.items()
-        if (instance := outcomes.problems[id].meta.get("instance"))
+def sentence(entry: ProfileEntry, original: str) -> str:
+    """Return a sentence on an entry that says no more than its interval supports."""
+    pair = entry.comparison
+    same = f"the same {pair.n:,} problems as" if pair.n else "other problems,"
+    if entry.is_lower:
+        outcome = "significantly lower"
+    elif pair.p_holm < LEVEL:
+        outcome = "significantly higher"
+    else:
+        excludes_zero = pair.ci95.low > 0 or pair.ci95.high < 0
+        corrected = " once p is corrected for the number of lines" if excludes_zero else ""
+        most = max(0.0, -100 * pair.ci95.low)
+        outcome = f"no significant difference{corrected}; a drop of {most:.1f} or more is excluded"
+    return (
+        f"{original} {percent(pair.accuracy_a, 1)}; {same} {entry.name} "
+        f"{percent(pair.accuracy_b, 1)} ({_difference(pair.difference, pair.ci95)}): {outcome}"
     )
-    if len(tallies) < 2:
-        return None
-    shares = [correct / judged for correct, judged in tallies.values()]
-    return InstanceSpread(len(shares), mean(shares), stdev(shares), min(shares), max(shares))
+
+
+def _difference(share: float, ci95: Interval) -> str:
+    """Return a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
+    return f"{points(share, 1)} points, 95 % {point_bounds(ci95, 1)}"
+
+
+def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
+    """Return the conclusions of a profile in sentences.
+
+    The first says whether the model is worse if only numbers or words change. The others name, for
+    whole sets that lose, the kinds of misses whose interval excludes 0.
+    """
+    run = original.run
+    equal = [entry for entry in entries if {entry.dataset, entry.group} & AS_DIFFICULT]
+    names = "; ".join(entry.name for entry in equal)
+    most = max([0.0, *(-100 * entry.comparison.ci95.low for entry in equal)])
+    lower = ", ".join(
+        f"{entry.name} {_difference(entry.comparison.difference, entry.comparison.ci95)}"
+        for entry in equal
+        if entry.is_lower
+    )
+    if lower:
+        first = (
+            f"{run} overstates the model: on the same problems with other numbers or words, as "
+            f"difficult as they were, it loses ({lower})."
+        )
+    elif most > TOO_WIDE:
+        first = (
+            f"Too few problems to tell whether the model memorised the problems of {run}: on "
+            f"problems as difficult a loss of {most:.1f} points is not excluded ({names})."
+        )
+    elif equal:
+        first = (
+            f"No loss was found on problems as difficult as those of {run} ({names}); of each, one "
+            f"of {most:.1f} points or more is excluded."
+        )
+    elif _is_fresh(original):
+        first = f"The problems of {run} are new: no model has memorised them."
+    else:
+        first = (
+            f"Whether the model memorised the problems of {run} was not tested: no set of this "
+            f"profile is as difficult ({', '.join(sorted(AS_DIFFICULT))})."
+        )
+    sentences = [first]
+    for entry in entries:
+        sure = sorted(
+            (part for part in entry.parts if part.ci95.low > 0), key=lambda part: -part.share
+        )
+        if entry.is_lower and not entry.group and sure:
+            parts = ", ".join(f"{p.kind} {_difference(p.share, p.ci95)[1:]}" for p in sure)
+            loss = -100 * entry.comparison.difference
+            sentences.append(f"Of the {loss:.1f} points on {entry.name}: {parts}.")
+    return sentences
+
+
+def _is_fresh(outcomes: Outcomes) -> bool:
+    return any(problem.meta.get("dataset") == FRESH for problem in outcomes.problems.values())
+
+
+def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[str, Any]:
+    """Return a profile as JSON values, with its sentences."""
+    return {
+        "original": {"run": original.run, "problems": len(original.tallies),
+                     "accuracy": original.share.accuracy, "ci95": list(original.share.interval)},
+        "sets": [entry.as_json() for entry in entries],
+        "sentences": [sentence(entry, original.run) for entry in entries],
+        "verdict": verdict(original, entries),
+    }  # fmt: skip
+
+
+class SeedIndex:
+    """Finds the problem of the original set that a variation varies."""
+
+    def __init__(self, problems: Mapping[str, Problem]) -> None:
+        self.problems = problems
+        self.by_question = {_key(problem.question): id for id, problem in problems.items()}
+
+    def find(self, problem: Problem) -> str | None:
+        """Return the id of the original problem, None if there is none."""
+        seed = problem.meta.get("seed", problem.meta.get("row", ""))
+        if seed in self.problems:
+            return seed
+        return self.by_question.get(_key(seed or problem.question))
+
+
+def _key(question: str) -> str:
+    return " ".join(question.split())
 
 
 PERCENT = re.compile(r"\s?(?:%|percent\b)")
@@ -337,6 +321,7 @@ class MissKind(StrEnum):
     REASONING = "reasoning"
 
 
+JUDGED_OTHERWISE = (Outcome.CORRECT, Outcome.ERROR)
 OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
 WITHOUT_ANSWER = frozenset({
     Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
@@ -351,29 +336,21 @@ def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
     """
     misses: dict[str, Counter[str]] = {kind.value: Counter() for kind in MissKind}
     unneeded: dict[str, frozenset[str]] = {}
-    for sample, verdicts in zip(table.samples, table.verdicts, strict=True):
-        problem, verdict = sample.problem, verdicts[0]
-        if problem is None or verdict.outcome in (Outcome.CORRECT, Outcome.ERROR):
+    for sample, verdicts, causes, view in explained_samples(table, {}):
+        problem, cause = sample.problem, causes[0]
+        if problem is None or view is None or verdicts[0].outcome in JUDGED_OTHERWISE:
             continue
-        sample_view = view(sample.text, problem, sample.finish, {}, table.scorers.thinking_marks)
-        cause = explain_verdict(sample_view, verdict)
         if problem.id not in unneeded:
             unneeded[problem.id] = unneeded_numbers(problem)
-        kind = _kind(cause, sample_view.region, unneeded[problem.id])
+        region, kind = view.region, MissKind.REASONING
+        if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
+            kind = MissKind.FORMAT
+        elif cause and cause.cause.failure in OF_ARITHMETIC:
+            kind = MissKind.ARITHMETIC
+        elif cause and _uses(region.text[region.start : region.end], unneeded[problem.id]):
+            kind = MissKind.DISTRACTION
         misses[kind.value][problem.id] += 1
     return replace(outcomes, misses=misses)
-
-
-def _kind(cause: VerdictCause | None, region: Region, unneeded: frozenset[str]) -> MissKind:
-    if cause is None:
-        return MissKind.REASONING
-    failure = cause.cause.failure
-    if cause.side is Side.MISSED or failure in WITHOUT_ANSWER:
-        return MissKind.FORMAT
-    if failure in OF_ARITHMETIC:
-        return MissKind.ARITHMETIC
-    text = region.text[region.start : region.end]
-    return MissKind.DISTRACTION if _uses(text, unneeded) else MissKind.REASONING
 
 
 def unneeded_numbers(problem: Problem) -> frozenset[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from gradeschool.answers.regions import NAMES
 from gradeschool.atomic import replacing, require_new, writing_output
@@ -16,74 +16,11 @@ from gradeschool.scoring.table import ERROR, OUTCOMES
 if TYPE_CHECKING:
     from gradeschool.scoring.score import Row
 
-FIELDS = {
-    "source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
-    "finish": str, "error": str, "form": str,
-}  # fmt: skip
+FIELDS = {"source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
+          "finish": str, "error": str, "form": str}  # fmt: skip
+OF_ROW = [name for name in FIELDS if name not in ("source", "form")]
 WORDS = tuple(outcome.value for outcome in OUTCOMES)
 ROW_GROUP = 65_536
-
-
-class VerdictTable:
-    """Writes rows to an open file."""
-
-    def __init__(self, file: IO[bytes], scorers: Sequence[str], as_parquet: bool) -> None:
-        self._file = file
-        self._scorers = scorers
-        self._waiting: list[dict[str, Any]] = []
-        self._parquet: Any = None
-        if as_parquet:
-            require_packages("writing Parquet", "parquet", "pyarrow")
-            import pyarrow as arrow
-            from pyarrow import parquet
-
-            kinds = {str: arrow.string(), int: arrow.int64()}
-            columns = [*((name, kinds[kind]) for name, kind in FIELDS.items())]
-            columns += [(name, arrow.dictionary(arrow.int8(), arrow.string())) for name in scorers]
-            self._parquet = parquet.ParquetWriter(file, arrow.schema(columns), compression="zstd")
-
-    def write(self, source: str, rows: Sequence[Row]) -> None:
-        """Append rows of a source."""
-        for row in rows:
-            form = ", ".join(name for i, name in enumerate(NAMES) if row.form >> i & 1)
-            fields = {
-                "source": source,
-                **{name: getattr(row, name) for name in FIELDS if name not in ("source", "form")},
-                "form": form if row.outcomes else "unknown",
-            }
-            outcomes = row.outcomes or [ERROR] * len(self._scorers)
-            fields.update(zip(self._scorers, map(WORDS.__getitem__, outcomes), strict=True))
-            self._waiting.append(fields)
-        if self._parquet is None or len(self._waiting) >= ROW_GROUP:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._parquet is None:
-            lines = [json.dumps(fields) + "\n" for fields in self._waiting]
-            self._file.write("".join(lines).encode("ascii"))
-        elif self._waiting:
-            import pyarrow as arrow
-
-            rows = [
-                {name: _storable(value) for name, value in fields.items()}
-                for fields in self._waiting
-            ]
-            schema = self._parquet.schema
-            self._parquet.write_table(arrow.Table.from_pylist(rows, schema))
-        self._waiting.clear()
-
-    def finish(self) -> None:
-        """Write the last rows."""
-        self._flush()
-        if self._parquet is not None:
-            self._parquet.close()
-
-
-def _storable(value: Any) -> Any:
-    r"""Return a value whose lone surrogates, which UTF-8 cannot encode, are written "\ud800"."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value
 
 
 def check_table(path: Path) -> None:
@@ -97,13 +34,56 @@ def check_table(path: Path) -> None:
 
 
 @contextmanager
-def verdict_table(path: Path, scorers: Sequence[str]) -> Iterator[VerdictTable]:
-    """Write a table of verdicts (.jsonl or .parquet), which appears when the block ends well.
+def verdict_table(
+    path: Path, scorers: Sequence[str]
+) -> Iterator[Callable[[str, Sequence[Row]], None]]:
+    """Yield a function that appends rows of a source to a table of verdicts (.jsonl or .parquet).
 
-    Raises InputError if the file cannot be written, MissingExtraError for Parquet without pyarrow.
+    The file appears when the block ends well. Raises InputError if it cannot be written,
+    MissingExtraError for Parquet without pyarrow.
     """
     check_table(path)
+    waiting: list[dict[str, Any]] = []
+    parquet: Any = None
     with writing_output(path), replacing(path) as part, part.open("wb") as file:
-        table = VerdictTable(file, scorers, path.suffix == ".parquet")
-        yield table
-        table.finish()
+        if path.suffix == ".parquet":
+            require_packages("writing Parquet", "parquet", "pyarrow")
+            import pyarrow as arrow
+            from pyarrow.parquet import ParquetWriter
+
+            kinds = {str: arrow.string(), int: arrow.int64()}
+            columns = [*((name, kinds[kind]) for name, kind in FIELDS.items())]
+            columns += [(name, arrow.dictionary(arrow.int8(), arrow.string())) for name in scorers]
+            parquet = ParquetWriter(file, arrow.schema(columns), compression="zstd")
+
+        def flush() -> None:
+            if parquet is None:
+                file.writelines(json.dumps(fields).encode() + b"\n" for fields in waiting)
+            elif waiting:
+                parquet.write_table(arrow.Table.from_pylist(waiting, parquet.schema))
+            waiting.clear()
+
+        def write(source: str, rows: Sequence[Row]) -> None:
+            for row in rows:
+                form = ", ".join(name for i, name in enumerate(NAMES) if row.form >> i & 1)
+                outcomes = row.outcomes or [ERROR] * len(scorers)
+                fields = {
+                    "source": source,
+                    **{name: getattr(row, name) for name in OF_ROW},
+                    "form": form if row.outcomes else "unknown",
+                    **dict(zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)),
+                }
+                if parquet is not None:  # UTF-8 cannot encode lone surrogates: "\ud800" is written
+                    fields = {
+                        name: value.encode("utf-8", "backslashreplace").decode()
+                        if isinstance(value, str) else value
+                        for name, value in fields.items()
+                    }  # fmt: skip
+                waiting.append(fields)
+            if parquet is None or len(waiting) >= ROW_GROUP:
+                flush()
+
+        yield write
+        flush()
+        if parquet is not None:
+            parquet.close()
