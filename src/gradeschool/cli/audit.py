@@ -24,14 +24,9 @@ from gradeschool.reports.printable import show_status
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random golds.")
 @json_option
 def command(
-    function: str | None,
-    scorer: str | None,
-    allow: tuple[str, ...],
-    threshold: float,
-    longest: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+    function: str | None, scorer: str | None, allow: tuple[str, ...], threshold: float,
+    longest: int, seed: int, as_json: bool,
+) -> None:  # fmt: skip
     """Find what a scorer or reward function gets wrong, with the smallest example of each kind.
 
     FUNCTION takes (completion, gold) and returns a bool or a number; MODULE may be FILE.py. It
@@ -50,16 +45,16 @@ def command(
         )
         raise InputError(f"{which} given; give MODULE:FUNCTION or --scorer NAME")
     check_names(allow)
+
+    def show_phase(phase: str) -> None:
+        if sys.stderr.isatty():
+            show_status(f"auditing: {phase}" if phase else "")
+
     audited = function or "" if scorer is None else get_usable_scorer(scorer)
-    report = audit(audited, seed=seed, threshold=threshold, longest=longest, tell=_show_phase)
+    report = audit(audited, seed=seed, threshold=threshold, longest=longest, tell=show_phase)
     counting = report.counting(allow)
     if as_json:
         print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
     else:
         print_audit(report, counting, stdout_console())
     sys.exit(1 if counting else 0)
-
-
-def _show_phase(phase: str) -> None:
-    if sys.stderr.isatty():
-        show_status(f"auditing: {phase}" if phase else "")

@@ -38,6 +38,12 @@ MOST_COUNT = 1_000_000
 SHOWN_RUNS = 4
 
 
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+    help="JSONL file to write; by default stdout.",
+)  # fmt: skip
+
+
 @click.group(cls=VerbGroup)
 def command() -> None:
     """List, fetch, verify and generate datasets."""
@@ -55,26 +61,17 @@ def list_command(as_json: bool) -> None:
     for source in SOURCES.values():
         try:
             file = find_file(source)
-            where = file.where if file else "to be fetched"
-            path = str(file.path) if file else None
+            where, path = (file.where, str(file.path)) if file else ("to be fetched", None)
         except DataError:
             where, path = "wrong digest", None
-        rows.append({"name": source.name, "rows": source.rows, "where": where, "path": path,
-                     "sha256": source.sha256, "url": source.url, "licence": source.licence,
-                     "language": source.language, "golds": source.golds,
-                     "summary": source.summary})  # fmt: skip
+        names = ("name", "rows", "sha256", "url", "licence", "language", "golds", "summary")
+        fields = {name: getattr(source, name) for name in names}
+        rows.append({**fields, "where": where, "path": path})
     if as_json:
         print_json({"datasets": rows})
         return
-    described = [
-        (
-            str(row["name"]),
-            f"[{row['where']}] {row['summary']}; {row['rows']} problems, {row['language']}, "
-            f"{row['licence']}; golds: {row['golds']}",
-        )
-        for row in rows
-    ]
-    print_lists({"Datasets": described})
+    described = "[{where}] {summary}; {rows} problems, {language}, {licence}; golds: {golds}"
+    print_lists({"Datasets": [(str(row["name"]), described.format(**row)) for row in rows]})
     say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 
@@ -83,24 +80,31 @@ def list_command(as_json: bool) -> None:
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin and verify them.
 
-    Fetches all of them if none is named; skips those that are on this machine. The digest of
+    Without a name, lists those that are not on this machine and fetches nothing. The digest of
     gsm-symbolic:p1 is published nowhere: it is recorded at the first fetch.
+
+    Example: gradeschool data fetch gsm8k gsm8k:train
     """
-    from gradeschool.datasets.files import locate
+    from gradeschool.datasets.files import find_file, locate
     from gradeschool.datasets.load import source_named
     from gradeschool.datasets.sources import SOURCES
 
-    for source in [source_named(name) for name in names] or SOURCES.values():
+    for source in [source_named(name) for name in names]:
         file = locate(source)
         say(f"{source.name}: {file.where}, {file.path}")
+    if not names:
+        absent = [source for source in SOURCES.values() if find_file(source) is None]
+        rows = [(each.name, f"{each.rows:,} problems; {each.summary}") for each in absent]
+        print_lists({"Not on this machine": rows} if rows else {})
+        raise InputError("no dataset is named; give names, such as `gradeschool data fetch gsm8k`")
 
 
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify_command(names: tuple[str, ...]) -> None:
-    """Check digests and row counts of datasets.
+    """Check digests and row counts of datasets; of all that are on this machine if none is named.
 
-    Checks all that are on this machine if none is named.
+    Exit status: 2 if one is wrong, or named and not on this machine.
     """
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.load import load_dataset, source_named
@@ -113,14 +117,12 @@ def verify_command(names: tuple[str, ...]) -> None:
             if find_file(source) is None:
                 failed = failed or bool(names)
                 say(f"{source.name}: not on this machine")
-                continue
-            problems = len(load_dataset(source.name))
-            say(f"{source.name}: ok, {problems} problems")
+            else:
+                say(f"{source.name}: ok, {len(load_dataset(source.name))} problems")
         except DataError as error:
             failed = True
             say(f"{source.name}: {error}", err=True)
-    if failed:
-        sys.exit(2)
+    sys.exit(2 if failed else 0)
 
 
 @command.command("generate")
@@ -143,22 +145,12 @@ def verify_command(names: tuple[str, ...]) -> None:
     multiple=True,
     help="Use only this family, or the kind forward or search; may be repeated.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="JSONL file to write; by default stdout.",
-)
+@output_option
 @json_option
 def generate_command(
-    seed: int,
-    count: int,
-    split: str,
-    steps: tuple[int, int],
-    families: tuple[str, ...],
-    output: Path | None,
-    as_json: bool,
-) -> None:
+    seed: int, count: int, split: str, steps: tuple[int, int], families: tuple[str, ...],
+    output: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Generate new problems as JSON lines.
 
     The columns are those of GSM8K, and the family, structure and number of steps of each problem.
@@ -173,38 +165,34 @@ def generate_command(
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
     problems = fresh_problems(seed, count, split=split, steps=steps, families=families)
-    if output is not None:
-        _write(output, "".join(map(row, problems)))
-    elif not as_json:
-        say("".join(map(row, problems)), end="")
+    _write_lines(output, "".join(map(row, problems)), as_json)
+    digest = rows_digest(problems)
     if as_json:
-        counts = _counts(problems)
-        where = {"path": str(output)} if output else {}
-        print_json(
-            {"seed": seed, "split": split, **where, **counts, "sha256": rows_digest(problems)}
-        )
+        by_family = Counter(problem.meta["family"] for problem in problems)
+        print_json({
+            "seed": seed,
+            "split": split,
+            **({"path": str(output)} if output else {}),
+            "problems": len(problems),
+            "structures": len({problem.meta["structure"] for problem in problems}),
+            "families": dict(sorted(by_family.items())),
+            "sha256": digest,
+        })  # fmt: skip
     elif output is not None:
-        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {rows_digest(problems)}")
+        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {digest}")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_lines(output: Path | None, lines: str, as_json: bool) -> None:
+    """Write JSON lines to a file, or to stdout unless JSON is printed there."""
+    if output is None:
+        say("" if as_json else lines, end="")
+        return
     try:
-        with replacing(path) as part:
-            part.write_bytes(text.encode("ascii"))
+        with replacing(output) as part:
+            part.write_bytes(lines.encode("ascii"))
     except OSError as error:
         why = error.strerror or error
-        raise InputError(f"{str(path)!r} cannot be written: {why}; give another -o") from error
-
-
-def _counts(problems: tuple[Problem, ...]) -> dict[str, object]:
-    """Return the number of problems, of structures, and of problems by family."""
-    families = Counter(problem.meta["family"] for problem in problems)
-    structures = {problem.meta["structure"] for problem in problems}
-    return {
-        "problems": len(problems),
-        "structures": len(structures),
-        "families": dict(sorted(families.items())),
-    }
+        raise InputError(f"{str(output)!r} cannot be written: {why}; give another -o") from error
 
 
 @command.command("right", cls=FileVerb)
@@ -234,27 +222,29 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     check_sources([run], reading(dataset))
     added = load_datasets(others)
     runs = read_candidates(run, reading(dataset), warn)
-    kept = [
-        _row(answered.problem.question, _with_gold(text, answered.problem))
+    rows = [
+        {"question": answered.problem.question, "answer": _with_gold(text, answered.problem)}
         for candidates in runs
         for answered in candidates.answered
-        for text in dict.fromkeys(
-            candidate.text for candidate in answered.candidates if candidate.right
-        )
+        for text in dict.fromkeys(each.text for each in answered.candidates if each.right)
     ]
-    if not kept:
+    if not rows:
         raise InputError(
             f"no completion of {run!r} is correct; sample more for each problem, at a higher "
             "temperature, or from a better generator"
         )
     for name in others:
         for problem in added[name].problems:
-            say(_row(problem.question, problem.solution))
-    for line in kept:
-        say(line)
+            say(json.dumps({"question": problem.question, "answer": problem.solution.strip()}))
+    for row in rows:
+        say(json.dumps(row))
     failed = sum(candidates.failed for candidates in runs)
     unusable = f"; {failed} others could not be used" if failed else ""
-    warn(f"{len(kept)} correct completions of {run}{unusable}")
+    warn(f"{len(rows)} correct completions of {run}{unusable}")
+
+
+def _with_gold(text: str, problem: Problem) -> str:
+    return text.strip() if MARKER in text else f"{text.strip()}\n{MARKER} {problem.gold}"
 
 
 @command.command("label-steps")
@@ -262,8 +252,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 @click.option("--form", type=click.Choice(["gradeschool", "trl", "prm800k"]),
               default="gradeschool", show_default=True,
               help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="JSONL file to write; by default stdout.")  # fmt: skip
+@output_option
 @click.option(
     "--rollouts",
     type=click.IntRange(min=1),
@@ -304,25 +293,13 @@ def label_steps_command(
     for each in read_candidates(run, reading(dataset), warn):
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
-    body = "".join(format_lines(labelled, form))
-    if output is not None:
-        _write(output, body)
-    elif not as_json:
-        say(body, end="")
+    _write_lines(output, "".join(format_lines(labelled, form)), as_json)
     if as_json:
         print_json(counts)
     else:
         reasons = ", ".join(f"{name} {count}" for name, count in counts.pop("reasons").items())
         warn(", ".join(f"{count} {name}" for name, count in counts.items()))
         warn(f"first wrong steps and undecided solutions: {reasons or 'none'}")
-
-
-def _with_gold(text: str, problem: Problem) -> str:
-    return text if MARKER in text else f"{text.rstrip()}\n{MARKER} {problem.gold}"
-
-
-def _row(question: str, solution: str) -> str:
-    return json.dumps({"question": question, "answer": solution.strip()})
 
 
 @command.command("suspects", cls=FileVerb)
@@ -383,11 +360,10 @@ def _print(listed: list[Suspect], limit: int) -> None:
             f"given by {len(runs)}, the best {percent(suspect.strongest, 1)} correct; "
             f"GSM8K-Platinum {suspect.platinum}"
         )
-        names = ", ".join(runs[:SHOWN_RUNS])
         more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
         console.print()
         console.rule(Text(f"problem {printable(problem.id)}"), align="left")
         console.print(Text(printable(problem.question), "italic"))
         console.print(Text(printable(answers), "bold"))
-        console.print(Text(f"{printable(names, keep='')}{more}"))
+        console.print(Text(printable(", ".join(runs[:SHOWN_RUNS]), keep="") + more))
     print_more(len(listed), limit, console)
