@@ -362,21 +362,23 @@ def verifier_items(
     objective: Objective = "joint",
     language: Language | None = "reference",
     supervision: Supervision = "outcome",
+    by_step: bool = False,
     seed: int = 0,
 ) -> TrainingItems:
     """Return the items of a verifier's training: one for each distinct solution, or each pair.
 
     language: with "reference", each solution comes with the problem's reference solution, so that
     language data and verifier data are mixed equally; with "right", right solutions are also
-    language data. Raises InputError if all labels are the same, if nothing remains, or for process
-    labels of problems that are not fresh.
+    language data. by_step: find the ends of steps, which takes most of the time. Raises InputError
+    if all labels are the same, if nothing remains, or for process labels of problems that are not
+    fresh.
     """
     items: list[Item] = []
     too_long: list[str] = []
     undecided: list[str] = []
     for answered in sampled.answered:
         problem = answered.problem
-        labelled = _solution_rows(answered, tokenizer, supervision)
+        labelled = _solution_rows(answered, tokenizer, supervision, by_step)
         rows = [row for row in labelled if context is None or len(row.ids) <= context]
         if not rows:
             (too_long if labelled else undecided).append(problem.id)
@@ -410,7 +412,7 @@ def verifier_items(
 
 
 def _solution_rows(
-    answered: ProblemCandidates, tokenizer: Any, supervision: Supervision
+    answered: ProblemCandidates, tokenizer: Any, supervision: Supervision, by_step: bool
 ) -> list[TrainingRow]:
     """Return a problem's distinct solutions with their counts and labels."""
     problem = answered.problem
@@ -419,7 +421,9 @@ def _solution_rows(
     rows = []
     for (solution, finished, right), count in drawn.items():
         question, tokens = encode(tokenizer, problem.question, solution, finished)
-        ends = step_ends(tokenizer, problem.question, solution, tokens)
+        ends: list[int] = []
+        if by_step or reference is not None:
+            ends = step_ends(tokenizer, problem.question, solution, tokens)
         right_tokens = len(tokens) if right else 0
         if reference is not None:
             first_wrong = label_steps(solution, problem, reference).first_wrong

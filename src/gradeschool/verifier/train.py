@@ -574,7 +574,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         verifier, reserved = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
         found = verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
-            language=language, supervision=settings.supervision, seed=settings.seed,
+            language=language, supervision=settings.supervision,
+            by_step=settings.level == "step", seed=settings.seed,
         )  # fmt: skip
         job.note(
             f"head on token {reserved.id} {reserved.text!r}, {reserved.how}; "
