@@ -21,7 +21,7 @@ from tests.models.test_transformers_model import GREEDY, answers, prompts, reque
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
-from tests.support.tiny_model import GGUF_NAME
+from tests.support.llama_server import GGUF_NAME
 
 
 def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:

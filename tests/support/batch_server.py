@@ -24,15 +24,21 @@ class BatchServer:
         self.result, self.polls = result, polls
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
-        self.lose = False
-        self.refuse = ""
-        self.url = ""
+        self.lose, self.refuse, self.url = False, "", ""
 
     @property
     def submitted(self) -> list[str]:
         """The custom ids of all requests in all batches."""
-        lines = [self.files[batch["input_file_id"]] for batch in self.batches.values()]
-        return [json.loads(line)["custom_id"] for body in lines for line in body.splitlines()]
+        return [line["custom_id"] for batch in self.batches.values() for line in self.lines(batch)]
+
+    def lines(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the requests of a batch."""
+        return [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
+
+    def store(self, body: bytes) -> str:
+        """Store a file and return its id."""
+        self.files[id := f"file-{len(self.files)}"] = body
+        return id
 
     async def upload(self, request: web.Request) -> web.StreamResponse:
         """Store a file."""
@@ -40,18 +46,16 @@ class BatchServer:
         file = form["file"]
         assert isinstance(file, web.FileField)
         assert form["purpose"] == "batch"
-        id = f"file-{len(self.files)}"
-        self.files[id] = file.file.read()
-        return web.json_response({"id": id, "object": "file"})
+        return web.json_response({"id": self.store(file.file.read()), "object": "file"})
 
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Create a batch."""
         body = await request.json()
-        lines = self.files[body["input_file_id"]].splitlines()
-        assert all(json.loads(line)["url"] == body["endpoint"] for line in lines)
+        lines = self.lines(body)
+        assert all(line["url"] == body["endpoint"] for line in lines)
         assert body["completion_window"] == "24h"
-        id = f"batch-{len(self.batches)}"
         counts = {"total": len(lines), "completed": 0, "failed": 0}
+        id = f"batch-{len(self.batches)}"
         self.batches[id] = {"id": id, "status": "validating", "polls": 0, **body,
                             "request_counts": counts}  # fmt: skip
         if self.lose:
@@ -60,54 +64,38 @@ class BatchServer:
             request.transport.abort()
         return web.json_response(self.batches[id])
 
-    async def batch_list(self, request: web.Request) -> web.StreamResponse:
-        """List the batches, newest first."""
-        return web.json_response({"data": list(reversed(self.batches.values()))})
-
-    async def status(self, request: web.Request) -> web.StreamResponse:
-        """Return the status of a batch, and advance it."""
-        batch = self.batches[request.match_info["id"]]
+    async def read(self, request: web.Request) -> web.StreamResponse:
+        """Return a file, the batches (newest first), or the status of one, which advances it."""
+        id = request.match_info.get("id")
+        if id is None:
+            return web.json_response({"data": list(reversed(self.batches.values()))})
+        if id in self.files:
+            return web.Response(body=self.files[id])
+        batch = self.batches[id]
         batch["polls"] += 1
         batch["status"] = "in_progress"
         if self.refuse:
-            batch["status"] = "failed"
-            batch["errors"] = {"data": [{"message": self.refuse}]}
+            batch |= {"status": "failed", "errors": {"data": [{"message": self.refuse}]}}
         elif batch["polls"] >= self.polls:
             self.end(batch)
         return web.json_response(batch)
 
     def end(self, batch: dict[str, Any]) -> None:
         """End a batch, with its results in reverse order."""
-        requests = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
-        good: list[Result] = []
-        failed: list[Result] = []
-        for request in reversed(requests):
+        files: dict[str, list[Result]] = {"output_file_id": [], "error_file_id": []}
+        batch["status"] = "completed"
+        for request in reversed(self.lines(batch)):
             id, question = request["custom_id"], request["body"]["messages"][-1]["content"]
-            result = self.result(question, id)
-            line = {"custom_id": id, "response": result, "error": None}
+            result, error = self.result(question, id), None
             if result is None:
-                line["error"] = {"code": "batch_expired", "message": "too late"}
-            (good if result and result["status_code"] == 200 else failed).append(line)
-        batch["status"] = "expired" if any(line["error"] for line in failed) else "completed"
-        for name, lines in (("output_file_id", good), ("error_file_id", failed)):
+                batch["status"] = "expired"
+                error = {"code": "batch_expired", "message": "too late"}
+            good = result is not None and result["status_code"] == 200
+            line = {"custom_id": id, "response": result, "error": error}
+            files["output_file_id" if good else "error_file_id"].append(line)
+        for name, lines in files.items():
             if lines:
-                id = f"file-{len(self.files)}"
-                self.files[id] = "".join(json.dumps(line) + "\n" for line in lines).encode()
-                batch[name] = id
-
-    async def content(self, request: web.Request) -> web.StreamResponse:
-        """Return a file."""
-        return web.Response(body=self.files[request.match_info["id"]])
-
-    def application(self) -> web.Application:
-        """Return the routes of the API."""
-        app = web.Application(client_max_size=2**28)
-        app.router.add_post("/v1/files", self.upload)
-        app.router.add_get("/v1/files/{id}/content", self.content)
-        app.router.add_post("/v1/batches", self.create)
-        app.router.add_get("/v1/batches", self.batch_list)
-        app.router.add_get("/v1/batches/{id}", self.status)
-        return app
+                batch[name] = self.store("".join(json.dumps(row) + "\n" for row in lines).encode())
 
 
 def answered(text: str) -> Result:
@@ -125,5 +113,10 @@ def batch_server(
 ) -> Iterator[BatchServer]:
     """Serve the batch API for the block."""
     server = BatchServer(result, polls)
-    with serve(server.application()) as server.url:
+    app = web.Application(client_max_size=2**28)
+    app.router.add_post("/v1/files", server.upload)
+    app.router.add_post("/v1/batches", server.create)
+    for path in ("/v1/batches", "/v1/batches/{id}", "/v1/files/{id}/content"):
+        app.router.add_get(path, server.read)
+    with serve(app) as server.url:
         yield server

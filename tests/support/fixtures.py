@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.models.gguf_file import TINY_FILE
-from tests.support.llama_server import llama_server
-from tests.support.tiny_model import GGUF_NAME, POSITIONS, write_tiny_model
+from tests.support.llama_server import GGUF_NAME, POSITIONS, llama_server, write_tiny_model
 
 MODEL_NEEDS = ("torch", "transformers", "gguf")
 SERVER_NEEDS = ("xllamacpp",)

@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face hub: the HTTP calls of an upload by huggingface_hub."""
+"""A stand-in for the Hugging Face hub: the HTTP calls of uploads and downloads."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_standInTokenThatNobodyMaySee01"
 READ_TOKEN = "hf_tokenThatMayOnlyReadNothingElse"
 LFS_ENDINGS = (".parquet", ".eval", ".zip")  # stored as large files, as the hub does
+FILE = "/{prefix:(datasets/)?}{owner}/{name}"
 
 
 @dataclass
@@ -43,18 +44,16 @@ class Hub:
     def application(self) -> web.Application:
         """Return the application that answers."""
         app = web.Application(middlewares=[self.guard], client_max_size=2**26)
-        app.router.add_post("/api/repos/create", self.create)
-        app.router.add_post("/api/validate-yaml", self.validate)
-        app.router.add_get("/api/{kind}s/{owner}/{name}", self.info)
-        app.router.add_get("/api/{kind}s/{owner}/{name}/revision/{revision}", self.info)
-        app.router.add_post("/api/{kind}s/{owner}/{name}/preupload/main", self.preupload)
-        app.router.add_post("/api/{kind}s/{owner}/{name}/commit/main", self.commit)
-        app.router.add_route("*",
-                             "/{prefix:(datasets/)?}{owner}/{name}/resolve/{revision}/{path:.+}",
-                             self.resolve)  # fmt: skip
-        app.router.add_post("/{prefix:(datasets/)?}{owner}/{name}.git/info/lfs/objects/batch",
-                            self.batch)  # fmt: skip
-        app.router.add_put("/storage/{oid}", self.store)
+        add = app.router.add_route
+        add("POST", "/api/repos/create", self.create)
+        add("POST", "/api/validate-yaml", self.validate)
+        add("GET", "/api/{kind}s/{owner}/{name}", self.info)
+        add("GET", "/api/{kind}s/{owner}/{name}/revision/{revision}", self.info)
+        add("POST", "/api/{kind}s/{owner}/{name}/preupload/main", self.preupload)
+        add("POST", "/api/{kind}s/{owner}/{name}/commit/main", self.commit)
+        add("*", f"{FILE}/resolve/{{revision}}/{{path:.+}}", self.resolve)
+        add("POST", f"{FILE}.git/info/lfs/objects/batch", self.batch)
+        add("PUT", "/storage/{oid}", self.store)
         return app
 
     @web.middleware
@@ -73,41 +72,35 @@ class Hub:
         response: web.StreamResponse = await handler(request)
         return response
 
-    def repository(self, request: web.Request) -> Repository:
-        """Return the repository at an address; raises 404."""
+    def repository(self, request: web.Request) -> tuple[str, Repository]:
+        """Return the name of the repository at an address, and the repository; raises 404."""
         name = "{owner}/{name}".format(**request.match_info)
         if name not in self.repositories:
             headers = {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
             raise web.HTTPNotFound(headers=headers)
-        return self.repositories[name]
+        return name, self.repositories[name]
 
     async def create(self, request: web.Request) -> web.Response:
-        """Create a repository; 409 if it exists."""
         fields = await request.json()
         name = f"{fields.get('organization') or 'me'}/{fields['name']}"
         url = f"{self.url}/{'datasets/' if fields.get('type') == 'dataset' else ''}{name}"
         if name in self.repositories:
             return web.json_response({"error": "it exists", "url": url}, status=409)
-        self.repositories[name] = Repository(
-            fields.get("type", "model"), fields.get("private") or fields["visibility"] == "private"
-        )
+        private = fields.get("private") or fields["visibility"] == "private"
+        self.repositories[name] = Repository(fields.get("type", "model"), private)
         return web.json_response({"url": url, "name": name})
 
     async def info(self, request: web.Request) -> web.Response:
-        """Describe a repository and its files at a commit."""
-        files = self.repository(request).files
-        name = "{owner}/{name}".format(**request.match_info)
-        siblings = [{"rfilename": path, "size": len(body)} for path, body in files.items()]
-        return web.json_response({"id": name, "sha": COMMIT, "siblings": siblings})
+        name, repository = self.repository(request)
+        files = [{"rfilename": path, "size": len(body)} for path, body in repository.files.items()]
+        return web.json_response({"id": name, "sha": COMMIT, "siblings": files})
 
     async def validate(self, request: web.Request) -> web.Response:
         """Accept a card that has front matter."""
-        content = (await request.json())["content"]
-        return web.json_response({"errors": [], "warnings": []},
-                                 status=200 if content.startswith("---\n") else 400)  # fmt: skip
+        fits = (await request.json())["content"].startswith("---\n")
+        return web.json_response({"errors": [], "warnings": []}, status=200 if fits else 400)
 
     async def preupload(self, request: web.Request) -> web.Response:
-        """Report which files are large."""
         self.repository(request)
         files = [
             {"path": file["path"], "shouldIgnore": False,
@@ -117,7 +110,6 @@ class Hub:
         return web.json_response({"files": files})
 
     async def batch(self, request: web.Request) -> web.Response:
-        """Report the upload addresses of large files."""
         self.repository(request)
         objects = [
             {"oid": entry["oid"], "size": entry["size"],
@@ -128,40 +120,32 @@ class Hub:
 
     async def store(self, request: web.Request) -> web.Response:
         """Store a large file, whose name is its digest."""
-        body = await request.read()
-        assert hashlib.sha256(body).hexdigest() == request.match_info["oid"]
-        self.objects[request.match_info["oid"]] = body
+        body, oid = await request.read(), request.match_info["oid"]
+        assert hashlib.sha256(body).hexdigest() == oid
+        self.objects[oid] = body
         return web.Response()
 
     async def commit(self, request: web.Request) -> web.Response:
-        """Add the files of a commit."""
-        repository = self.repository(request)
+        name, repository = self.repository(request)
         for line in (await request.text()).splitlines():
-            entry = json.loads(line)
-            value = entry["value"]
-            if entry["key"] == "header":
+            kind, value = (entry := json.loads(line))["key"], entry["value"]
+            if kind == "header":
                 repository.messages.append(value["summary"])
-            elif entry["key"] == "file":
+            elif kind == "file":
                 repository.files[value["path"]] = base64.b64decode(value["content"])
-            elif entry["key"] == "lfsFile":
+            elif kind == "lfsFile":
                 repository.files[value["path"]] = self.objects[value["oid"]]
-        path = "{owner}/{name}".format(**request.match_info)
-        kind = "datasets/" if repository.kind == "dataset" else ""
+        place = f"{'datasets/' if repository.kind == 'dataset' else ''}{name}"
         return web.json_response(
-            {"commitUrl": f"{self.url}/{kind}{path}/commit/abc", "commitOid": "abc"}
+            {"commitUrl": f"{self.url}/{place}/commit/abc", "commitOid": "abc"}
         )
 
     async def resolve(self, request: web.Request) -> web.Response:
-        """Report whether a file exists."""
-        repository = self.repository(request)
-        if request.match_info["path"] not in repository.files:
+        body = self.repository(request)[1].files.get(request.match_info["path"])
+        if body is None:
             return web.Response(status=404, headers={"X-Error-Code": "EntryNotFound"})
-        body = repository.files[request.match_info["path"]]
-        headers = {
-            "X-Repo-Commit": COMMIT,
-            "ETag": f'"{hashlib.sha256(body).hexdigest()}"',
-            "Content-Length": str(len(body)),
-        }
+        digest = hashlib.sha256(body).hexdigest()
+        headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{digest}"', "Content-Length": str(len(body))}
         return web.Response(body=body, headers=headers)
 
 

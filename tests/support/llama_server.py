@@ -1,7 +1,7 @@
-"""Run a real llama.cpp server with a GGUF file in its own process."""
+"""The shipped model as files of Hugging Face and of llama.cpp, and a real llama.cpp server."""
 
-import argparse
 import http.client
+import json
 import subprocess
 import sys
 import tempfile
@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+GGUF_NAME = "tiny.gguf"
+POSITIONS = 4096
 MODEL_NAME = "tiny"
-HOST = "127.0.0.1"
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
     "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
@@ -23,82 +25,43 @@ SLOTS = 8
 CONTEXT = 32768  # 4096 per slot: a 5-shot GSM8K prompt takes 1050 to 2000 tokens, 8 shots 2700
 # Settings for chat models: llama.cpp's defaults, or single precision without flash attention.
 DEFAULTS, SINGLE = "defaults", "single"
-START_SECONDS = 30.0
-STOP_SECONDS = 5.0
-POLL_SECONDS = 0.02
-LOG_TAIL = 2000
-
-
-class LlamaServer:
-    """A running server: its base `url`, which ends in `/v1`, and its `process`."""
-
-    def __init__(
-        self, gguf: Path, *, slots: int = SLOTS, context: int = CONTEXT, settings: str = ""
-    ) -> None:
-        """Start the server and wait until it is healthy; raises RuntimeError otherwise.
-
-        Each of the `slots` takes prompts and answers of `context // slots` tokens together, and
-        never more than the model has positions for. settings: DEFAULTS or SINGLE for a chat model's
-        own template; by default TINY's template in single precision.
-        """
-        self._folder = tempfile.TemporaryDirectory(prefix="llama-server-")
-        self._address = Path(self._folder.name) / "address"
-        self._log = Path(self._folder.name) / "log"
-        command = [sys.executable, str(Path(__file__).resolve()), str(gguf), str(self._address)]
-        command += ["--slots", str(slots), "--context", str(context), "--settings", settings]
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT
-            )
-        try:
-            self.url = f"{self._wait_until_healthy()}/v1"
-        except BaseException:
-            self.kill()
-            self.stop()
-            raise
-
-    def kill(self) -> None:
-        """End the process immediately, like a crash."""
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self) -> None:
-        """End the process in any state, and free its resources; may be repeated."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        try:
-            self.process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        self._folder.cleanup()
-
-    def _wait_until_healthy(self) -> str:
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"llama.cpp ended before it was ready:\n{self._log_tail()}")
-            address = self._address.read_text() if self._address.is_file() else ""
-            if address and _is_healthy(address):
-                return address
-            time.sleep(POLL_SECONDS)
-        raise RuntimeError(
-            f"llama.cpp was not ready after {START_SECONDS:.0f} seconds:\n{self._log_tail()}"
-        )
-
-    def _log_tail(self) -> str:
-        return self._log.read_text(encoding="utf-8", errors="replace")[-LOG_TAIL:]
+START_SECONDS, STOP_SECONDS, POLL_SECONDS = 30.0, 5.0, 0.02
 
 
 @contextmanager
 def llama_server(
     gguf: Path, *, slots: int = SLOTS, context: int = CONTEXT, settings: str = ""
 ) -> Iterator[str]:
-    """Serve for the block; yields the base URL, `http://127.0.0.1:PORT/v1`."""
-    server = LlamaServer(gguf, slots=slots, context=context, settings=settings)
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    """Serve a model in its own process for the block; yields `http://127.0.0.1:PORT/v1`.
+
+    Each of the `slots` takes prompts and answers of `context // slots` tokens together. settings:
+    DEFAULTS or SINGLE for a chat model's own template; by default TINY's template in single
+    precision. Raises RuntimeError if it does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="llama-server-") as name:
+        address, log = Path(name) / "address", Path(name) / "log"
+        words = [gguf, address, slots, context, settings]
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, __file__, *map(str, words)],
+                stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while not (address.is_file() and _is_healthy(address.read_text())):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    tail = log.read_text("utf-8", "replace")[-2000:]
+                    raise RuntimeError(f"llama.cpp did not start:\n{tail}")
+                time.sleep(POLL_SECONDS)
+            yield f"{address.read_text()}/v1"
+        finally:
+            assert process.stdin
+            process.stdin.close()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _is_healthy(address: str) -> bool:
@@ -112,13 +75,13 @@ def _is_healthy(address: str) -> bool:
         connection.close()
 
 
-def _serve(gguf: Path, address: Path, slots: int, context: int, settings: str) -> None:
+def _serve(gguf: str, address: Path, slots: int, context: int, settings: str) -> None:
     """Serve until standard input ends, which also happens when the parent dies."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path = str(gguf)
-    params.hostnames, params.port = [HOST], 0
+    params.model.path = gguf
+    params.hostnames, params.port = ["127.0.0.1"], 0
     params.n_parallel, params.n_ctx = slots, context
     if not settings:
         params.model_alias = {MODEL_NAME}
@@ -140,12 +103,43 @@ def _serve(gguf: Path, address: Path, slots: int, context: int, settings: str) -
     del server
 
 
+def write_tiny_model(folder: Path) -> None:
+    """Write the shipped model as transformers stores it and as GGUF, with 4,096 positions."""
+    from tokenizers import Tokenizer
+    from transformers import (
+        AutoModelForCausalLM,
+        AutoTokenizer,
+        LlamaForCausalLM,
+        PreTrainedTokenizerFast,
+    )
+
+    from gradeschool.models import gguf_file
+
+    shipped = {"gguf_file": gguf_file.TINY_FILE.name}
+    read: Any = AutoModelForCausalLM.from_pretrained(gguf_file.TINY_FOLDER, **shipped)
+    config = read.config
+    del config.quantization_config
+    config.update({"max_position_embeddings": POSITIONS, "bos_token_id": None})
+    model: Any = LlamaForCausalLM(config)
+    model.load_state_dict(read.state_dict())
+    model.save_pretrained(folder)
+    as_gpt2: Any = AutoTokenizer.from_pretrained(gguf_file.TINY_FOLDER, **shipped)
+    parts = json.loads(as_gpt2.backend_tokenizer.to_str())
+    parts["added_tokens"] = [
+        token for token in parts["added_tokens"] if token["id"] < config.vocab_size
+    ]
+    make_fast: Any = PreTrainedTokenizerFast
+    make_fast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(parts)),
+        pad_token="<pad>",
+        eos_token="<eos>",
+        chat_template=CHAT_TEMPLATE,
+        clean_up_tokenization_spaces=False,
+        model_max_length=POSITIONS,
+    ).save_pretrained(folder)
+    gguf_file.write_gguf(folder, folder / GGUF_NAME)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("gguf", type=Path)
-    parser.add_argument("address", type=Path, help="file that the server's address is written to")
-    parser.add_argument("--slots", type=int, default=SLOTS)
-    parser.add_argument("--context", type=int, default=CONTEXT)
-    parser.add_argument("--settings", default="")
-    options = parser.parse_args()
-    _serve(options.gguf, options.address, options.slots, options.context, options.settings)
+    gguf, address, slots, context, settings = sys.argv[1:]
+    _serve(gguf, Path(address), int(slots), int(context), settings)
