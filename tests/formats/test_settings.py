@@ -9,7 +9,6 @@ import pytest
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats.settings import (
-    EVERYWHERE,
     SETTINGS,
     address_of,
     mapping,
@@ -22,7 +21,6 @@ from gradeschool.formats.settings import (
 
 def test_every_setting_has_one_name_and_place() -> None:
     assert len(set(SETTINGS)) == len(SETTINGS)
-    assert set(EVERYWHERE) <= set(SETTINGS)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Logs of inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd).
 
-`reports.export` writes them.
+`reports.export_inspect` writes them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gradeschool.completion import Prompt, finish_of
+from gradeschool.completion import finish_of
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
 from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty
@@ -28,7 +28,7 @@ from gradeschool.formats.settings import (
     messages_prompt,
     recorded,
 )
-from gradeschool.formats.values import flag_of, text_of
+from gradeschool.formats.values import flag_of, message_of, text_of
 from gradeschool.scorer import clip
 
 ZSTD = 93
@@ -77,28 +77,6 @@ def inspect_archive(path: Path) -> Generator[Sample, None, None]:
         raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
 
 
-def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
-    """Return a log's header, and its unchanged samples with their numbers from 1.
-
-    Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
-    """
-    try:
-        if path.suffix != ".eval":
-            log = json.loads(path.read_bytes())
-            return log, list(enumerate(log["samples"], start=1))
-        with _opened(path) as (header, samples, read):
-            if (size := sum(info.file_size for info in samples)) > LARGEST_LOG:
-                raise ValueError(f"its samples are {size} bytes once unpacked")
-            readable = []
-            for number, info in enumerate(samples, start=1):
-                with suppress(*DAMAGE):
-                    readable.append((number, read(info)))
-            return header, readable
-    except DAMAGE as error:
-        reason = clip(str(error), 200)
-        raise InputError(f"{str(path)!r} is not a readable inspect log: {reason}") from error
-
-
 @contextmanager
 def _opened(
     path: Path,
@@ -117,17 +95,14 @@ def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> A
         raise ValueError(f"{info.filename} is larger than {LARGEST_MEMBER} bytes")
     if info.compress_type != ZSTD:
         return json.loads(archive.read(info))
+    require_packages("reading zstd-compressed .eval archives", "inspect-logs", "zstandard")
+    zstandard = importlib.import_module("zstandard")
     raw.seek(info.header_offset)
     name, extra = LOCAL_HEADER.unpack(raw.read(LOCAL_HEADER.size))
     raw.seek(info.header_offset + LOCAL_HEADER.size + name + extra)
-    return json.loads(_decompressed(raw.read(info.compress_size), info.file_size))
-
-
-def _decompressed(data: bytes, size: int) -> bytes:
-    require_packages("reading zstd-compressed .eval archives", "inspect-logs", "zstandard")
-    zstandard = importlib.import_module("zstandard")
+    packed = raw.read(info.compress_size)
     try:
-        return bytes(zstandard.ZstdDecompressor().stream_reader(data).read(size))
+        return json.loads(zstandard.ZstdDecompressor().stream_reader(packed).read(info.file_size))
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
 
@@ -143,16 +118,22 @@ def _file_sample(number: int, sample: Any, run: str) -> Sample:
     reference = _reference(sample)
     epoch = sample.get("epoch")
     position = epoch - 1 if isinstance(epoch, int) else UNNUMBERED
-    failure = sample.get("error")
-    if failure:
-        message = failure.get("message") if isinstance(failure, Mapping) else failure
-        return Sample(number, run, "", reference, position, error=str(message))
-    text, finish = _output_text(sample.get("output"))
-    if text is None:
+    if failure := sample.get("error"):
+        return Sample(number, run, "", reference, position, error=message_of(failure))
+    # The text that inspect's own scorers see.
+    output = mapping(sample.get("output"))
+    choices = output.get("choices")
+    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    text = output.get("completion")
+    if not isinstance(text, str) or not text:
+        content = mapping(choice.get("message")).get("content")
+        text = text_of(content, "\n") if content is not None else text
+    if not isinstance(text, str):
         return faulty(number, run, "has no output text")
     scores = list(mapping(sample.get("scores")).values())
     flag = flag_of(mapping(scores[0]).get("value")) if len(scores) == 1 else None
-    return Sample(number, run, text, reference, position, finish_of(finish), model=run, flag=flag)
+    finish = finish_of(choice.get("stop_reason"))
+    return Sample(number, run, text, reference, position, finish, model=run, flag=flag)
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:
@@ -178,77 +159,69 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     return Reference(question=question, gold=target if target != "" else None)
 
 
-def _output_text(output: Any) -> tuple[str | None, object]:
-    """Return the text that inspect's own scorers see, and why the model stopped."""
-    output = mapping(output)
-    choices = output.get("choices")
-    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
-    text = output.get("completion")
-    if not isinstance(text, str) or not text:
-        content = mapping(choice.get("message")).get("content")
-        text = text_of(content, "\n") if content is not None else text
-    return text if isinstance(text, str) else None, choice.get("stop_reason")
-
-
 # Settings
 
 
 def inspect_settings(path: Path) -> RecordedSettings:
-    """Return the settings in a log's header and the messages of its samples."""
-    header, samples = read_log(path)
-    requests = {number: _request(mapping(sample)) for number, sample in samples}
+    """Return the settings in a log's header and the messages of its samples.
+
+    Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
+    """
+    header, samples = _read_log(path)
+    requests = {}
+    for number, sample in samples:
+        turns = sample.get("messages")
+        turns = turns if isinstance(turns, list) else []
+        is_answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
+        tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
+        requests[number] = RecordedRequest(
+            messages_prompt(turns[:-1] if is_answered else turns),
+            tokens if isinstance(tokens, int) else None,
+        )
     spec, plan = mapping(header.get("eval")), mapping(header.get("plan"))
     version = str(mapping(spec.get("packages")).get("inspect_ai") or "")
     config = {**mapping(spec.get("model_generate_config")), **mapping(plan.get("config"))}
-    values = recorded({**_values(spec, version), **_decoding(config)})
-    return RecordedSettings("inspect log", values, requests, _scorer(spec, version))
-
-
-def _request(sample: Mapping[str, Any]) -> RecordedRequest:
-    turns = sample.get("messages")
-    tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
-    return RecordedRequest(_prompt(turns), tokens if isinstance(tokens, int) else None)
-
-
-def _prompt(turns: object) -> Prompt | None:
-    if not isinstance(turns, list):
-        return None
-    answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
-    return messages_prompt(turns[:-1] if answered else turns)
-
-
-def _values(spec: Mapping[str, Any], version: str) -> dict[str, Any]:
-    dataset, config = mapping(spec.get("dataset")), mapping(spec.get("config"))
-    arguments = mapping(spec.get("task_args"))
+    dataset, arguments = mapping(spec.get("dataset")), mapping(spec.get("task_args"))
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     task = spec.get("task")
-    return {
+    values = {
         settings.MODEL: spec.get("model"),
         settings.ADDRESS: address_of(spec.get("model_base_url")),
         settings.VERSIONS: f"inspect_ai {version}" if version else None,
         settings.PROTOCOL: f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
         settings.SHOT_COUNT: arguments.get("fewshot"),
-        settings.SEED: mapping(spec.get("model_generate_config")).get("seed"),
-        settings.SAMPLES: config.get("epochs"),
+        settings.SAMPLES: mapping(spec.get("config")).get("epochs"),
         settings.DATASET: dataset.get("location") or dataset.get("name"),
-    }
-
-
-def _decoding(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {
         settings.TEMPERATURE: config.get("temperature"),
         settings.TOP_P: config.get("top_p"),
         settings.SEED: config.get("seed"),
         settings.STOP: config.get("stop_seqs"),
         settings.LIMIT: config.get("max_tokens"),
     }
-
-
-def _scorer(spec: Mapping[str, Any], version: str) -> str:
     scorers = spec.get("scorers")
     first = mapping(scorers[0]) if isinstance(scorers, list) and scorers else {}
-    name = str(first.get("name")).rpartition("/")[2]
-    if name != "match" or not mapping(first.get("options")).get("numeric"):
-        return ""
-    parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
-    return next((scorer for since, scorer in MATCH_SCORERS if parts >= since), "")
+    is_match = str(first.get("name")).rpartition("/")[2] == "match"
+    scorer = ""
+    if is_match and mapping(first.get("options")).get("numeric"):
+        parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
+        scorer = next((name for since, name in MATCH_SCORERS if parts >= since), "")
+    return RecordedSettings("inspect log", recorded(values), requests, scorer)
+
+
+def _read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Mapping[str, Any]]]]:
+    """Return a log's header, and its samples with their numbers from 1."""
+    try:
+        if path.suffix != ".eval":
+            log = json.loads(path.read_bytes())
+            return log, [(number, mapping(each)) for number, each in enumerate(log["samples"], 1)]
+        with _opened(path) as (header, samples, read):
+            if (size := sum(info.file_size for info in samples)) > LARGEST_LOG:
+                raise ValueError(f"its samples are {size} bytes once unpacked")
+            readable = []
+            for number, info in enumerate(samples, start=1):
+                with suppress(*DAMAGE):
+                    readable.append((number, mapping(read(info))))
+            return header, readable
+    except DAMAGE as error:
+        reason = clip(str(error), 200)
+        raise InputError(f"{str(path)!r} is not a readable inspect log: {reason}") from error

@@ -1,6 +1,6 @@
 """lm-evaluation-harness: `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`.
 
-One row for each document and filter, from any version since 0.3. `reports.export` writes
+One row for each document and filter, from any version since 0.3. `reports.export_lm_eval` writes
 them.
 """
 
@@ -28,7 +28,6 @@ from gradeschool.formats.tables import Row, read_rows
 from gradeschool.formats.values import first_of, flag_of, id_of, shown
 from gradeschool.protocols.registry import all_scorers
 
-OWN = "lm-eval/"
 PLACES = ("pretrained", "path", "model", "base_url")  # arguments for model and address
 QUESTION_FIELDS = ("question", "problem", "Problem", "prompt", "input")
 
@@ -40,15 +39,17 @@ def is_lm_eval(fields: Mapping[str, object]) -> bool:
 
 def is_lm_eval_results(value: Mapping[str, object]) -> bool:
     """Return whether a JSON object has the results of lm-eval, which are without texts."""
-    marks = {"configs", "n-samples", "n-shot", "versions"}
-    return "results" in value and bool(marks & value.keys())
+    return "results" in value and not {"configs", "n-samples", "n-shot", "versions"}.isdisjoint(
+        value
+    )
 
 
 class LmEvalSamples:
     """Reads rows; those of other filters than the first repeat the responses and are skipped."""
 
     def __init__(self, path: Path, default_run: str, first: object) -> None:
-        self.run = _model_beside(path) or default_run
+        name = _results_beside(path).get("model_name")
+        self.run = name if isinstance(name, str) and name else default_run
         self.filter = first
         self._read: set[int] = set()  # hashes of responses, since texts may be many
         self._others: dict[int, tuple[int, object]] = {}
@@ -67,7 +68,7 @@ class LmEvalSamples:
         texts = responses[0] if isinstance(responses, list) and responses else None
         if not isinstance(doc, Mapping) or not isinstance(texts, list) or not texts:
             return [faulty(row.number, self.run, "has no 'doc' object or no list of 'resps'")]
-        question, gold = first_of(doc, QUESTION_FIELDS), first_of(doc, ("answer",))
+        question, gold = first_of(doc, QUESTION_FIELDS), doc.get("answer")
         reference = Reference(
             id_of(fields.get("doc_id")),
             question if isinstance(question, str) else None,
@@ -95,16 +96,9 @@ class LmEvalSamples:
             )
 
 
-def _model_beside(path: Path) -> str | None:
-    """Return the model named in `results_<time>.json` beside `samples_<task>_<time>.jsonl`."""
-    name = _results_beside(path).get("model_name")
-    return name if isinstance(name, str) and name else None
-
-
 def _results_beside(path: Path) -> Mapping[str, Any]:
-    """Return the results file beside samples, {} if there is no readable one."""
-    stamp = path.stem.rpartition("_")[2]
-    return mapping_in(path.with_name(f"results_{stamp}.json"))
+    """Return `results_<time>.json` beside `samples_<task>_<time>.jsonl`, {} if it is unreadable."""
+    return mapping_in(path.with_name(f"results_{path.stem.rpartition('_')[2]}.json"))
 
 
 # Settings
@@ -120,11 +114,21 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
         requests[row.number] = RecordedRequest(prompt_of(prompt))
         generation = generation or options
         filters.append(str(row.fields.get("filter")))
-    stem = path.stem.removeprefix("samples_").rpartition("_")[0]
-    scorer = f"lm-eval/{stem.replace('_', '-')}/{filters[0] if filters else ''}"
-    values = recorded({**_values(_results_beside(path), stem), **_generation(generation)})
+    task = path.stem.removeprefix("samples_").rpartition("_")[0]
+    scorer = f"lm-eval/{task.replace('_', '-')}/{filters[0] if filters else ''}"
+    until = generation.get("until")
+    values = {
+        **_run_settings(_results_beside(path), task),
+        settings.TEMPERATURE: 0.0
+        if generation.get("do_sample") is False
+        else generation.get("temperature"),
+        settings.TOP_P: generation.get("top_p"),
+        settings.STOP: [until] if isinstance(until, str) else until,
+        settings.LIMIT: generation.get("max_gen_toks") or generation.get("max_tokens"),
+        settings.SEED: generation.get("seed"),
+    }
     scorer = scorer if scorer in all_scorers() else ""
-    return RecordedSettings("lm-eval samples", values, requests, scorer)
+    return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
 
 
 def arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:
@@ -139,73 +143,50 @@ def arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:
 
 def prompt_of(argument: object) -> Prompt | None:
     """Return a prompt: a text, or the messages of a chat, which are stored as JSON text."""
-    if isinstance(argument, str) and argument.startswith("["):
-        try:
-            argument = json.loads(argument)
-        except (ValueError, RecursionError):
-            return Prompt(text=str(argument))
-        return messages_prompt(argument) or Prompt(text=str(argument))
-    return Prompt(text=argument) if isinstance(argument, str) else messages_prompt(argument)
+    if not isinstance(argument, str):
+        return messages_prompt(argument)
+    try:
+        messages = messages_prompt(json.loads(argument)) if argument.startswith("[") else None
+    except (ValueError, RecursionError):
+        messages = None
+    return messages or Prompt(text=argument)
 
 
-def _values(results: Mapping[str, Any], task: str) -> dict[str, Any]:
+def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return what the results file says of the model, the task and its prompts."""
     if not results:
         return {}
     config = mapping(results.get("config"))
     options = mapping(mapping(results.get("configs")).get(task))
-    model = _model_arguments(config.get("model_args"))
-    shots = mapping(options.get("fewshot_config"))
+    arguments = config.get("model_args")
+    if isinstance(arguments, str):  # "name=value,name=value" in older files
+        parts = (part.partition("=") for part in arguments.split(",") if "=" in part)
+        arguments = {name.strip(): value for name, _, value in parts}
+    model = mapping(arguments)
+    engine = [str(config.get("model"))]
+    engine += [f"{key}={value}" for key, value in model.items() if key not in PLACES]
     versions = [
         f"{name} {version}"
         for name in ("lm-eval", "transformers", "vllm")
         if (version := results.get(f"{name.replace('-', '_')}_version")) not in (None, "N/A")
     ]
+    dataset = [str(options[name]) for name in ("dataset_path", "dataset_name", "test_split")
+               if options.get(name)]  # fmt: skip
+    shots = mapping(options.get("fewshot_config")).get("split") or options.get("fewshot_split")
     revision = mapping(options.get("dataset_kwargs")).get("revision")
-    where = (
-        options.get("dataset_path"),
-        options.get("dataset_name"),
-        options.get("test_split"),
-    )
     return {
         settings.MODEL: results.get("model_name"),
         settings.ADDRESS: address_of(model.get("base_url")),
-        settings.ENGINE: _engine(str(config.get("model")), model),
+        settings.ENGINE: " ".join(engine),
         settings.VERSIONS: ", ".join(versions) or None,
         settings.PRECISION: model.get("dtype"),
         settings.PROTOCOL: f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
         settings.SYSTEM: results.get("system_instruction") or "none",
-        settings.SHOTS: shots.get("split")
-        or options.get("fewshot_split")
-        or options.get("training_split"),
+        settings.SHOTS: shots or options.get("training_split"),
         settings.SHOT_COUNT: mapping(results.get("n-shot")).get(task),
         settings.TEMPLATE: results.get("chat_template_sha") or "none",
         settings.BOS: model.get("add_bos_token"),
         settings.SAMPLES: options.get("repeats"),
-        settings.DATASET: " ".join(str(part) for part in where if part) or None,
+        settings.DATASET: " ".join(dataset) or None,
         settings.DIGEST: f"revision {revision}" if revision else None,
-    }
-
-
-def _model_arguments(arguments: object) -> Mapping[str, Any]:
-    """Return the arguments of a model: an object, or "name=value,name=value" in older files."""
-    if isinstance(arguments, str):
-        parts = (part.partition("=") for part in arguments.split(",") if "=" in part)
-        return {name.strip(): value for name, _, value in parts}
-    return mapping(arguments)
-
-
-def _engine(name: str, model: Mapping[str, Any]) -> str:
-    others = [f"{key}={value}" for key, value in model.items() if key not in PLACES]
-    return " ".join([name, *others])
-
-
-def _generation(options: Mapping[str, Any]) -> dict[str, Any]:
-    greedy = options.get("do_sample") is False
-    until = options.get("until")
-    return {
-        settings.TEMPERATURE: 0.0 if greedy else options.get("temperature"),
-        settings.TOP_P: options.get("top_p"),
-        settings.STOP: [until] if isinstance(until, str) else until,
-        settings.LIMIT: options.get("max_gen_toks") or options.get("max_tokens"),
-        settings.SEED: options.get("seed"),
     }

@@ -32,12 +32,6 @@ SETTINGS = (
     *(SAMPLES, DATASET, DIGEST, LABELS, SCORER),
 )
 
-# Settings that may change every text and leave no trace in it.
-EVERYWHERE = (
-    *(MODEL, ANSWERED_BY, ADDRESS, ENGINE, VERSIONS, PRECISION, KV_CACHE, FLASH_ATTENTION),
-    *(TEMPLATE, BOS, PROMPT_TOKENS, TEMPERATURE, TOP_P, SEED),
-)
-
 
 class RecordedRequest(NamedTuple):
     """The request for one completion; fields that are not recorded are None."""

@@ -15,7 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -31,7 +31,6 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-NO_FIELDS: Mapping[str, Any] = {}
 DECODER, JSON_SPACE = json.JSONDecoder(), " \t\n\r"
 SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
 ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
@@ -60,43 +59,6 @@ MOST_COLUMNS = 10_000
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
 LARGEST_SLICE = 16 * 2**20  # bytes of such rows
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
-
-
-def read_rows(path: Path) -> Generator[Row, None, None]:
-    """Yield the rows of a table in any format (any unknown ending is read as JSON lines).
-
-    JSON lines and CSV may be gzipped, with .gz after their ending. An unreadable row is yielded
-    with its `fault` and no fields, and reading continues. Closing the generator closes the file.
-    Raises InputError if the file itself cannot be read, MissingExtraError for a missing library.
-    """
-    require_file(path)
-    if (value := read_whole(path)) is not None:
-        yield from rows_of_json(value, path)
-    elif path.suffix in (".parquet", *ARROW):
-        yield from _arrow_rows(path)
-    elif path.suffix == EXCEL:
-        yield from _excel_rows(path)
-    else:
-        with _opened(path) as file:
-            if _unpacked_suffix(path) in CSV:
-                yield from _csv_rows(file, path.name)
-            else:
-                _require_text(path, file)
-                for number, line in _lines(file, path):
-                    yield Row(number, *parse_line(line))
-
-
-def require_file(path: Path) -> None:
-    """Raise InputError unless the path is a file."""
-    try:
-        if path.is_file():
-            return
-        kind = "is a folder" if path.is_dir() else "does not exist"
-    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL
-        kind = f"cannot be read: {error}"
-    raise InputError(f"{str(path)!r} {kind}; give the path of a file")
-
-
 PACKED = {
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it",
     b"BZh": "is compressed with bzip2; unpack it, or use gzip",
@@ -111,13 +73,31 @@ PACKED = {
 }
 
 
-def _require_text(path: Path, file: BinaryIO) -> None:
-    """Raise InputError for a file of another kind than JSON lines."""
-    start = file.read(8)
-    file.seek(0)
-    for mark, text in PACKED.items():
-        if start.startswith(mark):
-            raise InputError(f"{str(path)!r} {text}")
+def read_rows(path: Path) -> Generator[Row, None, None]:
+    """Yield the rows of a table in any format (any unknown ending is read as JSON lines).
+
+    JSON lines and CSV may be gzipped, with .gz after their ending. An unreadable row is yielded
+    with its `fault` and no fields, and reading continues. Closing the generator closes the file.
+    Raises InputError if the file itself cannot be read, MissingExtraError for a missing library.
+    """
+    try:
+        kind = "" if path.is_file() else "is a folder" if path.is_dir() else "does not exist"
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL
+        kind = f"cannot be read: {error}"
+    if kind:
+        raise InputError(f"{str(path)!r} {kind}; give the path of a file")
+    if (value := read_whole(path)) is not None:
+        yield from rows_of_json(value, path)
+    elif path.suffix in (".parquet", *ARROW):
+        yield from _arrow_rows(path)
+    elif path.suffix == EXCEL:
+        yield from _excel_rows(path)
+    else:
+        with _opened(path) as file:
+            if _unpacked_suffix(path) in CSV:
+                yield from _csv_rows(file, path.name)
+            else:
+                yield from _lines(file, str(path))
 
 
 @contextmanager
@@ -139,17 +119,20 @@ def _unpacked_suffix(path: Path) -> str:
 # JSON
 
 
-def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the non-empty lines with their numbers; b"" for a line that is too long."""
+def _lines(file: BinaryIO, name: str) -> Iterator[Row]:
+    """Yield the rows of JSON lines; raises InputError for a file of another kind."""
     number = blank = 0
     while line := file.readline(LARGEST_ROW):
         number += 1
         if line == b"\n":
             blank += 1
             if blank > MOST_BLANK_LINES:
-                raise _too_blank(str(path))
+                raise _too_blank(name)
             continue
         if number == 1:
+            for mark, text in PACKED.items():
+                if line.startswith(mark):
+                    raise InputError(f"{name!r} {text}")
             line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) == LARGEST_ROW and not line.endswith(b"\n"):
             length = LARGEST_ROW
@@ -157,12 +140,13 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
                 length += LARGEST_ROW
                 if length >= LONGEST_LINE:
                     raise InputError(
-                        f"line {number} of {str(path)!r} is longer than {LONGEST_LINE >> 20} MiB; "
+                        f"line {number} of {name!r} is longer than {LONGEST_LINE >> 20} MiB; "
                         "remove it, or write its texts on several lines"
                     )
-            yield number, b""
-        elif not line.isspace() and line:
-            yield number, line
+            fault = f"is longer than {LARGEST_ROW >> 20} MiB; split its texts into several rows"
+            yield Row(number, {}, fault)
+        elif line and not line.isspace():
+            yield Row(number, *parse_line(line))
 
 
 def _too_blank(file: str) -> InputError:
@@ -171,8 +155,6 @@ def _too_blank(file: str) -> InputError:
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     """Return the fields of one line of JSON, and what is wrong with it ("" for nothing)."""
-    if not line:
-        return {}, f"is longer than {LARGEST_ROW >> 20} MiB; split its texts into several rows"
     if len(line) > MOST_VALUES and line.count(b"[") + line.count(b"{") > MOST_VALUES:
         return {}, f"has more than {MOST_VALUES:,} lists and objects; split it"
     try:
@@ -222,18 +204,17 @@ def read_whole(path: Path) -> Any:
     try:
         return json.loads(content)
     except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
+        reason = f"is not valid UTF-8 (byte {error.start})"
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             return None
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{str(path)!r} is not valid JSON ({error.msg}, {where})") from error
-    except ValueError as error:
-        raise InputError(
-            f"{str(path)!r} contains an integer with too many digits to read; write it as a string"
-        ) from error
+        reason = f"is not valid JSON ({error.msg}, {where})"
+    except ValueError:
+        reason = "contains an integer with too many digits to read; write it as a string"
     except RecursionError:
-        raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
+        reason = "is nested too deeply to be read"
+    raise InputError(f"{str(path)!r} {reason}")
 
 
 def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
@@ -281,12 +262,11 @@ def _rows_in(value: Any) -> list[Any] | None:
         if len({len(item) for item in lists}) == 1:
             return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
     tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
-    longest = max(tables, key=len, default=None)
-    if longest is None and isinstance(value.get("results"), Mapping):
+    if tables:
+        return [_unpacked(item) for item in max(tables, key=len)]
+    if isinstance(value.get("results"), Mapping):
         return _rows_in(value["results"])
-    if longest is None and any(isinstance(item, str) for item in value.values()):
-        return [value]  # one row
-    return None if longest is None else [_unpacked(item) for item in longest]
+    return [value] if any(isinstance(item, str) for item in value.values()) else None
 
 
 def _unpacked(item: Any) -> Any:
@@ -314,7 +294,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         separator = max(SEPARATORS, key=header.count)
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
-        check_columns(columns, f"the CSV file {name!r}")
+        _check_columns(columns, f"the CSV file {name!r}")
         blank = 0
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
@@ -322,20 +302,18 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 if blank > MOST_BLANK_LINES:
                     raise _too_blank(name)
                 continue
+            long = (len(cell) for cell in cells if len(cell) > LARGEST_LITERAL
+                    and cell[:2] in LISTS)  # fmt: skip
             if len(cells) > len(columns) and any(cells[len(columns) :]):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
-                continue
-            long = [
-                len(cell) for cell in cells if len(cell) > LARGEST_LITERAL and cell[:2] in LISTS
-            ]
-            if long:
-                fault = f"has a list of {long[0]:,} characters in a cell; write its texts as rows"
+            elif length := next(long, 0):
+                fault = f"has a list of {length:,} characters in a cell; write its texts as rows"
                 yield Row(number, {}, fault)
-                continue
-            fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
-            if "" in fields and not fields[""] and columns[0]:
-                del fields[""]  # commas at the end of each line
-            yield Row(number, fields)
+            else:
+                fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
+                if "" in fields and not fields[""] and columns[0]:
+                    del fields[""]  # commas at the end of each line
+                yield Row(number, fields)
     except UnicodeError:
         raise InputError(
             f"the CSV file {name!r} is not valid UTF-8 near row {number + 1}; save it as UTF-8"
@@ -374,7 +352,7 @@ def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
         yield line
 
 
-def check_columns(columns: Sequence[str], file: str) -> None:
+def _check_columns(columns: Sequence[str], file: str) -> None:
     """Raise InputError for a header with a duplicate name or too many columns."""
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
@@ -414,16 +392,23 @@ def _excel_rows(path: Path) -> Iterator[Row]:
 
 
 def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
+    tables = []  # each sheet with a table, the number of its header, and its columns
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # the size that the file claims hides rows beyond it
-    tables = [(sheet, header) for sheet in book.worksheets if (header := _header_row(sheet))]
-    tables = tables or [(book.worksheets[0], 1)]
-    columns = _header(*tables[0])
-    check_columns(columns, f"the Excel file {str(path)!r}")
-    alike = [table for table in tables if _header(*table) == columns]
+        head = list(islice(sheet.iter_rows(values_only=True), MOST_TITLE_ROWS))
+        for number, cells in enumerate(head, start=1):
+            if sum(isinstance(cell, str) and bool(cell.strip()) for cell in cells) > 1:
+                tables.append((sheet, number, _header(cells)))
+                break
+    if not tables:
+        sheet = book.worksheets[0]
+        tables.append((sheet, 1, _header(next(sheet.iter_rows(values_only=True), ()))))
+    columns = tables[0][2]
+    _check_columns(columns, f"the Excel file {str(path)!r}")
+    alike = [table for table in tables if table[2] == columns]
     names_runs = len(alike) > 1 and not {*RUN_FIELDS} & {*map(str.lower, columns)}
     last = 0
-    for sheet, header in alike:
+    for sheet, header, _ in alike:
         first, empty = last + header + 1, 0
         run = {"run": sheet.title} if names_runs else {}
         rows = sheet.iter_rows(min_row=header + 1, max_col=len(columns) or 1, values_only=True)
@@ -444,22 +429,12 @@ def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
                 )
 
 
-def _header(sheet: Any, number: int) -> list[str]:
+def _header(cells: Iterable[Any]) -> list[str]:
     """Return the names in a row of a sheet, without empty ones at the end."""
-    cells = next(sheet.iter_rows(min_row=number, max_row=number, values_only=True), ())
     columns = ["" if cell is None else str(cell) for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
     return columns
-
-
-def _header_row(sheet: Any) -> int:
-    """Return the number of the first row with several texts near the top of a sheet, 0 for none."""
-    head = sheet.iter_rows(max_row=MOST_TITLE_ROWS, values_only=True)
-    for number, cells in enumerate(head, start=1):
-        if sum(isinstance(cell, str) and bool(cell.strip()) for cell in cells) > 1:
-            return number
-    return 0
 
 
 # Parquet and Arrow
@@ -472,7 +447,7 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
     first = 1
     try:
         for batch in _record_batches(path):
-            yield from rows_of_batch(batch, first)
+            yield from _rows_of_batch(batch, first)
             first += batch.num_rows
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # Unicode: column names
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
@@ -480,7 +455,7 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
 
 
-def rows_of_batch(batch: Any, first: int) -> Iterator[Row]:
+def _rows_of_batch(batch: Any, first: int) -> Iterator[Row]:
     """Yield the rows of a record batch; first: the number of its first row.
 
     Raises InputError for text that is not UTF-8.
@@ -492,18 +467,19 @@ def rows_of_batch(batch: Any, first: int) -> Iterator[Row]:
         step = max(1, ARROW_ROWS * LARGEST_SLICE // batch.nbytes // 4)
     for start in range(0, batch.num_rows, step):
         part = batch.slice(start, step)
-        columns = [_values(column) for column in part.columns] if part.nbytes < LARGEST_ROW else []
-        for place in range(part.num_rows):
-            number = first + start + place
-            if columns:
-                yield Row(
-                    number, dict(zip(names, [column[place] for column in columns], strict=True))
-                )
-            elif (row := part.slice(place, 1)).nbytes < LARGEST_ROW:
-                cells = [_values(column)[0] for column in row.columns]
-                yield Row(number, dict(zip(names, cells, strict=True)))
-            else:
+        rows = [part] if part.nbytes < LARGEST_ROW else [
+            part.slice(place, 1) for place in range(part.num_rows)
+        ]  # fmt: skip
+        number = first + start
+        for row in rows:
+            if row.nbytes >= LARGEST_ROW:
                 yield Row(number, {}, f"has {row.nbytes >> 20} MiB; split its texts")
+            else:
+                columns = [_values(column) for column in row.columns]
+                for place in range(row.num_rows):
+                    cells = [column[place] for column in columns]
+                    yield Row(number + place, dict(zip(names, cells, strict=True)))
+            number += row.num_rows
 
 
 def _record_batches(path: Path) -> Iterator[Any]:
@@ -520,11 +496,10 @@ def _record_batches(path: Path) -> Iterator[Any]:
     with OSFile(str(path)) as source:  # not mapped: a file that shrinks would crash the process
         if source.read(len(ARROW_FILE)) == ARROW_FILE:
             reader = ipc.open_file(source)
-            batches: Iterable[Any] = map(reader.get_batch, range(reader.num_record_batches))
+            yield from map(reader.get_batch, range(reader.num_record_batches))
         else:
             source.seek(0)
-            batches = ipc.open_stream(source)
-        yield from batches
+            yield from ipc.open_stream(source)
 
 
 def _repeated_texts(file: Any, path: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -84,14 +84,6 @@ class _Samples:
         return number
 
 
-@dataclass(slots=True)
-class _Messages:
-    """The messages of one kind about one run: the first of them, with their rows."""
-
-    count: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
-
-
 @dataclass
 class Numbering:
     """Decides which rows of a source count, and collects messages about the others.
@@ -104,14 +96,15 @@ class Numbering:
     source: str
     _samples: dict[tuple[str, str], _Samples] = field(default_factory=dict)
     _golds: dict[str, str] = field(default_factory=dict)
-    # By kind, run, and whether the row has a sample number.
-    _messages: dict[tuple[str, str, bool], _Messages] = field(default_factory=dict)
+    # By kind, run, and whether the row has a sample number: the number and the first messages.
+    _counts: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
+    _first: dict[tuple[str, str, bool], list[tuple[int, str]]] = field(default_factory=dict)
 
     def _note(self, kind: str, run: str, numbered: bool, row: int, words: str) -> None:
-        messages = self._messages.setdefault((kind, run, numbered), _Messages())
-        messages.count += 1
-        if len(messages.first) < SHOWN:
-            messages.first.append((row, f"row {row} of {self.source!r} {words}"))
+        self._counts[kind, run, numbered] += 1
+        first = self._first.setdefault((kind, run, numbered), [])
+        if len(first) < SHOWN:
+            first.append((row, f"row {row} of {self.source!r} {words}"))
 
     def refuse(self, row: int, run: str, fault: str) -> None:
         """Note a row that cannot be used."""
@@ -130,18 +123,19 @@ class Numbering:
         samples = self._samples.get((run, problem))
         if samples is None:
             samples = self._samples[run, problem] = _Samples()
-        samples.unnumbered += sample == UNNUMBERED
-        wanted = 0 if sample == UNNUMBERED else sample
+        numbered = sample != UNNUMBERED
+        samples.unnumbered += not numbered
+        wanted = sample if numbered else 0
         number = samples.place(wanted, text)
         if number is None:
             words = f"repeats a sample of problem {problem!r} exactly; counted once"
-            self._note(REPEATS, run, sample != UNNUMBERED, row, words)
+            self._note(REPEATS, run, numbered, row, words)
         elif number != wanted:
             words = (
                 f"contains problem {problem!r} of run {run!r} again, with another text; counted "
                 f"as sample {number}"
             )
-            self._note(FURTHER, run, sample != UNNUMBERED, row, words)
+            self._note(FURTHER, run, numbered, row, words)
         return number
 
     def conclude(self, warn: Warn) -> set[str]:
@@ -161,15 +155,13 @@ class Numbering:
             is_one_text = len(samples.texts) == 1 and not samples.far
             copies[run].add(max(samples.unnumbered, 1) if is_one_text else 0)
         sampled = {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
-        kinds: defaultdict[str, list[_Messages]] = defaultdict(list)
-        for (kind, run, numbered), messages in self._messages.items():
-            if numbered or run not in sampled:
-                kinds[kind].append(messages)
-        for kind, groups in kinds.items():
-            first = sorted(message for each in groups for message in each.first)[:SHOWN]
+        for kind in dict.fromkeys(kind for kind, *_ in self._counts):
+            keys = [key for key in self._counts
+                    if key[0] == kind and (key[2] or key[1] not in sampled)]  # fmt: skip
+            first = sorted(message for key in keys for message in self._first[key])[:SHOWN]
             for _, message in first:
                 warn(message)
-            if (more := sum(each.count for each in groups) - len(first)) > 0:
+            if (more := sum(self._counts[key] for key in keys) - len(first)) > 0:
                 warn(f"... and {more} more rows of this kind ({kind})")
         for run, numbers in copies.items():
             if len(numbers) == 1 and max(numbers) > 1:
@@ -181,11 +173,11 @@ class Numbering:
         return sampled
 
     def _nothing_usable(self) -> InputError:
-        kinds = [each for (kind, *_), each in self._messages.items() if kind == UNUSABLE]
-        rows = sum(each.count for each in kinds)
+        rows = sum(number for (kind, *_), number in self._counts.items() if kind == UNUSABLE)
         if not rows:
             return InputError(f"no row of {self.source!r} can be used: it has none")
-        _, first = min(message for each in kinds for message in each.first)
+        _, first = min(message for (kind, *_), each in self._first.items() if kind == UNUSABLE
+                       for message in each)  # fmt: skip
         others = f"; {rows - 1} more rows are like it" if rows > 1 else ""
         first = first.replace(f" of {self.source!r}", "", 1)
         return InputError(f"no row of {self.source!r} can be used: {first}{others}")
@@ -217,13 +209,12 @@ def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) ->
     sampled = numbering.conclude(warn)
     further: defaultdict[tuple[str, str], Iterator[int]] = defaultdict(count)
     for run, sample, repeats in placed:
-        if sample.problem is not None and sample.sample == UNNUMBERED:
-            if repeats and run.name not in sampled:
-                continue
-            number = next(further[run.name, sample.problem.id])
-            run.samples.append(sample._replace(sample=number))
-        elif not repeats:
-            run.samples.append(sample)
+        is_numbered = sample.problem is None or sample.sample != UNNUMBERED
+        if repeats and (is_numbered or run.name not in sampled):
+            continue
+        if sample.problem is not None and not is_numbered:
+            sample = sample._replace(sample=next(further[run.name, sample.problem.id]))
+        run.samples.append(sample)
     for run in runs.values():
         problems = (sample.problem for sample in run.samples if sample.problem)
         is_own = all(problem.meta.get("dataset") == OWN_PROBLEMS for problem in problems)

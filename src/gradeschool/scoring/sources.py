@@ -1,11 +1,11 @@
-"""Input arguments of commands: files, run folders, tables in several files, FILE#RUN; scorers."""
+"""Input arguments of commands: files, run folders, tables in several files, FILE#RUN."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,28 +31,28 @@ from gradeschool.formats.read import (
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
-from gradeschool.problem import Problem
 from gradeschool.scoring.checks import Checks, find_id_base
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
-from gradeschool.scoring.samples import Run, collect
+from gradeschool.scoring.samples import Run, Warn, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
-OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # beside these are no such part
+OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # not part of such a table
 MOST_NAMES = 5  # runs named in a message
 TEST_SPLIT = "test"
+OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 
 
 class Source:
     """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
     name: as the user gave it. path: without "#RUN". parts: its files in order; one, except for
-    tables in several files. run: the run of rows that name none. only: the one selected run, "" for
-    all. options: for this file. warn: called with sentences on how it is read.
+    tables in several files, none for an address. run: the run of rows that name none. only: the one
+    selected run, "" for all. options: for this file. warn: called with sentences on how it is read.
     """
 
-    def __init__(self, name: str, options: ReadOptions, warn: Callable[[str], None]) -> None:
+    def __init__(self, name: str, options: ReadOptions, warn: Warn) -> None:
         """Open the first file. Raises InputError if it is not certain how to read it."""
         self.name = name
         self.options = options
@@ -67,8 +67,7 @@ class Source:
             return
         self.path, self.only = split_run(name)
         path = Path(self.path)
-        is_pattern = PATTERN.search(self.path) is not None and not os.path.exists(path)  # noqa: PTH110
-        self.run = path.parent.resolve().name if is_pattern else name_of(path)
+        self.run = path.parent.resolve().name if _is_pattern(self.path) else name_of(path)
         self.parts = files_of(self.path)
         self.file = SampleFile(self.parts[0], self.run, options)
 
@@ -84,10 +83,8 @@ class Source:
         if file.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
             return
-        has_questions = has_golds = False
-        for sample in file.head:
-            has_questions = has_questions or sample.reference.question is not None
-            has_golds = has_golds or sample.reference.gold is not None
+        has_questions = any(each.reference.question is not None for each in file.head)
+        has_golds = any(each.reference.gold is not None for each in file.head)
         base = options.id_base
         by_id = (
             options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
@@ -123,12 +120,10 @@ class Source:
             is_empty = True
             for batch in file.batches():
                 is_empty = False
-                matched = []
-                for sample in batch:
-                    sample = self.matcher.match(sample)
-                    runs[sample.run] = None
-                    if self.only in ("", sample.run) or sample.run == UNNAMED:
-                        matched.append(sample)
+                matched = list(map(self.matcher.match, batch))
+                runs.update((sample.run, None) for sample in matched)
+                if self.only:
+                    matched = [each for each in matched if each.run in (self.only, UNNAMED)]
                 if self.checks is not None:
                     self.checks.add(matched)
                 yield matched
@@ -145,9 +140,7 @@ class Source:
         return [] if self.checks is None else self.checks.conclude()
 
 
-def open_sources(
-    names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
-) -> list[Source]:
+def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list[Source]:
     """Return the tables of these names, each with the dataset to score it against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
@@ -168,25 +161,22 @@ def open_sources(
         datasets.append(dataset)
     wanted = {*datasets} - {""}
     loaded = load_datasets(wanted) if len(wanted) > 1 else {}
-    for name in wanted - loaded.keys():
-        loaded[name] = load_dataset(name)
-    loaded[""] = OWN_GOLDS
     for source, name in zip(sources, datasets, strict=True):
+        if name not in loaded:
+            loaded[name] = load_dataset(name) if name else OWN_GOLDS
+        source.dataset = loaded[name]
         if source.parts:
             source.match_with(loaded[name])
-        else:
-            source.dataset = loaded[name]
     return sources
-
-
-OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
-CheckRuns = Callable[[Sequence[str]], None]
 
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
     """Raise InputError for a table that cannot be read, before slower preparations."""
     for number, name in enumerate(names):
         Source(name, options.for_file(number, len(names)), lambda message: None)
+
+
+# Names of files
 
 
 def split_run(spec: str) -> tuple[str, str]:
@@ -209,23 +199,14 @@ def once_each(specs: Iterable[str]) -> list[str]:
     return list(named.values())
 
 
-def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
-    """Return the error for a file that does not contain the selected run."""
-    names = ", ".join(repr(f"{file}#{name}") for name in runs)
-    return InputError(f"{file!r} contains no run {run!r}; it contains {names}")
-
-
-def several_runs(spec: str, runs: Sequence[str]) -> InputError:
-    """Return the error for a file that contains several runs where one is needed."""
-    names = ", ".join(repr(f"{spec}#{name}") for name in runs[:MOST_NAMES])
-    more = f" and {len(runs) - MOST_NAMES} more" if len(runs) > MOST_NAMES else ""
-    return InputError(f"{spec!r} contains {len(runs)} runs; choose one: {names}{more}")
+def _is_pattern(name: str) -> bool:
+    return PATTERN.search(name) is not None and not os.path.exists(name)  # noqa: PTH110
 
 
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the files of a table; raises InputError for no files."""
     path = Path(name)
-    if PATTERN.search(name) is not None and not os.path.exists(path):  # noqa: PTH110
+    if _is_pattern(name):
         if parts := tuple(sorted(Path(file) for file in glob.glob(name))):  # noqa: PTH207
             return parts
         raise InputError(f"no file matches the pattern {name!r}; correct it")
@@ -257,38 +238,13 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
     return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
 
 
-def load_runs(path: Path, options: ReadOptions, warn: Callable[[str], None]) -> list[Run]:
-    """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
-
-    FILE#RUN selects one run of several. All texts are in memory, for display and comparison;
-    `score_sources` does without. Raises InputError, DataError.
-    """
-    [source] = open_sources([str(path)], options, warn)
-    samples = [sample for batch in source.batches() for sample in batch]
-    name = name_of_unnamed({sample.run for sample in samples}, source.run)
-    samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
-    for warning in source.conclude():
-        warn(warning)
-    runs = collect(samples, source.dataset.name, source.name, warn)
-    if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
-        for run in runs:
-            _arrange(run, {problem.id: n for n, problem in enumerate(source.dataset.problems)})
-    return runs
+def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
+    """Return the error for a file that does not contain the selected run."""
+    names = ", ".join(repr(f"{file}#{name}") for name in runs)
+    return InputError(f"{file!r} contains no run {run!r}; it contains {names}")
 
 
-def _arrange(run: Run, places: Mapping[str, int]) -> None:
-    """Put the samples of a run folder, which are stored as they arrive, in the dataset's order.
-
-    The samples of a problem come by their numbers. Those without a problem come last, as stored.
-    """
-    last = len(places)
-
-    def place(sample: Sample) -> tuple[int, int]:
-        if sample.problem is None:
-            return last, 0
-        return places.get(sample.problem.id, last), sample.sample
-
-    run.samples.sort(key=place)
+# Runs in memory
 
 
 class SourceRun(NamedTuple):
@@ -303,74 +259,87 @@ class SourceRun(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose_run(spec: str, options: ReadOptions, warn: Callable[[str], None]) -> SourceRun:
+def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
+    """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
+
+    FILE#RUN selects one run of several. All texts are in memory, for display and comparison;
+    `score_sources` does without. Raises InputError, DataError.
+    """
+    [source] = open_sources([str(path)], options, warn)
+    samples = [sample for batch in source.batches() for sample in batch]
+    name = name_of_unnamed({sample.run for sample in samples}, source.run)
+    samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
+    for warning in source.conclude():
+        warn(warning)
+    runs = collect(samples, source.dataset.name, source.name, warn)
+    if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
+        # Samples are stored as they arrive. Those without a problem come last.
+        places = {problem.id: place for place, problem in enumerate(source.dataset.problems)}
+        last = len(places)
+        for run in runs:
+            run.samples.sort(key=lambda each: (
+                (places.get(each.problem.id, last), each.sample) if each.problem else (last, 0)
+            ))  # fmt: skip
+    return runs
+
+
+def choose_run(spec: str, options: ReadOptions, warn: Warn) -> SourceRun:
     """Return the run of FILE or FILE#RUN; raises InputError for several runs."""
     runs = choose_runs([spec], options, warn)
     if len(runs) > 1:
-        raise several_runs(spec, [run.run.name for run in runs])
+        names = ", ".join(repr(f"{spec}#{each.run.name}") for each in runs[:MOST_NAMES])
+        more = f" and {len(runs) - MOST_NAMES} more" if len(runs) > MOST_NAMES else ""
+        raise InputError(f"{spec!r} contains {len(runs)} runs; choose one: {names}{more}")
     return runs[0]
 
 
 def choose_runs(
     specs: Sequence[str],
     options: ReadOptions,
-    warn: Callable[[str], None],
-    check_runs: CheckRuns | None = None,
+    warn: Warn,
+    check_runs: Callable[[Sequence[str]], None] | None = None,
 ) -> list[SourceRun]:
     """Return the runs selected by FILE or FILE#RUN arguments, under distinct names.
 
     A file is read once, however many of its runs are selected. check_runs raises InputError for
-    unsuitable run names. Raises InputError for a run that
-    a file does not contain.
+    unsuitable run names. Raises InputError for a run that a file does not contain.
     """
     specs = once_each(specs)
     files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
     for file in files:  # a wrong path is reported before the first file is read
         completions_of(files_of(file)[0])
-    loaded: dict[Path, list[Run]] = {}
-    notes: dict[Path, tuple[str, ...]] = {}
+    loaded: dict[str, list[SourceRun]] = {}
+    for number, file in enumerate(files):
+        path = Path(file)
+        runs = load_runs(path, options.for_file(number, len(files)), warn)
+        stored = sum(len(run.samples) - run.faults for run in runs)
+        facts = path, manifest_of(path), folder_notes(path, stored, warn)
+        loaded[file] = [SourceRun(run, *facts) for run in runs]
     chosen: list[SourceRun] = []
     for spec in specs:
         file, name = split_run(spec)
-        path = Path(file)
-        if path not in loaded:
-            chosen_columns = options.for_file(files.index(file), len(files))
-            loaded[path] = load_runs(path, chosen_columns, warn)
-            stored = sum(len(run.samples) - run.faults for run in loaded[path])
-            notes[path] = folder_notes(path, stored, warn)
-        runs = [run for run in loaded[path] if not name or run.name == name]
-        if not runs:
-            raise no_such_run(str(path), name, (run.name for run in loaded[path]))
-        runs = [run for run in runs if all(each.run is not run for each in chosen)]
-        manifest = manifest_of(path)
-        chosen += [SourceRun(run, path, manifest, notes[path]) for run in runs]
+        named = [each for each in loaded[file] if name in ("", each.run.name)]
+        if not named:
+            raise no_such_run(file, name, (each.run.name for each in loaded[file]))
+        chosen += [each for each in named if all(each.run is not other.run for other in chosen)]
+    names = [each.run.name for each in chosen]
     if check_runs:
-        check_runs([each.run.name for each in chosen])
-    _name_apart(chosen)
+        check_runs(names)
+    for each, name in zip(chosen, names, strict=True):
+        if names.count(name) > 1:
+            each.run.name = f"{name} ({each.path})"
     return chosen
 
 
-def folder_notes(path: Path, stored: int, warn: Callable[[str], None]) -> tuple[str, ...]:
+def folder_notes(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
     """Return sentences on the missing samples of a run folder, and warn of them.
 
     stored: the number of its samples, failed ones included. There are none for other files.
     """
-    file = completions_file(path)
-    if file.name != COMPLETIONS_FILE or not file.is_file():
-        return ()
-    manifest = manifest_of(path)
-    if manifest and (missing := missing_samples(path, manifest, stored)):
+    missing = missing_samples(path, manifest_of(path), stored)
+    if missing:
         warn(f"{str(path)!r}: {missing}")
-        return (missing,)
-    return ()
-
-
-def _name_apart(chosen: Sequence[SourceRun]) -> None:
-    """Append the path to names that several runs share."""
-    names = [source_run.run.name for source_run in chosen]
-    for source_run, name in zip(chosen, names, strict=True):
-        if names.count(name) > 1:
-            source_run.run.name = f"{name} ({source_run.path})"
+    return (missing,) if missing else ()
 
 
 def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
@@ -379,12 +348,13 @@ def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
     Raises InputError if the dataset is not the official test split of GSM8K.
     """
     changes = platinum_changes(dataset.problems, dataset.name)
-    return [replace(run, samples=list(_samples(run.samples, changes))) for run in runs]
 
-
-def _samples(samples: Sequence[Sample], changes: Mapping[str, Problem | None]) -> Iterator[Sample]:
-    for sample in samples:
+    def revised(sample: Sample) -> Iterator[Sample]:
         if sample.problem is None or sample.problem.id not in changes:
             yield sample
         elif (problem := changes[sample.problem.id]) is not None:
             yield sample._replace(problem=problem)
+
+    return [
+        replace(run, samples=[new for each in run.samples for new in revised(each)]) for run in runs
+    ]

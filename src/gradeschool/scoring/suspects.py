@@ -36,39 +36,19 @@ class Suspect(NamedTuple):
         return fields | {"gold": self.problem.gold, "question": self.problem.question}
 
 
-class _Votes(NamedTuple):
-    problem: Problem
-    values: dict[str, str | None]  # by run
-
-
 def suspects(
     runs: Sequence[Run], changes: Mapping[str, Problem | None], strong: float = STRONG
 ) -> list[Suspect]:
     """Return the suspects, the most certain first: many runs alike, few with the gold.
 
-    strong: only runs of a higher accuracy, by the answer extractor, count. If a problem has several
-    samples, that of the lowest number counts. A problem is a suspect if one wrong value has more
-    runs than the gold, at least two runs, and at least a third of all.
+    changes: those of GSM8K-Platinum. strong: only runs of a higher accuracy, by the answer
+    extractor, count. If a problem has several samples, that of the lowest number counts. A problem
+    is a suspect if one wrong value has more runs than the gold, at least two runs, and at least a
+    third of all.
     """
-    votes, accuracy = _votes(runs)
-    trusted = [run for run, share in accuracy.items() if share > strong]
-    listed = []
-    for problem, values in votes:
-        read = {run: values[run] for run in trusted if run in values}
-        suspect = _suspect(problem, read, accuracy, changes)
-        if suspect is not None:
-            listed.append(suspect)
-    return sorted(
-        listed, key=lambda suspect: (suspect.right - len(suspect.agreeing)) / suspect.runs
-    )
-
-
-def _votes(runs: Sequence[Run]) -> tuple[list[_Votes], dict[str, float]]:
-    """Return each run's answer to each problem, and each run's accuracy.
-
-    Files with problems of their own may use the same id for another problem.
-    """
-    votes: dict[tuple[str, str, str], _Votes] = {}
+    # By problem and run. Files with problems of their own may use an id for another problem.
+    problems: dict[tuple[str, str, str], Problem] = {}
+    values: defaultdict[tuple[str, str, str], dict[str, str | None]] = defaultdict(dict)
     right: Counter[str] = Counter()
     answered: Counter[str] = Counter()
     for run in runs:
@@ -77,46 +57,34 @@ def _votes(runs: Sequence[Run]) -> tuple[list[_Votes], dict[str, float]]:
             if problem is None or sample.error:
                 continue
             key = (problem.id, problem.question, problem.gold)
-            values = votes.setdefault(key, _Votes(problem, {})).values
-            if run.name in values:
-                continue
-            reading = extract_final_answer(sample.text, problem.question)
-            values[run.name] = None if reading is None else reading.value
-            answered[run.name] += 1
-            right[run.name] += is_right(reading, problem.gold)
-    return list(votes.values()), {run: right[run] / n for run, n in answered.items()}
-
-
-def _suspect(
-    problem: Problem,
-    read: Mapping[str, str | None],
-    accuracy: Mapping[str, float],
-    changes: Mapping[str, Problem | None],
-) -> Suspect | None:
-    gold = canonical_gold(problem.gold)
-    saying: defaultdict[str, list[str]] = defaultdict(list)
-    for run, value in read.items():
-        if value is not None and not same_answer(value, gold):
-            saying[exact_form(value)].append(run)
-    if not saying:
-        return None
-    agreeing = max(saying.values(), key=len)
-    value = str(read[agreeing[0]])
-    right = sum(value is not None and same_answer(value, gold) for value in read.values())
-    if len(agreeing) < 2 or len(agreeing) <= right or 3 * len(agreeing) < len(read):
-        return None
-    agreeing.sort(key=lambda run: -accuracy[run])
-    relabelled = _platinum(problem, value, changes)
-    return Suspect(
-        problem, value, tuple(agreeing), accuracy[agreeing[0]], right, len(read), relabelled
-    )
-
-
-def _platinum(problem: Problem, value: str, changes: Mapping[str, Problem | None]) -> str:
-    if problem.id not in changes:
-        return "keeps it"
-    other = changes[problem.id]
-    if other is None:
-        return "removed it"
-    agrees = "as these runs" if same_answer(value, other.gold) else "otherwise"
-    return f"revised it to {other.gold}, {agrees}"
+            problems.setdefault(key, problem)
+            if run.name not in values[key]:
+                reading = extract_final_answer(sample.text, problem.question)
+                values[key][run.name] = None if reading is None else reading.value
+                answered[run.name] += 1
+                right[run.name] += is_right(reading, problem.gold)
+    accuracy = {run: right[run] / n for run, n in answered.items()}
+    listed = []
+    for key, problem in problems.items():
+        gold = canonical_gold(problem.gold)
+        read = {run: value for run, value in values[key].items() if accuracy[run] > strong}
+        saying: defaultdict[str, list[str]] = defaultdict(list)
+        with_gold = 0
+        for run_name, value in read.items():
+            if value is not None and same_answer(value, gold):
+                with_gold += 1
+            elif value is not None:
+                saying[exact_form(value)].append(run_name)
+        agreeing = max(saying.values(), key=len, default=[])
+        if len(agreeing) < 2 or len(agreeing) <= with_gold or 3 * len(agreeing) < len(read):
+            continue
+        value = str(read[agreeing[0]])
+        agreeing.sort(key=lambda run: -accuracy[run])
+        platinum = "keeps it"
+        if problem.id in changes:
+            other = changes[problem.id]
+            agrees = "as these runs" if other and same_answer(value, other.gold) else "otherwise"
+            platinum = f"revised it to {other.gold}, {agrees}" if other else "removed it"
+        listed.append(Suspect(problem, value, tuple(agreeing), accuracy[agreeing[0]], with_gold,
+                              len(read), platinum))  # fmt: skip
+    return sorted(listed, key=lambda each: (each.right - len(each.agreeing)) / each.runs)
