@@ -576,7 +576,8 @@ def bench_command(
 @click.option("--figure", "figures", multiple=True, metavar="NAME",
               help="Make only this figure of the paper: 2, 5, 6a, 6b, 6c, 7a, 7b, 8, or direct "
                    "(answers without steps); may be repeated.")  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=1), help="Use only the first N training seeds.")
+@click.option("--seeds", type=click.IntRange(min=1),
+              help="Use only the first N seeds of the verifier.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1),
               help="Stages to run at a time; by default one for each core.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the commands without running them.")

@@ -55,8 +55,8 @@ def write_report(preset: Preset, folder: Path) -> Path:
     lines += [
         "",
         f"{preset.labelled:,} labelled problems with {preset.k} samples each, "
-        f"{len(selected):,} test problems with {preset.n}; {len(preset.seeds)} training seeds. The "
-        f"best of {preset.n} equals the majority at an AUC within problems of "
+        f"{len(selected):,} test problems with {preset.n}; {len(preset.seeds)} seeds of the "
+        f"verifier. The best of {preset.n} equals the majority at an AUC within problems of "
         f"{decimals(need) or 'none'} (seed {first}).",
         "",
     ]

@@ -124,13 +124,15 @@ PRESETS = {preset.name: preset for preset in (LAPTOP, PRETRAINED, GPU, TINY)}
 
 
 class Recipe:
-    """The stages of a preset for one seed.
+    """The stages of a preset for one seed of the verifiers' training.
 
-    Each method adds the stages that its result needs, and returns the path of the result.
+    The generator, its samples and the control are those of the first seed. Each method adds the
+    stages that its result needs, and returns the path of the result.
     """
 
     def __init__(self, preset: Preset, seed: int, stages: Stages | None = None) -> None:
         self.preset, self.seed, self.at = preset, seed, f"seed-{seed}"
+        self.first, self.first_at = preset.seeds[0], f"seed-{preset.seeds[0]}"
         self.stages = {} if stages is None else stages
 
     def add(self, output: str, words: str, options: Options, sign: str = "-o") -> str:
@@ -156,14 +158,15 @@ class Recipe:
     def generator(self, what: str = "generator", **changed: Any) -> str:
         """Return a generator of the preset with some options changed."""
         train = self.problems("train")
-        options = {"model": self.preset.base, **self.preset.generator, **changed, "seed": self.seed}
-        return self.add(f"{self.at}/{what}", f"verifier finetune -d {train} --quiet", options)
+        options = {"model": self.preset.base, **self.preset.generator, **changed}
+        options["seed"] = self.first
+        return self.add(f"{self.first_at}/{what}", f"verifier finetune -d {train} --quiet", options)
 
     def sampled(self, what: str, model: str, problems: str, k: int, temperature: float) -> str:
         """Return a run of a model."""
         words = f"verifier sample -m transformers/{model} -d {self.problems(problems)} --quiet"
-        options = {"samples": k, "temperature": temperature, "seed": self.seed}
-        return self.add(f"{self.at}/{what}", words, options)
+        options = {"samples": k, "temperature": temperature, "seed": self.first}
+        return self.add(f"{self.first_at}/{what}", words, options)
 
     def greedy(self, model: str) -> str:
         """Return the run of a model's greedy answers to the test problems."""
@@ -208,10 +211,10 @@ class Recipe:
         """Return the generator trained further on its own correct samples."""
         model, train = self.generator(), self.problems("train")
         words = f"data right {self.samples(model)} -d {self.problems('labelled')} --with {train}"
-        right = self.add(f"{self.at}/right.jsonl", words, {}, ">")
+        right = self.add(f"{self.first_at}/right.jsonl", words, {}, ">")
         words = f"verifier finetune -m {model} -d {right} --quiet"
-        options = {**self.preset.control, "seed": self.seed}
-        return self.add(f"{self.at}/control", words, options)
+        options = {**self.preset.control, "seed": self.first}
+        return self.add(f"{self.first_at}/control", words, options)
 
 
 def whole_recipe(preset: Preset) -> Stages:
@@ -529,7 +532,8 @@ class Finding(NamedTuple):
 
 def findings(preset: Preset, folder: Path, what: str, seeds: Sequence[int]) -> dict[str, Finding]:
     """Return every strategy by a verifier's scores, over seeds, by its name."""
-    selected = [read_selected(folder, f"seed-{seed}/test", f"seed-{seed}/scores-{what}.jsonl")
+    run = f"seed-{preset.seeds[0]}/test"
+    selected = [read_selected(folder, run, f"seed-{seed}/scores-{what}.jsonl")
                 for seed in seeds]  # fmt: skip
     others = {"majority": _add_seeds([count_outcomes(each, MAJORITY) for each in selected])}
     if tuple(seeds) == preset.seeds[:1]:
