@@ -52,9 +52,7 @@ def test_a_text_is_question_line_break_solution_end() -> None:
     assert TOKENIZER.decode(text.question) == "Why?\n"
     assert TOKENIZER.decode(text.solution[:-1]) == "So.\n#### 1"
     assert text.solution[-1] == TOKENIZER.eos_token_id
-    unfinished = encode_pairs(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", finished=False)])[
-        0
-    ]
+    [unfinished] = encode_pairs(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", False)])
     assert unfinished.solution == text.solution[:-1]
 
 

@@ -18,18 +18,16 @@ from gradeschool.protocols.processbench import majority
 from gradeschool.verifier.data import SolutionTokens, encode_steps
 from gradeschool.verifier.step_bench import (
     Predictions,
-    _Counts,
     assign_fold,
     bench,
     best_threshold,
-    check_predictions,
     f1_score,
+    file_predictions,
     first_below,
     load_solutions,
     logprob_scores,
     predict,
     prediction_rows,
-    read_predictions,
     verifier_scores,
 )
 
@@ -74,9 +72,8 @@ def test_f1_of_a_case_worked_out_by_hand() -> None:
 
 
 def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> None:
-    halves = [_Counts(4, 1, 4, 3)]
-    assert f1_score(halves) == pytest.approx(2 * 0.25 * 0.75)
-    assert f1_score([_Counts(4, 0, 4, 0)]) == f1_score([_Counts(4, 0, 4, 4)]) == 0
+    assert f1_score([(4, 1, 4, 3)]) == pytest.approx(2 * 0.25 * 0.75)
+    assert f1_score([(4, 0, 4, 0)]) == f1_score([(4, 0, 4, 4)]) == 0
     always_right = bench(ROWS, Predictions("never wrong", [NO_ERROR] * 6), resamples=10)
     assert (always_right.whole.correct_accuracy, always_right.whole.f1) == (1.0, 0.0)
     always_first = bench(ROWS, Predictions("first", [0] * 6), resamples=10)
@@ -162,7 +159,9 @@ class Letters:
 
     eos_token_id = 0
 
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+    def __call__(self, text: str | list[str], add_special_tokens: bool = True) -> dict[str, Any]:
+        if isinstance(text, list):
+            return {"input_ids": [self(each)["input_ids"] for each in text]}
         return {"input_ids": [ord(letter) for letter in text]}
 
 
@@ -216,10 +215,7 @@ def test_critiques_vote_as_upstream_counts_them() -> None:
 
 def read(path: Path, threshold: float | None = None) -> list[Predictions]:
     """The predictions of every scorer in a file."""
-    by_scorer = read_predictions(path)
-    return [
-        check_predictions(name, by_id, path, ROWS, threshold) for name, by_id in by_scorer.items()
-    ]
+    return file_predictions(path, ROWS, threshold)
 
 
 def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
@@ -299,6 +295,14 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
     found = load_solutions(str(file), None)
     assert [(each.id, each.label) for each in found] == [
         ("confidence_p_1", 1), ("correct_p_1", NO_ERROR), ("circular_p_1", 1)]  # fmt: skip
+    assert [each.errors for each in found] == [{1, 2}, None, {1, 2}]
+    # Correct steps: 1 of 2 found, none predicted in vain; erroneous: 4 of 4, and 1 more.
+    scored = [[0.4, 0.1, 0.2], [0.1, 0.1], [0.9, 0.1, 0.3]]
+    result = bench(found, predict("", found, scored, 0.5), resamples=2)
+    assert result.prm_score == pytest.approx(
+        {"score": (2 / 3 + 8 / 9) / 2, "f1": 2 / 3, "negative_f1": 8 / 9}
+    )
+    assert bench(ROWS, predict("", ROWS, [[0.5] * 3] * 6, 0.1), resamples=2).prm_score is None
     with pytest.raises(DataError, match="not a row of ProcessBench"):
         load_solutions(str(written(tmp_path / "x.jsonl", [{"text": "a"}])), None)
     with pytest.raises(InputError, match="there is no benchmark 'mathbench'"):

@@ -530,31 +530,21 @@ def bench_command(
 
     processbench: 400 solutions of GSM8K problems, labelled by people (Zheng et al. 2024). A FILE:
     another part of ProcessBench (JSON), or PRMBench (JSONL). Prints F1 as ProcessBench's paper
-    defines it, with intervals over problems, by the model that wrote the solutions, and the
-    calibration of the scores. The threshold of scores is never chosen on the solutions that it is
-    reported on.
+    defines it, with intervals over problems, by the model that wrote the solutions; of PRMBench its
+    PRMScore; and the calibration of the scores. The threshold of scores is never chosen on the
+    solutions that it is reported on.
 
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.reports.ranking import bench_json, print_bench
     from gradeschool.verifier.step_bench import bench as measure
-    from gradeschool.verifier.step_bench import load_solutions, load_sources, prediction_rows
+    from gradeschool.verifier.step_bench import load_solutions, predict_by_all, prediction_rows
 
-    if not any(given for name, given in sources.items() if name != "form"):
-        raise InputError(
-            "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
-            "--predictions"
-        )
     require_new(output)
     rows = load_solutions(benchmark, limit)
-    predictions = []
-    for source in load_sources(**sources):
-        with ScoringDisplay("solutions") as display:
-            predictions.append(source(rows, threshold, display.scored))
-    if threshold is not None and all(each.scores is None for each in predictions):
-        raise InputError("--threshold applies to scores, and only predictions are given; leave it "
-                         "out")  # fmt: skip
+    with ScoringDisplay("solutions") as display:
+        predictions = predict_by_all(rows, threshold, display.scored, **sources)
     results = [measure(rows, each) for each in predictions]
     if output is not None:
         write_file(output, "".join(prediction_rows(rows, predictions)).encode())

@@ -18,7 +18,7 @@ class LabelledSteps(NamedTuple):
     """A solution in steps.
 
     label: the number of the first wrong step, counted from 0; NO_ERROR for none. generator: the
-    model that wrote it.
+    model that wrote it. errors: all wrong steps, None where only the first one is labelled.
     """
 
     id: str
@@ -26,6 +26,7 @@ class LabelledSteps(NamedTuple):
     problem: str
     steps: tuple[str, ...]
     label: int
+    errors: frozenset[int] | None = None
 
 
 def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:

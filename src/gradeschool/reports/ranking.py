@@ -217,6 +217,13 @@ def print_bench(
         by_generator.add_row(generator, str(first.erroneous), str(first.correct), *shares)
     console.print(by_generator)
     for result in results:
+        if (prm := result.prm_score) is not None:
+            console.print(
+                f"PRMScore of {printable(result.name, keep='')}: {percent(prm['score'])} (F1 of "
+                f"correct steps {percent(prm['f1'])}, of erroneous ones "
+                f"{percent(prm['negative_f1'])})",
+                soft_wrap=True,
+            )
         if result.calibration:
             title = f"calibration of {printable(result.name, keep='')}, up to the first wrong step"
             console.print(calibration_table(result.calibration, title, "steps"))

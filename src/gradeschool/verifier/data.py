@@ -6,7 +6,7 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from gradeschool.scoring.table import scored_table, scorer_for
 from gradeschool.verdict import Outcome
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
+TOGETHER = 1_000  # texts that are tokenised together
 MOST_PAIRS = 8  # of a problem's right and wrong solutions, for the pairwise loss
 # The text of the language loss in joint training: reference solutions, or right samples.
 Language = Literal["reference", "right"]
@@ -195,31 +196,47 @@ class StepTokens(NamedTuple):
     ends: tuple[int, ...]
 
 
-def encode(tokenizer: Any, question: str, solution: str, finished: bool = True) -> SolutionTokens:
-    """Return the tokens of the question with a line break, and of the solution with the end token.
+def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
+    """Return the tokens of one question with a solution; see `encode_pairs`."""
+    return encode_pairs(tokenizer, [QuestionSolution(question, solution)])[0]
+
+
+def encode_pairs(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
+    """Return the tokens of pairs: the question with a line break, the solution with the end token.
 
     The question's tokens are those of the prompt of `openai/2021`, or a user's turn (`use_chat`).
     The solution is tokenised after the prompt if that leaves the prompt's tokens unchanged,
-    otherwise separately. A solution that is not finished has no end token.
+    otherwise separately. A solution that is not finished has no end token. Equal pairs are encoded
+    once.
     """
-    prompt, end, is_chat = f"{question}\n", tokenizer.eos_token_id, uses_chat(tokenizer)
-    if is_chat:  # the template has the first token
-        turns = [{"role": "user", "content": question}]
-        prompt = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-    more = {"add_special_tokens": False} if is_chat else {}
-    before: list[int] = list(tokenizer(prompt, **more)["input_ids"])
-    if before and before[-1] == end and not is_chat:
-        before.pop()  # some tokenizers add an end token to every text
-    together: list[int] = list(tokenizer(prompt + solution, **more)["input_ids"])
-    if together[: len(before)] == before:
-        after = together[len(before) :]
-    else:
-        after = list(tokenizer(solution, add_special_tokens=False)["input_ids"])
-    if not after or after[-1] != end:
-        after.append(end)
-    if not finished and len(after) > 1:
-        after.pop()
-    return SolutionTokens(tuple(before), tuple(after))
+    end, is_chat = tokenizer.eos_token_id, uses_chat(tokenizer)
+    more = {"add_special_tokens": False} if is_chat else {}  # the template has the first token
+    different = list(dict.fromkeys(pairs))
+    known: dict[QuestionSolution, SolutionTokens] = {}
+    for start in range(0, len(different), TOGETHER):
+        chunk = different[start : start + TOGETHER]
+        prompts = {pair.question: f"{pair.question}\n" for pair in chunk}
+        for question in prompts if is_chat else ():
+            prompts[question] = tokenizer.apply_chat_template(
+                [{"role": "user", "content": question}], tokenize=False, add_generation_prompt=True
+            )
+        read = tokenizer(list(prompts.values()), **more)["input_ids"]
+        befores = {question: list(ids) for question, ids in zip(prompts, read, strict=True)}
+        texts = [prompts[pair.question] + pair.solution for pair in chunk]
+        for pair, ids in zip(chunk, tokenizer(texts, **more)["input_ids"], strict=True):
+            before, after = befores[pair.question], list(ids)
+            if before and before[-1] == end and not is_chat:
+                before.pop()  # some tokenizers add an end token to every text
+            if after[: len(before)] == before:
+                after = after[len(before) :]
+            else:
+                after = list(tokenizer(pair.solution, add_special_tokens=False)["input_ids"])
+            if not after or after[-1] != end:
+                after.append(end)
+            if not pair.finished and len(after) > 1:
+                after.pop()
+            known[pair] = SolutionTokens(tuple(before), tuple(after))
+    return [known[pair] for pair in pairs]
 
 
 def use_chat(tokenizer: Any, where: str) -> None:
@@ -234,12 +251,6 @@ def use_chat(tokenizer: Any, where: str) -> None:
 def uses_chat(tokenizer: Any) -> bool:
     """Return whether a tokenizer reads questions as a user's turn."""
     return bool(getattr(tokenizer, "reads_chat", False))
-
-
-def encode_pairs(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
-    """Return the tokens of pairs, in their order; equal pairs are encoded once."""
-    known = {pair: encode(tokenizer, *pair) for pair in dict.fromkeys(pairs)}
-    return [known[pair] for pair in pairs]
 
 
 def encode_steps(tokenizer: Any, question: str, steps: Sequence[str]) -> StepTokens:
@@ -330,7 +341,7 @@ class TrainingItems(NamedTuple):
 
 
 def language_items(
-    tokenizer: Any, problems: Iterable[Problem], context: int | None, whole: bool
+    tokenizer: Any, problems: Sequence[Problem], context: int | None, whole: bool
 ) -> TrainingItems:
     """Return the items of a fine-tuning. whole: learn the question too.
 
@@ -338,8 +349,8 @@ def language_items(
     """
     items: list[Item] = []
     too_long: list[str] = []
-    for problem in problems:
-        question, solution = encode(tokenizer, problem.question, problem.solution)
+    pairs = [QuestionSolution(problem.question, problem.solution) for problem in problems]
+    for problem, (question, solution) in zip(problems, encode_pairs(tokenizer, pairs), strict=True):
         if context is not None and len(question) + len(solution) > context:
             too_long.append(problem.id)
             continue
@@ -369,16 +380,24 @@ def verifier_items(
 
     language: with "reference", each solution comes with the problem's reference solution, so that
     language data and verifier data are mixed equally; with "right", right solutions are also
-    language data. by_step: find the ends of steps, which takes most of the time. Raises InputError
-    if all labels are the same, if nothing remains, or for process labels of problems that are not
-    fresh.
+    language data. by_step: the rows say where steps end. Raises InputError if all labels are the
+    same, if nothing remains, or for process labels of problems that are not fresh.
     """
+    pairs = [
+        QuestionSolution(answered.problem.question, *text)
+        for answered in sampled.answered
+        for text in [
+            (answered.problem.solution, True),
+            *((each.text, each.finished) for each in answered.candidates),
+        ]
+    ]
+    tokens = dict(zip(pairs, encode_pairs(tokenizer, pairs), strict=True))
     items: list[Item] = []
     too_long: list[str] = []
     undecided: list[str] = []
     for answered in sampled.answered:
         problem = answered.problem
-        labelled = _solution_rows(answered, tokenizer, supervision, by_step)
+        labelled = _solution_rows(answered, tokenizer, tokens, supervision, by_step)
         rows = [row for row in labelled if context is None or len(row.ids) <= context]
         if not rows:
             (too_long if labelled else undecided).append(problem.id)
@@ -389,7 +408,7 @@ def verifier_items(
             Random(f"{seed}:{problem.id}").shuffle(pairs)  # noqa: S311
             items += pairs[:MOST_PAIRS]
         elif language == "reference":
-            question, solution = encode(tokenizer, problem.question, problem.solution)
+            question, solution = tokens[QuestionSolution(problem.question, problem.solution)]
             ids = (question + solution)[:context]
             reference = TrainingRow(ids, len(question), speaks_from=len(question))
             items += [(row, reference) for row in rows]
@@ -412,25 +431,30 @@ def verifier_items(
 
 
 def _solution_rows(
-    answered: ProblemCandidates, tokenizer: Any, supervision: Supervision, by_step: bool
+    answered: ProblemCandidates,
+    tokenizer: Any,
+    tokens: Mapping[QuestionSolution, SolutionTokens],
+    supervision: Supervision,
+    by_step: bool,
 ) -> list[TrainingRow]:
     """Return a problem's distinct solutions with their counts and labels."""
     problem = answered.problem
     reference = ReferenceSteps(problem) if supervision == "process" else None
     drawn = Counter((each.text, each.finished, each.right) for each in answered.candidates)
     rows = []
-    for (solution, finished, right), count in drawn.items():
-        question, tokens = encode(tokenizer, problem.question, solution, finished)
+    for (text, finished, right), count in drawn.items():
+        question, solution = tokens[QuestionSolution(problem.question, text, finished)]
+        right_tokens = len(solution) if right else 0
         ends: list[int] = []
         if by_step or reference is not None:
-            ends = step_ends(tokenizer, problem.question, solution, tokens)
-        right_tokens = len(tokens) if right else 0
+            ends = step_ends(tokenizer, problem.question, text, solution)
         if reference is not None:
-            first_wrong = label_steps(solution, problem, reference).first_wrong
+            first_wrong = label_steps(text, problem, reference).first_wrong
             if first_wrong is None:
                 continue
-            right_tokens = len(tokens)
-            if first_wrong != NO_ERROR:
-                right_tokens = ends[first_wrong - 1] if first_wrong else 0
-        rows.append(TrainingRow(question + tokens, len(question), count, right_tokens, tuple(ends)))
+            right_tokens = ends[first_wrong - 1] if first_wrong else 0
+            if first_wrong == NO_ERROR:
+                right_tokens = len(solution)
+        ids = question + solution
+        rows.append(TrainingRow(ids, len(question), count, right_tokens, tuple(ends)))
     return rows

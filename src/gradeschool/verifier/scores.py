@@ -471,8 +471,12 @@ class GgufReader:
                 "export VERIFIER_FOLDER -o FILE.gguf"
             ) from error
 
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
-        """Return the tokens of a text, like transformers' tokenizers."""
+    def __call__(
+        self, text: str | Sequence[str], add_special_tokens: bool = True
+    ) -> dict[str, list[Any]]:
+        """Return the tokens of a text, or of each of several, like transformers' tokenizers."""
+        if not isinstance(text, str):
+            return {"input_ids": [self(each)["input_ids"] for each in text]}
         body = {"content": text, "add_special": False, "parse_special": True}
         return {"input_ids": list(self._post("/tokenize", body)["tokens"])}
 

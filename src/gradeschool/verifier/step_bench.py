@@ -1,10 +1,11 @@
-"""ProcessBench and files like it: the first wrong step of solutions (arXiv 2412.06559).
+"""ProcessBench, PRMBench and files like them: the wrong steps of solutions.
 
-The metric is F1, the harmonic mean of two accuracies: on erroneous solutions, the share whose first
-wrong step is predicted exactly; on correct solutions, the share predicted to have no wrong step. A
-scorer gives every step a number; the first step below a threshold is predicted to be wrong. The
-threshold is never chosen on the reported rows: each half of the problems uses the threshold from
-the other half.
+ProcessBench (arXiv 2412.06559) measures F1, the harmonic mean of two accuracies: on erroneous
+solutions, the share whose first wrong step is predicted exactly; on correct solutions, the share
+predicted to have no wrong step. PRMBench (arXiv 2501.03124) labels every step; its PRMScore is the
+mean of the F1 of correct and of erroneous steps. A scorer gives every step a number; a step below a
+threshold is predicted to be wrong. The threshold is never chosen on the reported rows: each half of
+the problems uses the threshold from the other half.
 """
 
 from __future__ import annotations
@@ -35,13 +36,12 @@ from gradeschool.scoring.statistics import Interval, bootstrap
 from gradeschool.verifier.base_model import needs_training_packages
 from gradeschool.verifier.data import encode_steps
 from gradeschool.verifier.rank import Bucket, calibrate
-from gradeschool.verifier.scores import StepReader, TokenReader, load_reader
+from gradeschool.verifier.scores import TokenReader, load_reader
 from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
 FOLDS = 2
-
-
+TOGETHER = 40  # solutions scored between two progress reports
 StepScores = Sequence[float]
 
 
@@ -49,7 +49,7 @@ class Predictions(NamedTuple):
     """A scorer's predictions for each row: the first wrong step, NO_ERROR, or None for no answer.
 
     scores: by row, of each step, None for a row that could not be scored; None if the source gives
-    only predictions. thresholds: by fold, None without scores.
+    only predictions. thresholds: by fold, or one for all; None without scores.
     """
 
     name: str
@@ -78,7 +78,7 @@ class BenchResult(NamedTuple):
 
     generators: results by the model that wrote the solutions. calibration, auc: of the first wrong
     step against the steps before it, if there are scores; later steps have no label. unanswered:
-    rows without a prediction, which count as missed.
+    rows without a prediction, which count as missed. prm_score: see `measure_prm_score`.
     """
 
     name: str
@@ -88,6 +88,7 @@ class BenchResult(NamedTuple):
     calibration: Sequence[Bucket]
     auc: float | None
     unanswered: int
+    prm_score: Mapping[str, float] | None = None
 
 
 def bench(
@@ -98,9 +99,9 @@ def bench(
     values: list[float] = []  # of the steps that have a label
     right: list[bool] = []
     for row, steps in zip(rows, predictions.scores or (), strict=False):
-        last = len(row.steps) if row.label == NO_ERROR else row.label + 1
-        values += (steps or ())[:last]
-        right += [number != row.label for number in range(len((steps or ())[:last]))]
+        labelled = (steps or ())[: None if row.label == NO_ERROR else row.label + 1]
+        values += labelled
+        right += [number != row.label for number in range(len(labelled))]
     generators = sorted({row.generator for row in rows})
     return BenchResult(
         predictions.name,
@@ -111,18 +112,12 @@ def bench(
         calibrate(values, right),
         auc(values, right),
         sum(prediction is None for prediction in predictions.first_wrong),
+        measure_prm_score(rows, predictions),
     )  # fmt: skip
 
 
-class _Counts(NamedTuple):
-    """Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct."""
-
-    erroneous: int
-    exact: int
-    correct: int
-    passed: int
-
-
+# Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct.
+Counts = tuple[int, int, int, int]
 Predicted = Iterable[tuple[LabelledSteps, int | None]]
 
 
@@ -130,35 +125,64 @@ def _result(predicted: Predicted, resamples: int) -> StepResult:
     clusters: dict[str, list[tuple[LabelledSteps, int | None]]] = {}
     for row, prediction in predicted:
         clusters.setdefault(row.problem, []).append((row, prediction))
-    by_problem = [_count(cluster) for cluster in clusters.values()]
-    total = _Counts(*map(sum, zip(*by_problem, strict=True)))
+    by_problem = [count_predicted(cluster) for cluster in clusters.values()]
+    erroneous, exact, correct, passed = map(sum, zip(*by_problem, strict=True))
     f1 = f1_score(by_problem)
     return StepResult(
         f1,
         None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
-        total.exact / total.erroneous if total.erroneous else 0.0,
-        total.passed / total.correct if total.correct else 0.0,
-        total.erroneous,
-        total.correct,
+        exact / erroneous if erroneous else 0.0,
+        passed / correct if correct else 0.0,
+        erroneous,
+        correct,
     )
 
 
-def _count(predicted: Predicted) -> _Counts:
+def count_predicted(predicted: Predicted) -> Counts:
+    """Return the counts of rows with their predictions."""
     counts = [0, 0, 0, 0]
     for row, prediction in predicted:
         place = 2 if row.label == NO_ERROR else 0
         counts[place] += 1
         counts[place + 1] += prediction == row.label
-    return _Counts(*counts)
+    return (counts[0], counts[1], counts[2], counts[3])
 
 
-def f1_score(counts: Iterable[_Counts]) -> float | None:
+def f1_score(counts: Iterable[Counts]) -> float | None:
     """Return the harmonic mean of both accuracies, 0 if both are 0; None without both kinds."""
-    total = _Counts(*map(sum, zip(*counts, strict=True)))
-    if not total.erroneous or not total.correct:
+    erroneous, exact, correct, passed = map(sum, zip(*counts, strict=True))
+    if not erroneous or not correct:
         return None
-    shares = total.exact / total.erroneous, total.passed / total.correct
+    shares = exact / erroneous, passed / correct
     return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
+
+
+def measure_prm_score(
+    rows: Sequence[LabelledSteps], predictions: Predictions
+) -> dict[str, float] | None:
+    """Return PRMBench's score: the F1 of correct and of erroneous steps, and their mean.
+
+    Over all steps of its modified solutions that have scores, at the thresholds of the predictions;
+    that of the authors is 0.5 (ssmisya/PRMBench, mr_eval/tasks/prmtest_classified/task.py).
+    None for rows whose steps are not all labelled, and without scores.
+    """
+    if not predictions.scores or not predictions.thresholds:
+        return None
+    counts = {True: [0, 0], False: [0, 0]}  # by label: predicted otherwise, and as labelled
+    for row, scores in zip(rows, predictions.scores, strict=True):
+        if row.errors is None or scores is None:
+            continue
+        folds = predictions.thresholds
+        threshold = folds[assign_fold(row.problem) if len(folds) > 1 else 0]
+        for number, score in enumerate(scores):
+            is_right = number not in row.errors
+            counts[is_right][(score >= threshold) == is_right] += 1
+    if not any(map(sum, counts.values())):
+        return None
+    missed = counts[True][0] + counts[False][0]
+    f1, negative = (2 * hit / (2 * hit + missed) if hit else 0.0
+                    for hit in (counts[True][1], counts[False][1]))  # fmt: skip
+    return {"score": (f1 + negative) / 2, "f1": f1, "negative_f1": negative}
 
 
 # From step scores to predictions
@@ -192,7 +216,7 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
     results = []
     for edge in edges:
         predictions = [first_below(steps, edge) for steps in scores]
-        results.append(f1_score([_count(zip(rows, predictions, strict=True))]) or 0.0)
+        results.append(f1_score([count_predicted(zip(rows, predictions, strict=True))]) or 0.0)
     best = [edge for edge, f1 in zip(edges, results, strict=True) if f1 == max(results)]
     return best[len(best) // 2]
 
@@ -218,13 +242,12 @@ def predict(
     folds = [assign_fold(row.problem) for row in rows]
     thresholds = []
     for fold in range(FOLDS):
-        others = [index for index, of_row in enumerate(folds) if of_row != fold]
+        others = [index for index, number in enumerate(folds) if number != fold]
         thresholds.append(
             best_threshold([rows[index] for index in others], [scores[index] for index in others])
         )
-    first = [
-        first_below(steps, thresholds[fold]) for steps, fold in zip(scores, folds, strict=True)
-    ]
+    first = [first_below(steps, thresholds[fold])
+             for steps, fold in zip(scores, folds, strict=True)]  # fmt: skip
     return Predictions(name, first, scores, thresholds)
 
 
@@ -272,78 +295,79 @@ def _read_fields(path: Path) -> list[Mapping[str, Any]]:
 
 def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:
     """Return a row's modified solution, and its original one; steps are counted from 1 there."""
-    errors, kind, id = fields.get("error_steps"), fields.get("classification"), fields.get("idx")
-    label = min((step for step in errors if isinstance(step, int)), default=0) - 1 if (
-        isinstance(errors, list)) else NO_ERROR  # fmt: skip
+    kind, id, listed = fields.get("classification"), fields.get("idx"), fields["error_steps"]
+    errors = frozenset(step - 1 for step in listed if isinstance(step, int)) if isinstance(
+        listed, list) else frozenset()  # fmt: skip
     changed = {"id": f"{kind}_{id}", "generator": kind, "problem": fields.get("modified_question"),
-               "steps": fields.get("modified_process"), "label": label}  # fmt: skip
+               "steps": fields.get("modified_process"),
+               "label": min(errors, default=NO_ERROR)}  # fmt: skip
     original = {"id": f"correct_{id}", "generator": "correct", "label": NO_ERROR,
                 "problem": fields.get("original_question"),
                 "steps": fields.get("original_process")}  # fmt: skip
-    return [labelled_steps(changed), labelled_steps(original)]
+    return [labelled_steps(changed)._replace(errors=errors), labelled_steps(original)]
 
 
 # Sources of scores or predictions
 
 
-Source = Callable[[Sequence[LabelledSteps], float | None, Callable[[int, int], None]], Predictions]
-ScoreSteps = Callable[[Sequence[LabelledSteps]], Sequence[StepScores | None]]
-TOGETHER = 40  # solutions scored between two progress reports
-
-
-def load_sources(
+def predict_by_all(
+    rows: Sequence[LabelledSteps],
+    threshold: float | None,
+    tell: Callable[[int, int], None],
+    *,
     verifiers: Sequence[str] = (),
     generators: Sequence[str] = (),
     reward_models: Sequence[str] = (),
     critics: Sequence[str] = (),
     predictions: Sequence[str] = (),
     form: str | None = None,
-) -> list[Source]:
-    """Return a function for each source of predictions; raises InputError.
+) -> list[Predictions]:
+    """Return the predictions of every source; raises InputError before anything is scored.
 
     generators: by their log-probabilities. form: of the reward models, None to detect it. critics:
-    runs. predictions: files. Models are loaded here, so that errors occur before anything is
-    scored.
+    runs. predictions: files. tell: is told how many of all rows a model has scored.
     """
     for path in (*critics, *predictions):
         if not Path(path).exists():
             raise InputError(f"there is no {path!r}; give a run folder or a file")
-    found = [(reader.name, partial(verifier_scores, reader))
-             for reader in [load_reader(spec, "verifier") for spec in verifiers]]  # fmt: skip
-    found += [(f"log-probability {reader.name}", partial(logprob_scores, reader))
-              for reader in [load_reader(spec, "generator") for spec in generators]]  # fmt: skip
-    sources: list[Source] = [_score(name, score) for name, score in found]
+    given = [critic_predictions(Path(run), rows) for run in critics]
+    for file in predictions:
+        given += file_predictions(Path(file), rows, threshold)
+    models: list[tuple[str, Callable[..., Sequence[StepScores | None]]]] = []
+    for spec in verifiers:
+        reader = load_reader(spec, "verifier")
+        models.append((reader.name, partial(verifier_scores, reader)))
+    for spec in generators:
+        reader = load_reader(spec, "generator")
+        models.append((f"log-probability {reader.name}", partial(logprob_scores, reader)))
     for folder in reward_models:
         needs_training_packages()
         from gradeschool.verifier.reward_models import RewardModel
 
         model = RewardModel(Path(folder), form)
-        sources.append(_score(model.name, partial(_reward_scores, model)))
-    sources += [partial(critic_predictions, Path(run)) for run in critics]
-    sources += [partial(check_predictions, name, by_id, Path(file)) for file in predictions
-                for name, by_id in read_predictions(Path(file)).items()]  # fmt: skip
-    return sources
-
-
-def _reward_scores(model: StepReader, rows: Sequence[LabelledSteps]) -> list[list[float]]:
-    return model.step_scores([(row.problem, row.steps) for row in rows])
-
-
-def _score(name: str, score: ScoreSteps) -> Source:
-    """Return a function that scores rows chunk by chunk and predicts from the scores."""
-
-    def measure(
-        rows: Sequence[LabelledSteps],
-        threshold: float | None,
-        tell: Callable[[int, int], None],
-    ) -> Predictions:
+        models.append((model.name, partial(_reward_scores, model)))
+    if not models and not given:
+        raise InputError(
+            "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
+            "--predictions"
+        )
+    if threshold is not None and not models and all(each.scores is None for each in given):
+        raise InputError(
+            "--threshold applies to scores, and only predictions are given; leave it out"
+        )
+    found = []
+    for name, score in models:
         scores: list[StepScores | None] = []
         for start in range(0, len(rows), TOGETHER):
             scores += score(rows[start : start + TOGETHER])
             tell(len(scores), len(rows))
-        return predict(name, rows, scores, threshold)
+        found.append(predict(name, rows, scores, threshold))
+    return found + given
 
-    return measure
+
+def _reward_scores(model: Any, rows: Sequence[LabelledSteps]) -> list[list[float]]:
+    found: list[list[float]] = model.step_scores([(row.problem, row.steps) for row in rows])
+    return found
 
 
 def verifier_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
@@ -381,7 +405,7 @@ def _by_step(
     return found
 
 
-def critic_predictions(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Predictions:
+def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
     """Return the majority prediction of a run's critiques of each row; see protocols/processbench.
 
     Raises InputError for a run on another dataset, or without a critique.
@@ -404,14 +428,13 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps], *_: Any) -> Pre
     return Predictions(f"critic {run.name}, {count(most, 'critique')}", first)
 
 
-RowsById = Mapping[str, Mapping[str, Any]]
+def file_predictions(
+    path: Path, rows: Sequence[LabelledSteps], threshold: float | None
+) -> list[Predictions]:
+    """Return the predictions of each scorer in a JSONL file with "id" and "prediction" or "scores".
 
-
-def read_predictions(path: Path) -> Mapping[str, RowsById]:
-    """Return the rows of a JSONL file by scorer and id: "id" and "prediction" or "scores".
-
-    Rows without "scorer" belong to the file's name. Raises InputError for rows that are not JSON
-    objects, two rows for an id, and no row.
+    Rows without "scorer" belong to the file's name. Raises InputError for two rows for an id, a row
+    that is missing, and one with neither scores nor prediction.
     """
     by_scorer: dict[str, dict[str, Mapping[str, Any]]] = {}
     for fields in _read_fields(path):
@@ -420,44 +443,40 @@ def read_predictions(path: Path) -> Mapping[str, RowsById]:
         if id in by_id:
             raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
         by_id[id] = fields
-    return by_scorer
+    found = []
+    for name, by_id in by_scorer.items():
+        if absent := [row.id for row in rows if row.id not in by_id]:
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise InputError(
+                f"{str(path)!r} has no row for {absent[0]!r}{more}; give one for each solution"
+            )
+        without = [row.id for row in rows if "scores" not in by_id[row.id]]
+        if len(without) == len(rows):
+            first = [_prediction(by_id[row.id], row, path) for row in rows]
+            found.append(Predictions(name, first))
+            continue
+        if without:
+            raise InputError(
+                f"{str(path)!r} has scores, but none for {without[0]!r}; give scores in every row "
+                "(null for a solution that was not scored), or predictions alone"
+            )
+        scores = [_step_scores(by_id[row.id]["scores"], row, path) for row in rows]
+        found.append(predict(name, rows, scores, threshold))
+    return found
 
 
-def check_predictions(
-    name: str,
-    by_id: RowsById,
-    path: Path,
-    rows: Sequence[LabelledSteps],
-    threshold: float | None,
-    *_: Any,
-) -> Predictions:
-    """Return the predictions in a scorer's rows of a file.
-
-    Raises InputError for a row that is missing, and for one with neither scores nor prediction.
-    """
-    if absent := [row.id for row in rows if row.id not in by_id]:
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+def _step_scores(written: Any, row: LabelledSteps, path: Path) -> StepScores | None:
+    if written is None:
+        return None
+    is_list = isinstance(written, list) and len(written) == len(row.steps)
+    if not is_list or not all(
+        isinstance(score, int | float) and isfinite(score) for score in written
+    ):
         raise InputError(
-            f"{str(path)!r} has no row for {absent[0]!r}{more}; give one for each solution"
+            f"{str(path)!r} has {written!r:.60} as the scores of {row.id!r}; give a number for "
+            f"each of its {len(row.steps)} steps"
         )
-    scored = ["scores" in by_id[row.id] for row in rows]
-    if not any(scored):
-        return Predictions(name, [_prediction(by_id[row.id], row, path) for row in rows])
-    if not all(scored):
-        raise InputError(
-            f"{str(path)!r} has scores, but none for {rows[scored.index(False)].id!r}; give scores "
-            "in every row (null for a solution that was not scored), or predictions alone"
-        )
-    scores: list[StepScores | None] = []
-    for row in rows:
-        found = by_id[row.id]["scores"]
-        numbers = isinstance(found, list) and len(found) == len(row.steps) and all(
-            isinstance(score, int | float) and isfinite(score) for score in found)  # fmt: skip
-        if found is not None and not numbers:
-            raise InputError(f"{str(path)!r} has {found!r:.60} as the scores of {row.id!r}; give a "
-                             f"number for each of its {len(row.steps)} steps")  # fmt: skip
-        scores.append(None if found is None else [float(score) for score in found])
-    return predict(name, rows, scores, threshold)
+    return [float(score) for score in written]
 
 
 def _prediction(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> int | None:
@@ -476,7 +495,7 @@ def _prediction(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> in
 def prediction_rows(
     rows: Sequence[LabelledSteps], predictions: Sequence[Predictions]
 ) -> Iterable[str]:
-    """Yield a JSON line for each row and scorer, as `read_predictions` reads them."""
+    """Yield a JSON line for each row and scorer, as `file_predictions` reads them."""
     for scorer in predictions:
         for index, row in enumerate(rows):
             fields: dict[str, Any] = {"id": row.id, "scorer": scorer.name, "label": row.label}

@@ -575,7 +575,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         found = verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
-            by_step=settings.level == "step", seed=settings.seed,
+            by_step=level is Level.STEP, seed=settings.seed,
         )  # fmt: skip
         job.note(
             f"head on token {reserved.id} {reserved.text!r}, {reserved.how}; "
