@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from gradeschool.cli.options import (
     FileVerb,
@@ -34,14 +33,11 @@ FORMS = ("svg", "pdf", "png")
               help="File to write: .html, .md or .xml.")  # fmt: skip
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Write figures for a paper to this folder.")  # fmt: skip
-@click.option("--format", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS,
+@click.option("--format", "forms", type=click.Choice(FORMS), multiple=True,
               help="Format of the figures; by default all three.")  # fmt: skip
-@click.option(
-    "--heatmap",
-    type=click.Path(path_type=Path),
-    metavar="FILE.html",
-    help="Write a page of solutions coloured by a verifier's value of each token.",
-)
+@click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
+              help="Write a page of solutions coloured by a verifier's value of each "
+                   "token.")  # fmt: skip
 @scorers_option("those of the protocol, then all that call no library; the first is the headline")
 @marks_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
@@ -66,8 +62,7 @@ def command(
     archived and printed.
 
     The file's name selects the format: .md is a table for a pull request, .xml is JUnit with a
-    case for each completion. A row for each completion: `gradeschool export --to parquet`, or
-    `gradeschool score -o`.
+    case for each completion. A row for each completion: `gradeschool score -o`.
 
     --figures needs the extra "report" (matplotlib) and replaces figures of the same names.
     --heatmap shows the output of `gradeschool verifier score --tokens`.
@@ -84,15 +79,14 @@ def command(
         raise InputError(
             "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
         )
-    if heatmap is not None and (heatmap.suffix.lower() != ".html" or heatmap == output):
-        raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give another "
-                         "name that ends in .html")  # fmt: skip
     if heatmap is not None:
+        if heatmap.suffix.lower() != ".html" or heatmap == output:
+            raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give another "
+                             "name that ends in .html")  # fmt: skip
         require_free(heatmap, force)
     if output is not None:
         check_report_path(output, force)
-    source = click.get_current_context().get_parameter_source("forms")
-    if figures is None and source is not ParameterSource.DEFAULT:
+    if forms and figures is None:
         raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, reading(dataset), names, warn)
@@ -102,12 +96,12 @@ def command(
         size = write_report(judged, chosen, output)
         completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
-        counted = count(completions, "completion")
-        lines.append(f"{counted} in {output}, {size_in_words(size)}")
+        lines.append(f"{count(completions, 'completion')} in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures import write_figures
 
-        drawn = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
+        endings = [f".{form}" for form in dict.fromkeys(forms or FORMS)]
+        drawn = write_figures(judged, figures, endings)
         written["figures"] = [str(path) for path in drawn]
         lines.append(f"{count(len(drawn), 'file')} of figures in {figures}")
         lines += [
