@@ -1,7 +1,10 @@
-"""Check which completions are shown, and how their answers and causes are marked."""
+"""`gradeschool explain`: which completions are shown, how they are marked, and its JSON."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from gradeschool import all_scorers
 from gradeschool.models.recorded import SAMPLE_FILE
@@ -11,46 +14,120 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 
-def test_explain_marks_what_each_scorer_read(gradeschool: Command, tmp_path: Path) -> None:
-    """Counts by kind, then each completion with brackets around the spans, and the reasons."""
+def test_each_scorers_answer_is_marked(gradeschool: Command, tmp_path: Path) -> None:
     result = gradeschool("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
     assert result.status == 0
     first, second, third, *_ = result.out.splitlines()
     assert first == f"{TWO[0]} and {TWO[1]} differ on 3 of 5 completions"
     assert second == "     1   33.3 %  no answer / correct  A right answer missed: format missing"
     assert third.startswith("     1   33.3 %  wrong / correct      ")
-    assert "answers, problem 2, sample 2, row 3 ─" in result.out
-    assert "#### [A:5] or rather [B:0]" in result.out
-    assert "\n#### [A:[B:13.]]\n" in result.out
-    assert "A openai/2021  wrong: the first '#### N': '13.' is not '13'" in result.out
-    assert (
-        "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' matches '13'"
-        in result.out
-    )
+    for words in (
+        "answers, problem 2, sample 2, row 3 ─",
+        "#### [A:5] or rather [B:0]",
+        "\n#### [A:[B:13.]]\n",
+        "A openai/2021  wrong: the first '#### N': '13.' is not '13'",
+        "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' matches '13'",
+    ):
+        assert words in result.out
     assert "more; show them" not in result.out
+    fewer = gradeschool("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE, "-n", 1).out
+    assert "\n2 more; show them with -n 3\n" in fewer
 
 
-def test_explain_cuts_a_long_completion_around_what_was_read(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """Both spans and the end are shown, however far apart they stand, and little else."""
+def test_a_long_completion_is_cut_around_its_answers(gradeschool: Command, tmp_path: Path) -> None:
     text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])
     result = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE)
-    assert "#### [A:7]" in result.out
-    assert "so [B:13]" in result.out
+    assert "#### [A:7]" in result.out and "so [B:13]" in result.out
     assert len(result.out) < 3000
     assert result.out.count("…") == 5
 
 
-def test_explain_of_all_scorers_has_no_long_line(gradeschool: Command) -> None:
-    """Counts instead of forty outcomes in a row; a cause has the letter of the scorers it is of."""
+def test_all_scorers_have_no_long_line(gradeschool: Command) -> None:
     names = [name for name, scorer in all_scorers().items() if not scorer.extra]
     words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--scorer", *names, "-n", "2")
-    result = gradeschool(*words, columns=80)
-    first, second, *rest = result.out.splitlines()
+    first, second, *rest = gradeschool(*words, columns=80).out.splitlines()
     assert re.fullmatch(r"\d+ scorers differ on \d+ of 48 completions", first)
     assert re.fullmatch(r" +\d+ +\d+\.\d %  +\d+ correct, +\d+ wrong(, +\d+ no answer)?", second)
     assert max(map(len, [first, second, *rest])) <= 80
     letters = [line[0] for line in rest if " scorers  no answer: nothing extracted" in line]
-    assert f"→ {letters[0]} right answer missed: format missing" in result.out
+    assert f"→ {letters[0]} right answer missed: format missing" in "".join(rest)
+
+
+def test_the_files_own_flags_are_compared(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [{"index": 0, "completion": f"#### {n}", "correct": n != 5} for n in (600, 5, 6)]
+    result = gradeschool("explain", jsonl(tmp_path / "a.jsonl", rows), *SAMPLE, "--flags", "--json")
+    fields = result.json()
+    assert (fields["flags"], fields["differ"]) == (3, 1)
+    assert [case["completion"] for case in fields["cases"]] == ["#### 6"]
+
+
+def test_json_has_each_differing_completion(gradeschool: Command, tmp_path: Path) -> None:
+    path = answers(tmp_path, "m")
+    path.write_text(path.read_text() + "{oops\n")
+    result = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "--json")
+    assert (result.status, "row 6 of" in result.err) == (3, True), "rows that cannot be used"
+    report = result.json()
+    assert (report["completions"], len(report["differ"])) == (6, 3)
+    says = dict.fromkeys(("read", "value"), "5"), dict.fromkeys(("read", "value"), "0")
+    assert report["differ"][1] == {
+        "run": "m",
+        "problem": "2",
+        "sample": 2,
+        "row": 3,
+        "gold": "0",
+        "completion": "#### 5 or rather 0",
+        "kind": "wrong / correct",
+        "group": "B wrong answer accepted: another number",
+        "verdicts": [
+            {"scorer": TWO[0], "outcome": "wrong", "span": [5, 6], **says[0],
+             "reason": "the first '#### N': '5' is not '0'"},
+            {"scorer": TWO[1], "outcome": "correct", "span": [17, 18], **says[1],
+             "reason": "the last number: '0' matches '0'"},
+        ],
+        "causes": [
+            {"side": "no right answer", "cause": "wrong value", "span": None,
+             "evidence": "it says 5, not 0"},
+            {"side": "wrong answer accepted", "cause": "another number", "span": [5, 6],
+             "evidence": "the text says 5 (after the last '####'), the scorer accepts '0'"},
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["F", "--scorer", "A", "B"],
+        ["--scorer", "A", "--scorer", "B", "F"],
+        ["A", "F", "--scorer", "B"],
+    ],
+)
+def test_files_and_scorers_may_be_in_any_order(
+    gradeschool: Command, tmp_path: Path, order: Sequence[str]
+) -> None:
+    words = {"F": str(answers(tmp_path)), "A": TWO[1], "B": TWO[0]}
+    result = gradeschool("explain", *(words.get(word, word) for word in order), *SAMPLE)
+    assert "differ on 3 of 5 completions" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["F", "--scorer", TWO[0], "multi"], "no scorer is called 'multi'; did you mean multi-"),
+        (["F", "G", "--scorer", *TWO], "explain reads one file at a time, not "),
+        (["--scorer", *TWO], "no file is given, only scorers"),
+        (["nope.jsonl", "--scorer", *TWO], "'nope.jsonl' does not exist"),
+        (["F#x", "--scorer", *TWO], "{F!r} contains no run 'x'; it contains '{F}#answers'"),
+        (["F", "--cause", "zzz"], "no cause contains the words 'zzz'; known: "),
+        (["F", "--problem", "zzz"], "no completion answers the problem 'zzz'; give an id"),
+        (["F", "--flags"], "{F!r} has no verdicts of its own"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(
+    gradeschool: Command, tmp_path: Path, arguments: Sequence[str], message: str
+) -> None:
+    words = {"F": str(answers(tmp_path)), "G": str(answers(tmp_path, name="b.jsonl"))}
+    words["F#x"] = f"{words['F']}#x"
+    result = gradeschool("explain", *(words.get(word, word) for word in arguments), *SAMPLE)
+    assert result.status == 2
+    assert result.err.splitlines()[-1].startswith(f"gradeschool: {message.format(**words)}")

@@ -7,28 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from gradeschool import load_dataset
 from gradeschool.formats.own_run import digest_of
 from gradeschool.formats.read import read_samples
-from gradeschool.protocols.registry import all_scorers, get_protocol
-from gradeschool.reports.export import (
-    inspect_scorer_name,
-    storable,
-)
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.reports.export import inspect_scorer_name, storable
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of
 from tests.support.exports import answers as answers  # fixtures
 from tests.support.exports import run as run
+from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
-SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
-SURROGATES = st.characters(categories=["Cs"])
-TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
 every_format = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name == "parquet")) for name in samples_of],
@@ -52,6 +46,16 @@ def lm_eval(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     (results,), (samples,) = folder.glob("*/results_*.json"), folder.glob("*/samples_*.jsonl")
     rows = [json.loads(line) for line in samples.read_text("ascii").split("\n") if line]
     return json.loads(results.read_text("ascii")), rows
+
+
+def changed_rows(run: Path, number: int, **fields: object) -> list[dict[str, Any]]:
+    """Change one row of a run folder; return all of them."""
+    path = run / "completions.jsonl"
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
+    rows[number] |= fields
+    rows[number]["digest"] = digest_of(*(rows[number][x] for x in ("key", "completion", "error")))
+    jsonl(path, rows)
+    return rows
 
 
 @every_format
@@ -86,14 +90,15 @@ def test_hostile_and_failed_samples_come_back(
 def test_hostile_ids_and_names_stay_below_the_target(
     gradeschool: Command, tmp_path: Path, name: str
 ) -> None:
-    problems, answers = tmp_path / "problems.jsonl", tmp_path / "answers.jsonl"
     ids = ["../../up", "\ud800", "a/b", "7", ""]
-    rows = [{"id": id, "question": f"What is 1 + {index}?", "answer": str(1 + index)}
-            for index, id in enumerate(ids)]  # fmt: skip
-    problems.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    output = [{"index": index, "model": "../..\ud800\u202e/x", "completion": f"#### {1 + index}"}
-            for index in range(len(ids))]  # fmt: skip
-    answers.write_text("".join(json.dumps(row) + "\n" for row in output))
+    problems = jsonl(tmp_path / "problems.jsonl", [
+        {"id": id, "question": f"What is 1 + {index}?", "answer": str(1 + index)}
+        for index, id in enumerate(ids)
+    ])  # fmt: skip
+    answers = jsonl(tmp_path / "answers.jsonl", [
+        {"index": index, "model": "../..\ud800\u202e/x", "completion": f"#### {1 + index}"}
+        for index in range(len(ids))
+    ])  # fmt: skip
     target = tmp_path / "out" / TARGETS[name]
     result = gradeschool("export", answers, "-d", problems, "--to", name, "-o", target)
     assert result.status == 0, result.err
@@ -144,17 +149,16 @@ def _contents(path: Path) -> str:
 def test_what_cannot_be_exported_is_one_sentence(
     gradeschool: Command, answers: Path, tmp_path: Path
 ) -> None:
-    several, failed, out = (tmp_path / name for name in ("several.jsonl", "failed.jsonl", "o.eval"))
-    rows = [{"index": 0, "run": name, "completion": "#### 600"} for name in ("a", "b")]
-    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    rows = [{"index": 0, "run": "a", "completion": "5"}, {"index": 0, "run": "b", "error": "late"}]
-    failed.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "o.eval"
+    several = jsonl(tmp_path / "several.jsonl",
+                    [{"index": 0, "run": name, "completion": "#### 600"} for name in "ab"]
+                    + [{"index": 0, "run": "c", "error": "late"}])  # fmt: skip
     (tmp_path / "file").write_text("")
     before = sorted(tmp_path.iterdir())
     for spec, target, words in (
         (several, out, f"'{several}#a', '{several}#b'"),
         (answers, tmp_path / "out.json", "give -o"),
-        (f"{failed}#b", out, "1 sample has no completion"),
+        (f"{several}#c", out, "1 sample has no completion"),
         (tmp_path / "none", out, "does not exist"),
         (answers, tmp_path / "file/a.eval", "cannot write|is a folder|Not a directory"),
     ):
@@ -162,6 +166,9 @@ def test_what_cannot_be_exported_is_one_sentence(
         assert result.status == 2
         assert re.search(re.escape(words) if target == out else words, result.err), result.err
         assert "Traceback" not in result.err
+    planned = gradeschool("export", answers, "--to", "inspect", "-d", "sample", "-o", out,
+                          "--dry-run")  # fmt: skip
+    assert (planned.status, planned.out) == (0, f"would write {out}\n")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -212,11 +219,7 @@ def test_inspect_shows_prompts_that_the_key_proves(
     gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:
     """A row with another key has the question alone; a part of a run is "cancelled"."""
-    path = run / "completions.jsonl"
-    lines = path.read_text().split("\n")
-    row = json.loads(lines[1]) | {"key": "0" * 64}
-    lines[1] = json.dumps(row | {"digest": digest_of(row["key"], row["completion"], row["error"])})
-    path.write_text("\n".join(lines))
+    rows = changed_rows(run, 1, key="0" * 64)
     fields = members(export(gradeschool, run, "inspect", tmp_path))
     assert fields["header.json"]["status"] == "success"
     problems = load_dataset("sample").problems
@@ -225,16 +228,13 @@ def test_inspect_shows_prompts_that_the_key_proves(
         turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
         sent = fields[f"samples/{index}_epoch_1.json"]["input"]
         assert sent == (problem.question if index == 1 else turns)
-    path.write_text("\n".join(lines[:40]) + "\n")
+    jsonl(run / "completions.jsonl", rows[:40])
     part = members(export(gradeschool, run, "inspect", tmp_path, "--force"))
     assert part["header.json"]["status"] == "cancelled"
 
 
 def test_tokens_and_reasoning_are_exported(gradeschool: Command, run: Path, tmp_path: Path) -> None:
-    path = run / "completions.jsonl"
-    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
-    rows[0] |= {"prompt_tokens": 7, "completion_tokens": 5, "reasoning": "hmm", "model": "by"}
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    changed_rows(run, 0, prompt_tokens=7, completion_tokens=5, reasoning="hmm", model="by")
     fields = members(export(gradeschool, run, "inspect", tmp_path))
     sample = fields["samples/0_epoch_1.json"]
     usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
