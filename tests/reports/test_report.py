@@ -1,11 +1,10 @@
-"""`gradeschool report`: page, Markdown and JUnit of runs, hostile text included."""
+"""`gradeschool report`: page and Markdown of runs, hostile text included."""
 
 import base64
 import hashlib
 import json
 import re
 import shutil
-import xml.etree.ElementTree as ElementTree
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -307,33 +306,6 @@ def test_a_markdown_cell_is_text(text: str) -> None:
     assert content == f"x{printable(clip(text, 200), keep='')}x"
 
 
-def test_junit_has_a_case_for_each_completion(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
-    suites = ElementTree.fromstring(exported(gradeschool, tmp_path / "a.xml", answers))
-    by_name = {suite.get("name"): suite for suite in suites}
-    assert [by_name["old"].get(name) for name in ("tests", "failures")] == ["2", "1"]
-    (failed,) = by_name["old"].findall("testcase/failure")
-    assert (failed.get("message"), failed.text) == ("wrong value: read '5', gold '13'", "#### 5")
-    assert len(by_name["hostile"].findall("testcase")) == len(HOSTILE)
-    tags = {"testsuites", "testsuite", "testcase", "failure"}
-    assert {element.tag for element in suites.iter()} == tags
-
-
-def test_rows_that_cannot_be_used_are_errors(gradeschool: Command, tmp_path: Path) -> None:
-    """One right answer, a failed sample, and a row of an unknown problem: two errors of three."""
-    rows = ({"index": 0, "completion": "#### 600"}, {"index": 1, "error": "boom"},
-            {"index": 99999, "completion": "1"})  # fmt: skip
-    path = written(tmp_path / "a.jsonl", *rows)
-    assert gradeschool("report", path, *ON_SAMPLE, "-o", tmp_path / "a.xml").status == 3
-    (suite,) = ElementTree.parse(tmp_path / "a.xml").getroot()
-    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["3", "0", "2"]
-    names = [case.get("name") for case in suite.findall("testcase")]
-    assert names[1:] == ["problem 1, sample 0", "row 3"]
-    messages = [error.get("message") or "" for error in suite.findall("testcase/error")]
-    assert messages[0] == "boom" and messages[1].startswith("row 3 ")
-
-
 def test_what_cannot_be_written_is_refused(
     gradeschool: Command, run_folder: Path, tmp_path: Path
 ) -> None:
@@ -343,7 +315,7 @@ def test_what_cannot_be_written_is_refused(
     for arguments, words in (
         (("-o", path), "--force"),
         (("-o", tmp_path / "no" / "page.html"), "cannot write"),
-        (("-o", tmp_path / "a.docx"), ".html, .md, .xml"),
+        (("-o", tmp_path / "a.docx"), ".html, .md"),
         (("-o", tmp_path), "a name that ends in"),
         ((), "there is nothing to write"),
         (("--figures", tmp_path / "file" / "f"), "cannot use the folder"),

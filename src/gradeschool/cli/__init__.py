@@ -31,7 +31,7 @@ GROUPS = {
         "profile": "Measure what a score loses with other numbers or words.",
     },
     "Show results": {
-        "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
+        "report": "Write a report of runs as HTML or Markdown, and figures.",
         "view": "Show the runs of a folder in the browser, also while they run.",
         "export": "Write a run in the format of another tool.",
     },

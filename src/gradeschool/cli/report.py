@@ -30,7 +30,7 @@ FORMS = ("svg", "pdf", "png")
 @click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", type=click.Path(path_type=Path),
-              help="File to write: .html, .md or .xml.")  # fmt: skip
+              help="File to write: .html or .md.")  # fmt: skip
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Write figures for a paper to this folder.")  # fmt: skip
 @click.option("--format", "forms", type=click.Choice(FORMS), multiple=True,
@@ -61,8 +61,8 @@ def command(
     one file with all problems and completions; it makes no network requests and can be sent,
     archived and printed.
 
-    The file's name selects the format: .md is a table for a pull request, .xml is JUnit with a
-    case for each completion. A row for each completion: `gradeschool score -o`.
+    A file that ends in .md is a table for a pull request. `gradeschool score -o` writes a row for
+    each completion.
 
     --figures needs the extra "report" (matplotlib) and replaces figures of the same names.
     --heatmap shows the output of `gradeschool verifier score --tokens`.

@@ -176,7 +176,7 @@ def report(
 ) -> Path:
     """Write the report of runs as `gradeschool report` does, and return its path.
 
-    path: ends in .html, .md or .xml. A run is a result of `score` or `evaluate`, or the path
+    path: ends in .html or .md. A run is a result of `score` or `evaluate`, or the path
     of a run folder or sample file. scorer: one or several, the headline first; by default those of
     the first result, and all that call no library. dataset: of files. force: replace a file that
     exists. Raises InputError for another ending, for a file that exists, and for no run.

@@ -1,6 +1,6 @@
 """Runs under every scorer of a report, what is recorded about them, and the measures shown of them.
 
-`judge_runs` reads runs and scores them; page, figures, Markdown, CSV and JUnit show the results.
+`judge_runs` reads runs and scores them; page, figures and Markdown show the results.
 """
 
 from __future__ import annotations
@@ -142,10 +142,6 @@ class Judged:
     def causes(self) -> Counter[str]:
         """Count the causes under the headline scorer, as in `explain`."""
         return Counter(each.cause for each in self.completions if each.cause)
-
-    def unusable(self) -> list[Sample]:
-        """Return the rows without a problem, which are errors and no completions."""
-        return [sample for sample in self.table.run.samples if sample.problem is None]
 
 
 def judge_runs(

@@ -1,13 +1,8 @@
-"""A report as a file: the page, Markdown for a pull request, JUnit, by the file's ending.
-
-A model's output stays plain text in each: Markdown is escaped, XML contains no forbidden
-characters.
-"""
+"""A report as a file: the page, or Markdown for a pull request, by the file's ending."""
 
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as xml
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,12 +15,11 @@ from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
+from gradeschool.scoring.table import ERROR, ScorerSet
 
 # Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
 LONGEST_CELL = 200
-LONGEST_TEXT = 2000  # of a completion in JUnit
 
 
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
@@ -87,46 +81,10 @@ def _escaped(text: str) -> str:
     return MARKS.sub(r"\\\1", printable(text, keep=""))
 
 
-def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return JUnit XML: a suite per run, a case per completion, by the headline scorer.
-
-    A row that could not be used is a case with an error.
-    """
-    root = xml.Element("testsuites")
-    for judged in runs:
-        cases = []  # title; "", "failure" or "error"; message; text
-        for each in judged.completions:
-            problem, sample, answer = each.problem, each.sample, each.answer
-            title, kind, message, text = f"problem {problem.id}, sample {sample.sample}", "", "", ""
-            if each.outcome == ERROR:
-                kind, message = "error", clip(sample.error or "the scorer failed", LONGEST_CELL)
-            elif each.outcome != CORRECT:
-                read = f"read {clip(answer.value)!r}" if answer else "read nothing"
-                kind, message = "failure", f"{each.cause}: {read}, gold {problem.gold!r}"
-                text = clip(sample.text, LONGEST_TEXT)
-            cases.append((title, kind, message, text))
-        for sample in judged.unusable():
-            reason = f"row {sample.row} {clip(sample.error, LONGEST_CELL)}"
-            cases.append((f"row {sample.row}", "error", reason, ""))
-        kinds, name = [kind for _, kind, _, _ in cases], printable(judged.name, keep="")
-        suite = xml.SubElement(
-            root, "testsuite", name=name, tests=str(len(cases)),
-            failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
-        )  # fmt: skip
-        for title, kind, message, text in cases:
-            case = xml.SubElement(suite, "testcase", classname=name, name=printable(title, keep=""))
-            if kind:
-                added = xml.SubElement(case, kind, message=printable(message, keep=""))
-                added.text = printable(text) or None
-    xml.indent(root, space="")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml.tostring(root, "unicode")}\n'
-
-
 # Ending of the output's name -> the function that writes it.
 WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
     ".html": report_page,
     ".md": markdown,
-    ".xml": junit,
 }
 
 
