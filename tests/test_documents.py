@@ -351,10 +351,10 @@ def test_pitfalls_of_comparing_are_avoided() -> None:
 
 
 def test_the_filters_of_lm_eval_are_the_documented_patterns_and_normalisation() -> None:
-    from gradeschool.protocols.lm_eval import scorers
+    from gradeschool.protocols import lm_eval
 
     assert MARKED.pattern == r"#### (\-?[0-9\.\,]+)"
-    assert scorers.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
+    assert lm_eval.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
     for text in ("#### 1,234", "#### 1234.", "so $1,234."):
         assert judge(text, "1,234", scorer="lm-eval/gsm8k/flexible-extract").correct
 

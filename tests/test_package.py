@@ -25,12 +25,8 @@ LAYERS = (
     {"cli"},
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS, 1) for name in names}
-# Imported where one function is called: own protocols by `Protocol.with_changes` and by
-# `get_protocol`.
-UPWARD = {
-    "gradeschool.protocol": "gradeschool.protocols.own",
-    "gradeschool.protocols.registry": "gradeschool.protocols.own",
-}
+# Imported where one function is called: the examples of a protocol, by `Protocol.with_changes`.
+UPWARD = {"gradeschool.protocol": "gradeschool.datasets"}
 IMPORT = re.compile(r"^\s*from (gradeschool[\w.]*) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 HEAVY = {"click", "aiohttp", "rich", "yaml", "jinja2", "pyarrow", "torch", "numpy"}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -16,23 +17,21 @@ import gradeschool
 from gradeschool import Problem, get_scorer, load_dataset
 from gradeschool.cli import VERBS
 from gradeschool.cli import command as root
-from gradeschool.completion import Prompt
 from gradeschool.datasets.sources import SOURCES
-from gradeschool.prompts import QUESTION
+from gradeschool.prompts import QUESTION, prompt_json
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.card import (
     SHOT_NAME,
-    ProtocolCard,
-    ScorerCard,
+    describe_protocol,
+    describe_scorer,
+    describe_vote,
     find_package,
-    protocol_card,
-    scorer_card,
-    source_text,
-    vote_json,
+    read_source,
 )
 from gradeschool.protocols.registry import all_protocols, all_scorers, packages
 from gradeschool.reports.protocols import facts
 
+Card = dict[str, Any]
 READER = "gradeschool/reader"
 WIDTH = 92  # characters of a command's help
 CODE = re.compile(r"(^(?: {4}|\t).*$|^```.*?^```|`+[^`]+`+)", re.MULTILINE | re.DOTALL)
@@ -124,13 +123,13 @@ def _harness_page(package: ModuleType) -> str:
         f"# {harness(package)}",
         _plain(doc),
         *(["## Protocols"] if protocols else []),
-        *(_protocol(protocol_card(one), sample) for one in protocols),
+        *(_protocol(one, describe_protocol(one), sample) for one in protocols),
         *(["## Scorers"] if scorers else []),
-        *(_scorer(scorer_card(one.name)) for one in scorers),
+        *(_scorer(describe_scorer(one.name)) for one in scorers),
         *(["## Votes"] if getattr(package, "VOTES", ()) else []),
         *(
             f"`{vote.name}`: {vote.summary}. The first {vote.voters} samples of a problem vote; "
-            f"{vote.source}. Part of {', '.join(vote_json(vote)['protocols'])}."
+            f"{vote.source}. Part of {', '.join(describe_vote(vote)['protocols'])}."
             for vote in getattr(package, "VOTES", ())
         ),
         "## Where it comes from",
@@ -138,9 +137,8 @@ def _harness_page(package: ModuleType) -> str:
     )
 
 
-def _protocol(card: ProtocolCard, sample: Sequence[Problem]) -> str:
+def _protocol(protocol: Protocol, card: Card, sample: Sequence[Problem]) -> str:
     """Return the section of a protocol: settings, the prompt of a problem, scorers, sources."""
-    protocol = card.protocol
     dataset = "" if protocol.dataset == "gsm8k" else f" -d {protocol.dataset}"
     stops = " ".join(_code(repr(stop)) for stop in protocol.decoding.stop)
     settings = [
@@ -148,53 +146,52 @@ def _protocol(card: ProtocolCard, sample: Sequence[Problem]) -> str:
         for name, text in facts(card)
         if name not in ("scorers", "source")
     ]
-    readers = ", ".join(f"[`{one.scorer.name}`]({_scorer_anchor(one)})" for one in card.scorers)
+    readers = ", ".join(f"[`{name}`]({_scorer_anchor(name)})" for name in protocol.scorers)
     note = "The prompt of problem 0 of the shipped dataset sample"
-    if card.rows and SOURCES[protocol.shots].url:
-        note += f"; its {len(card.rows)} exemplars are of {protocol.shots} and not copied here"
+    rows = card["shots"]["rows"]
+    if rows and SOURCES[protocol.shots].url:
+        note += f"; its {len(rows)} exemplars are of {protocol.shots} and not copied here"
     return _join(
         f"### {protocol.name} {{: #{slug(protocol.name)} }}",
-        f"{_sentence(protocol.summary)} Digest `{protocol.digest()}`.",
+        f"{_sentence(protocol.summary)} Digest `{card['digest']}`.",
         f"`gradeschool eval -m http://localhost:8080/v1 -p '{protocol.name}'{dataset}`",
         _table(("setting", "value"), [*settings, ("scorers", readers)]),
-        f'??? note "{note}"\n\n{_indented(_prompt(_example(card, sample), card))}',
-        _links(f"{protocol.source}.", card.links),
+        f'??? note "{note}"\n\n{_indented(_prompt(_example(protocol, card, sample), card))}',
+        _links(f"{protocol.source}.", card["links"]),
     )
 
 
-def _scorer_anchor(card: ScorerCard) -> str:
-    package = find_package(card.scorer.name)
+def _scorer_anchor(name: str) -> str:
+    package = find_package(name)
     page = f"{slug(harness(package))}.md" if package else ""
-    return f"{page}#scorer-{slug(card.scorer.name)}"
+    return f"{page}#scorer-{slug(name)}"
 
 
-def _scorer(card: ScorerCard) -> str:
+def _scorer(card: Card) -> str:
     """Return the section of a scorer, with the completions that it reads unlike the reader."""
-    scorer = card.scorer
     needs = (
-        f" Calls a library: `pip install 'gradeschool[{scorer.extra}]'`." if scorer.extra else ""
+        f" Calls a library: `pip install 'gradeschool[{card['extra']}]'`." if card["extra"] else ""
     )
     heads = ("completion (⏎: line break)", "gold", "says", "the reader", "what it shows")
-    rows = [
-        (_code(quirk.completion), _code(quirk.gold), quirk.says,
-         get_scorer(READER).judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome.value,
-         quirk.shows.replace("|", "&#124;").replace("<", "&lt;"))
-        for quirk in card.quirks
-    ]  # fmt: skip
+    rows = []
+    for quirk in card["quirks"]:
+        text, gold = quirk["completion"], quirk["gold"]
+        reader = get_scorer(READER).judge(text, Problem.from_gold(gold)).outcome.value
+        shows = quirk["shows"].replace("|", "&#124;").replace("<", "&lt;")
+        rows.append((_code(text), _code(gold), quirk["says"], reader, shows))
     return _join(
-        f"### {scorer.name} {{: #scorer-{slug(scorer.name)} }}",
-        f"{_sentence(scorer.summary)}{needs}",
+        f"### {card['name']} {{: #scorer-{slug(card['name'])} }}",
+        f"{_sentence(card['summary'])}{needs}",
         *(["What it reads unlike a careful reader:", _table(heads, rows)] if rows else []),
-        _links(f"{scorer.source}.", card.links),
+        _links(f"{card['source']}.", card["links"]),
     )
 
 
-def _example(card: ProtocolCard, sample: Sequence[Problem]) -> Prompt:
+def _example(protocol: Protocol, card: Card, sample: Sequence[Problem]) -> dict[str, Any]:
     """Return the prompt of the first sample problem, exemplars of others named in it."""
-    protocol = card.protocol
     if protocol.shots and not SOURCES[protocol.shots].url:
-        return next(protocol.render(sample, load_dataset(protocol.shots).problems))
-    rows = {str(row): at for at, row in enumerate(card.rows, 1)}
+        return prompt_json(next(protocol.render(sample, load_dataset(protocol.shots).problems)))
+    rows = {str(row): at for at, row in enumerate(card["shots"]["rows"], 1)}
 
     def named(match: re.Match[str]) -> str:
         part, row = match.groups()
@@ -203,27 +200,27 @@ def _example(card: ProtocolCard, sample: Sequence[Problem]) -> Prompt:
     def filled(text: str) -> str:
         return SHOT_NAME.sub(named, text.replace(QUESTION, sample[0].question))
 
-    template = card.placeholders
-    if template.text is not None:
-        return Prompt(text=filled(template.text), prefix=template.prefix)
-    turns = tuple(turn._replace(content=filled(turn.content)) for turn in template.messages)
-    return Prompt(messages=turns, prefix=template.prefix)
+    template = dict(card["prompt"]["template"])
+    if "prompt" in template:
+        return {"prompt": filled(template["prompt"])}
+    turns = [turn | {"content": filled(turn["content"])} for turn in template["messages"]]
+    return template | {"messages": turns}
 
 
-def _prompt(shown: Prompt, card: ProtocolCard) -> str:
+def _prompt(shown: dict[str, Any], card: Card) -> str:
     """Return a prompt as blocks; of exemplars that are turns of the chat, only the first."""
-    if shown.text is not None:
-        return _fence(shown.text)
-    turns = shown.as_messages()
-    blocks = []
+    if "prompt" in shown:
+        return _fence(shown["prompt"])
+    turns, blocks = shown["messages"], []
     for at, turn in enumerate(turns, 1):
-        begun = shown.prefix is not None and at == len(turns)
+        begun = "continue_final_message" in shown and at == len(turns)
         title = f"{turn['role']}, to be continued" if begun else turn["role"]
         blocks.append(_fence(turn["content"], title))
-    if card.place() == "turns" and len(card.rows) > 2:
+    count = len(card["shots"]["rows"])
+    if card["shots"]["place"] == "turns" and count > 2:
         first = next(at for at, turn in enumerate(turns) if turn["role"] == "user")
-        note = f"*Exemplars 2 to {len(card.rows)} follow in the same form, two messages each.*"
-        blocks[first + 2 : first + 2 * len(card.rows)] = [note]
+        note = f"*Exemplars 2 to {count} follow in the same form, two messages each.*"
+        blocks[first + 2 : first + 2 * count] = [note]
     return "\n\n".join(blocks)
 
 
@@ -253,7 +250,7 @@ def _scorer_table(package: ModuleType, page: str) -> str:
 
 def _source(package: ModuleType) -> str:
     """Return a package's SOURCE.md below a heading of the second level."""
-    text = re.sub(r"\A# .*\n", "", source_text(package))
+    text = re.sub(r"\A# .*\n", "", read_source(package).text)
     text = re.sub(r"^#", "##", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=[^\n|])\n(\|.*\n\|-)", r"\n\n\1", text)
     text = re.sub(r"^((?!- |  |\n).+)\n(?=- )", r"\1\n\n", text, flags=re.MULTILINE)

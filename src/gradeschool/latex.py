@@ -3,7 +3,8 @@ r"""Cleaning the LaTeX of answers as several harnesses do, in linear time where 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from gradeschool.answers.search import TextMatch, math_box
 
@@ -84,6 +85,31 @@ def slash_as_fraction(text: str, *, roots: bool = False, strict: bool = False) -
     return "\\frac{{{}}}{{{}}}".format(*sides) if text == "{}/{}".format(*sides) else text
 
 
+def plain_symbols(
+    text: str,
+    last: Iterable[tuple[str, str]],
+    without_zeros: Callable[[str], str] = without_zero_decimals,
+) -> str:
+    """Apply the steps that versions of MATH's second `strip_string` share.
+
+    Writes "inf" as a command, makes the last replacements, removes boxes of text, writes j as i,
+    removes zero decimals, and puts a zero before a leading period.
+    """
+    if "\\infty" not in text:
+        text = text.replace("inf", "\\infty")
+    text = unwrapped(replaced(text, last), "\\mbox{", instead="")
+    if "j" in text and "i" not in text:
+        text = text.replace("j", "i")
+    text = without_zeros(text)
+    return f"0{text}" if text[:1] == "." else text
+
+
+def right_side(text: str) -> str:
+    """Return the right side of an equation whose left side has at most two characters."""
+    name, _, value = text.partition("=")
+    return value if len(name) <= 2 and text.count("=") == 1 else text
+
+
 SPACED_BOX = "\\boxed "
 UNIT = "\\text{ "
 HENDRYCKS = (
@@ -127,13 +153,18 @@ def hendrycks_form(text: str, *, strict: bool = False, percents: tuple[str, ...]
         return text
     if text[0] == ".":
         text = "0" + text
-    name, _, value = text.partition("=")
-    if len(name) <= 2 and text.count("=") == 1:
-        text = value
-    head, *roots = text.split("\\sqrt")
+    head, *roots = right_side(text).split("\\sqrt")
     parts = [root if root[0] == "{" else f"{{{root[0]}}}{root[1:]}" for root in roots]
     text = braced_fractions("\\sqrt".join([head, *parts]).replace(" ", ""), strict=True)
     return slash_as_fraction("\\frac{1}{2}" if text == "0.5" else text, strict=strict)
+
+
+def hendrycks_equal(value: str, reference: str, **options: Any) -> bool:
+    """Return whether two forms are equal, or the texts themselves if a form raises."""
+    try:
+        return hendrycks_form(value, **options) == hendrycks_form(reference, **options)
+    except (AssertionError, IndexError, ValueError):
+        return value == reference
 
 
 # The normal form of Lewkowycz et al. 2022, appendix D: each harness has a version of its own.

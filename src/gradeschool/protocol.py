@@ -1,21 +1,27 @@
-"""A protocol: how problems become prompts, the decoding, and the scorers."""
+"""A protocol: how problems become prompts, the decoding, and the scorers; and changes of it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.prompts import Template
+from gradeschool.prompts import QUESTION, SHOTS, Template
+from gradeschool.scorer import clip, with_marks
 
 # Prompts may use any row of GSM8K's train split as an example.
 LARGEST_SHOT_SOURCE = 7473
+STRIPPED_QUESTION = "{stripped question}"
+ANSWER_FIELDS = ("{reasoning}", "{steps}", "{solution}", "{gold}")
+LONGEST = 40  # characters of a text in a protocol's name
 
 Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
 
@@ -27,7 +33,6 @@ class Protocol:
     render: (problems in evaluation order, shots) -> one prompt for each problem, in order; mostly a
     `Template`. The order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
-    shot_count: number of examples in a prompt.
     scorers: the scorers behind the published number; the first gives the headline.
     votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
@@ -43,8 +48,6 @@ class Protocol:
     decoding: Decoding
     scorers: tuple[str, ...]
     shots: str = ""
-    shot_count: int = 0
-    is_chat: bool = False
     dataset: str = "gsm8k"
     samples: int = 1
     votes: tuple[str, ...] = ()
@@ -59,18 +62,57 @@ class Protocol:
             return self.render
         raise InputError(f"the prompt of {self.name} is made by code; give a whole prompt instead")
 
+    @property
+    def is_chat(self) -> bool:
+        """Whether its prompts are messages."""
+        if isinstance(self.render, Template):
+            return self.render.form != "text"
+        return self.example_prompt().is_chat
+
+    @property
+    def shot_count(self) -> int:
+        """The number of examples in a prompt; 0 if code renders it."""
+        render = self.render
+        if not isinstance(render, Template) or not render.answer:
+            return 0
+        return render.count or _most_shots(self)
+
     def with_changes(self, **changes: Any) -> Protocol:
         """Return this protocol with changes, named "lm-eval/gsm8k with shots 3".
 
         changes: system (text, "" for none), prompt (template with "{question}"), shots (number of
         examples, or the path of a JSONL file of them), shot (template of one example),
         assistant_prefix, stop (list of texts), temperature, top_p, max_tokens, scorers (list of
-        names), thinking_marks (list of [open, close], for gradeschool/reader). Raises InputError
-        for what cannot be done.
+        names), thinking_marks (list of [open, close], for gradeschool/reader). None is no change.
+        Raises InputError for what cannot be done.
         """
-        from gradeschool.protocols.own import change
-
-        return change(self, changes)
+        if unknown := [key for key in changes if key not in CHANGES]:
+            raise InputError(f"{unknown[0]!r} is not a change of a protocol; known: "
+                             f"{', '.join(CHANGES)}")  # fmt: skip
+        given = {key: changes[key] for key in CHANGES if changes.get(key) is not None}
+        if given and self.original is not None:  # the same changes in any steps have one digest
+            return self.original.with_changes(**{**self.changes, **given})
+        protocol, made = self, dict[str, Any]()
+        for key, value in given.items():
+            is_right, advice = CHANGES[key]
+            if key in ("stop", "scorers"):
+                value = [value] if isinstance(value, str) else value
+            if not is_right(value):
+                raise InputError(f"{key} is {clip(repr(value))}; {advice}")
+            if key in ("stop", "scorers"):
+                value = [text for text in value if text]
+            elif key in ("temperature", "top_p"):
+                value = float(value)
+            changed = _changed(protocol, key, value)
+            if changed != protocol:
+                protocol, made[key] = changed, value
+        if not made:
+            return self
+        words = (f"{key.replace('_', ' ')} {_shown(key, value)}" for key, value in made.items())
+        name = f"{self.name} with {', '.join(words)}"
+        if self.changes:  # a whole protocol of one's own, which its settings describe
+            return replace(protocol, name=name, changes={**self.changes, **made, "name": name})
+        return replace(protocol, name=name, base=self.name, changes=made, original=self)
 
     def example_prompt(self) -> Prompt:
         """Return the prompt of a made-up problem, with made-up shots."""
@@ -103,6 +145,144 @@ def _probe_prompts(protocol: Protocol) -> Iterator[Prompt]:
 def _probes(count: int) -> tuple[Problem, ...]:
     rows = ((f"Probe question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}") for i in range(count))
     return tuple(Problem.from_row(f"probe-{i}", *row) for i, row in enumerate(rows))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_number(highest: float) -> Callable[[Any], bool]:
+    def is_number(value: Any) -> bool:
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        return known and math.isfinite(value) and 0 <= value <= highest
+
+    return is_number
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
+def _are_pairs(value: Any) -> bool:
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list and all(_are_texts(pair) and len(pair) == 2 and all(pair) for pair in value)
+
+
+# What `with_changes` takes, in the order in which it is applied: a check, and what to give.
+CHANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "prompt": (_is_text, "give a text"),
+    "shots": (lambda value: _is_text(value) or _is_count(value), "give a number from 0, or a file"),
+    "shot": (_is_text, "give a text"),
+    "system": (_is_text, "give a text"),
+    "assistant_prefix": (_is_text, "give a text"),
+    "stop": (_are_texts, "give a list of texts"),
+    "temperature": (_is_number(2), "give a number from 0 to 2"),
+    "top_p": (_is_number(1), "give a number from 0 to 1"),
+    "max_tokens": (_is_count, "give a whole number, 0 for the server's own length"),
+    "scorers": (lambda value: _are_texts(value) and any(value), "name at least one"),
+    "thinking_marks": (_are_pairs, 'give pairs, such as [["<think>", "</think>"]]'),
+}
+
+
+def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
+    """Return a protocol with one change, whose value has the right type."""
+    name = protocol.name
+    if key in ("stop", "temperature", "top_p", "max_tokens"):
+        setting = tuple(value) if key == "stop" else value
+        setting = setting or None if key == "max_tokens" else setting
+        return replace(protocol, decoding=replace(protocol.decoding, **{key: setting}))
+    if key == "scorers":
+        return replace(protocol, scorers=tuple(value), votes=())
+    if key == "thinking_marks":
+        return replace(protocol, scorers=with_marks(protocol.scorers, value))
+    if key in ("prompt", "shot") and not any(
+        place in value for place in (QUESTION, STRIPPED_QUESTION)
+    ):
+        raise InputError(f"{key} has no {QUESTION}: {clip(value)!r}; write it where the question "
+                         "goes")  # fmt: skip
+    if key == "prompt" and not isinstance(protocol.render, Template):
+        render = Template(question=value, form="message" if protocol.is_chat else "text")
+        return replace(protocol, render=render, shots="")
+    template = protocol.template
+    if key == "prompt":
+        return replace(protocol, render=replace(template, question=value, shot=""))
+    if key == "shots" and isinstance(value, str):
+        return _with_own_shots(protocol, value)
+    if key == "shots" and value == 0:
+        system = None if SHOTS in (template.system or "") else template.system
+        bare = Template(question=template.question, form=template.form, system=system,
+                        prefix=template.prefix, fields=template.fields)  # fmt: skip
+        return replace(protocol, render=bare, shots="")
+    if key in ("shots", "shot") and not template.answer:
+        raise InputError(f"{name} has no examples; give a file of them as shots")
+    if key == "shots":
+        if value == protocol.shot_count:
+            return protocol
+        most = _most_shots(protocol)
+        if value > most:
+            raise InputError(f"shots is {value}, but {protocol.shots or 'its file'} gives {name} "
+                             f"{most}; give at most {most}")  # fmt: skip
+        return replace(protocol, render=replace(template, count=value))
+    if key == "shot":
+        if not any(part in value for part in ANSWER_FIELDS):
+            raise InputError(f"shot has no answer: {clip(value)!r}; write one of "
+                             f"{', '.join(ANSWER_FIELDS)} in it")  # fmt: skip
+        is_usual = value.startswith(template.question)
+        place = QUESTION if QUESTION in value else STRIPPED_QUESTION
+        end = len(template.question) if is_usual else value.index(place) + len(place)
+        answer = value[end:].lstrip() if template.form == "turns" else value[end:]
+        render = replace(template, shot="" if is_usual else value[:end], answer=answer)
+        return replace(protocol, render=render)
+    if not protocol.is_chat and value:
+        advice = {
+            "system": "take a chat protocol, such as its +chat form",
+            "assistant_prefix": "put the start of the answer at the end of its prompt",
+        }
+        raise InputError(f"{name} sends one text, without {key.replace('_', ' ')}; {advice[key]}")
+    if key == "assistant_prefix":
+        return replace(protocol, render=replace(template, prefix=value or None))
+    if SHOTS in (template.system or "") and SHOTS not in value:
+        raise InputError(f"the system message of {name} holds its examples; write {SHOTS} where "
+                         "they go, or set shots to 0")  # fmt: skip
+    return replace(protocol, render=replace(template, system=value or None))
+
+
+def _most_shots(protocol: Protocol) -> int:
+    """Return how many examples a protocol can choose from."""
+    from gradeschool.datasets.sources import SOURCES  # 10 ms, which most commands save
+
+    known = protocol.template.examples or protocol.template.rows
+    if isinstance(known, tuple):
+        return len(known)
+    rows = SOURCES[protocol.shots].rows if protocol.shots in SOURCES else 0
+    return rows - 1 if callable(known) else rows  # one may be the problem itself
+
+
+def _with_own_shots(protocol: Protocol, path: str) -> Protocol:
+    from gradeschool.datasets.load import load_dataset  # as above, for a file of examples alone
+
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {path!r} of examples")
+    template = protocol.template
+    own = replace(template, rows=None, count=None, examples=load_dataset(path).problems)
+    in_system = template.answer and SHOTS in (template.system or "")
+    if template.form == "message" and not in_system:
+        own = replace(own, form="turns")
+    if not template.answer:
+        own = replace(own, answer="{solution}" if own.form == "turns" else " {solution}")
+    return replace(protocol, render=own, shots="")
+
+
+def _shown(key: str, value: Any) -> str:
+    if key == "shots" and isinstance(value, str):
+        return Path(value).name
+    if isinstance(value, float):
+        return f"{value:g}"
+    return repr(clip(value, LONGEST)) if _is_text(value) else json.dumps(value, ensure_ascii=False)
 
 
 def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:

@@ -13,6 +13,8 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 DEFAULT_SCORER = "gradeschool/reader"  # where neither the user nor a protocol names one
 MARKED = f"{DEFAULT_SCORER} with thinking marks "  # and then pairs of marks as JSON
 LONGEST_SHOWN = 60  # characters of a text in a message
+# String comparison: saves a Python call for each completion.
+verbatim: Callable[[str, str], bool] = operator.eq
 
 
 class ScorerFailure(Exception):
@@ -41,7 +43,7 @@ class Scorer:
     source: str
     reference: Callable[[Problem], str]
     extract: Callable[[str, str], Answer | None]
-    compare: Callable[[str, str], bool]
+    compare: Callable[[str, str], bool] = verbatim
     extra: str = ""
     dataset: str = ""
     thinking_marks: tuple[tuple[str, str], ...] = ()
@@ -87,7 +89,3 @@ def clip(text: str, limit: int = LONGEST_SHOWN) -> str:
         return text
     half = (limit - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
-
-
-# String comparison, the `compare` of most scorers: saves a Python call for each completion.
-verbatim: Callable[[str, str], bool] = operator.eq

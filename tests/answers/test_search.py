@@ -18,6 +18,7 @@ from gradeschool.answers.search import (
 from gradeschool.protocols import (
     deepseek_math,
     helm,
+    lm_eval,
     multi_pattern,
     numeric_equality,
     olmes,
@@ -27,7 +28,6 @@ from gradeschool.protocols import (
     verl,
 )
 from gradeschool.protocols.lm_eval import math as lm_eval_math
-from gradeschool.protocols.lm_eval import scorers as lm_eval
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")

@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_protocols, get_scorer, load_dataset
-from gradeschool.formats.samples import Sample
+from gradeschool import Problem, all_protocols, load_dataset
 from gradeschool.prompts import prompt_bytes
 from gradeschool.protocols.registry import all_votes
-from gradeschool.scoring.compare import score_delta
-from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import scored_table
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.files import jsonl
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
@@ -156,7 +151,6 @@ def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
     assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
     assert "-A: There are 15 trees originally." in "\n".join(results["prompt_diff"])
     assert results["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
-    assert results["runs"] == []
     assert len(set(results["prompt_sha256"])) == 2
     shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
     assert "decoding: max_tokens  256 " in shown
@@ -195,70 +189,15 @@ def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: 
     assert "they agree on every completion on which either is known to be unusual" in agree
 
 
-@pytest.fixture
-def recording(tmp_path: Path, data: Path) -> Path:
-    """Two runs: in `suffix` two wrong answers end in the gold, in `plain` nothing is odd."""
-    rows = [
-        {"index": index, "run": run, "completion": f"ANSWER: {text}"}
-        for run, texts in {"suffix": ("118", "13", "70000"), "plain": ("18", "4", "7")}.items()
-        for index, text in enumerate(texts)
-    ]
-    return jsonl(tmp_path / "runs.jsonl", rows)
-
-
-@pytest.mark.official
-def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
-    words = ("protocols", "diff", BEFORE, AFTER, "--runs", recording)
-    suffix, plain = gradeschool(*words, "--json").json()["runs"]
-    assert (suffix["run"], suffix["n"], suffix["correct"]) == ("suffix", 3, [3, 1])
-    assert suffix["flips"] == {"correct_to_wrong": 2, "wrong_to_correct": 0}
-    assert suffix["points"] == pytest.approx(-66.6667, abs=1e-3)
-    assert suffix["p"] == 0.5  # two flips of one direction: 2 * (1/2) ** 2
-    assert suffix["ci95"][0] < suffix["points"] < suffix["ci95"][1]
-    assert (plain["correct"], plain["points"], plain["p"]) == ([1, 1], 0.0, 1.0)
-    shown = gradeschool(*words).out
-    assert "2 of 6 verdicts change: 2 from correct, 0 to correct" in shown
-    as_arguments = gradeschool("protocols", "diff", BEFORE, AFTER, recording).out
-    assert as_arguments == shown
-
-
-@pytest.mark.official
-def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, recording: Path) -> None:
-    results = gradeschool(
-        *("protocols", "diff", "openai/2021", "inspect/gsm8k", recording, "--json")
-    ).json()
-    assert results["scorers"] == ["openai/2021", AFTER]
-    assert [run["correct"] for run in results["runs"]] == [[0, 1], [0, 1]]
-
-
-def test_a_move_counts_what_both_scorers_judge() -> None:
-    problem = Problem.from_gold(18)
-    samples = [
-        Sample(1, problem=problem, sample=0, text="#### 18."),
-        Sample(2, problem=problem, sample=1, text="#### 18"),
-        Sample(3, problem=problem, sample=2, text="", error="timeout"),
-        Sample(4, sample=0, text="", error="no such problem"),
-        Sample(5, problem=problem, sample=3, text="9" * 10_000),  # one of the scorers fails on it
-    ]
-    item, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
-    moved = score_delta(scored_table(Run("run", samples), [item, other]))
-    assert (moved.n, moved.before, moved.after, moved.lost, moved.gained) == (3, 1, 2, 0, 1)
-    failing = score_delta(scored_table(Run("run", samples), [item, get_scorer("multi-pattern")]))
-    assert failing.n == 2
-    empty = score_delta(scored_table(Run("run", samples[2:4]), [item, other]))
-    assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["openai/2021", "multi-pattern"], None),
         (
             ["lm-eval/gsm8k", "multi-pattern"],
-            "'multi-pattern' is a scorer and the other is a protocol",
+            "'lm-eval/gsm8k' is a protocol and 'multi-pattern' is a scorer",
         ),
         (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
-        (["openai/2021", "nanochat/gsm8k", "no.jsonl"], "'no.jsonl' does not exist"),
     ],
 )
 def test_what_cannot_be_compared(

@@ -103,8 +103,6 @@ MISTAKES = {
     "protocols show absent": "no protocol or scorer is called 'absent'",
     "protocols show lm-eval/gsm8k -d absent": "no dataset is called 'absent'",
     "protocols diff lm-eval/gsm8k absent": "no protocol or scorer is called 'absent'",
-    "protocols diff openai/2021 multi-pattern --runs absent.jsonl": "'absent.jsonl' does not exist",
-    "protocols diff lm-eval/gsm8k olmes/gsm8k --problem 0 --runs absent.jsonl": "'absent.jsonl'",
     "protocols prompts absent": "no protocol is called 'absent'",
     "protocols prompts lm-eval/gsm8k -d absent.csv": "'absent.csv'",
     "data fetch gsm8k absent": "no dataset is called 'absent'",

@@ -14,7 +14,7 @@ from gradeschool.problem import Problem
 from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.protocols.lm_eval.scorers import MGSM_TASKS
+from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.protocols.registry import all_scorers, all_votes, get_scorer
 from tests.peers.compare import (
     COMPARED,

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.card import quirks
+from gradeschool.protocols.card import read_source
 from gradeschool.protocols.registry import all_scorers, get_scorer, packages
 from gradeschool.verdict import Outcome
 from tests.peers.golden import (
@@ -51,15 +51,11 @@ def test_golden(package: str) -> None:
 
 @pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
 def test_quirks_of_the_sources(package: ModuleType) -> None:
-    differences = []
-    for quirk in quirks(package):
-        scorer = get_scorer(quirk.scorer)
-        if missing_extra(scorer):
-            continue
-        outcome = scorer.judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome
-        if outcome != SAYS[quirk.says]:
-            differences.append((quirk, outcome))
-    assert not differences
+    for quirk in read_source(package).quirks:
+        scorer = get_scorer(quirk["scorer"])
+        if not missing_extra(scorer):
+            verdict = scorer.judge(quirk["completion"], Problem.from_gold(quirk["gold"]))
+            assert verdict.outcome == SAYS[quirk["says"]], quirk
 
 
 def test_every_golden_file_is_sound() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gradeschool import Problem, get_protocol, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.protocols.own import protocol_from
+from gradeschool.protocols.registry import protocol_from
 from gradeschool.runs.plan import protocol_of
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -186,7 +186,7 @@ def test_a_number_of_drawn_shots(folder: Path) -> None:
         ({"base": "lm-eval/gsm8k", "prompt": "Hello"}, "mine: prompt has no {question}: 'Hello'"),
         ({"base": "lm-eval/gsm8k-cot", "shots": 9}, "mine: shots is 9, but wei2022 gives "
          "lm-eval/gsm8k-cot 8; give at most 8"),
-        ({"base": "zero-shot/chat", "shots": 2}, "mine: zero-shot/chat has no examples to choose"),
+        ({"base": "zero-shot/chat", "shots": 2}, "mine: zero-shot/chat has no examples;"),
         ({"base": "zero-shot/chat", "shots": "no.jsonl"}, "mine: there is no file"),
         ({"base": "lm-eval/gsm8k", "system": "Hi"}, "mine: lm-eval/gsm8k sends one text"),
         ({"base": "inspect/gsm8k", "system": "Hi"}, "mine: the system message of inspect/gsm8k "

@@ -13,8 +13,8 @@ from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.problem import MARKER
 from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
-from gradeschool.protocols.card import find_package, source_text
-from gradeschool.protocols.lm_eval.scorers import MGSM_TASKS
+from gradeschool.protocols.card import find_package, read_source
+from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
@@ -199,7 +199,7 @@ def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
 
 def listed(scorer: str) -> tuple[list[str], list[str]]:
     """The ids that a scorer's package lists as missed: of test, of train."""
-    text = " ".join(source_text(find_package(scorer)).split())
+    text = " ".join(read_source(find_package(scorer)).text.split())
     for match in MISSED.finditer(text):
         if match["scorer"] == scorer:
             ids = match["test"].replace("none", "").split(), match["train"].split()

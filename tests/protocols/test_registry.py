@@ -53,7 +53,7 @@ def test_an_installed_package_adds_protocols_and_scorers(
         __name__="mine", __file__=None, SCORERS=(scorer,), PROTOCOLS=(protocol,)
     )
     entry = SimpleNamespace(load=lambda: package)
-    cached = (registry.packages, all_protocols, all_scorers, get_scorer)
+    cached = (registry.packages, registry._entries, get_scorer)
     monkeypatch.setattr(metadata, "entry_points", lambda group: [entry])
     for function in cached:
         function.cache_clear()

@@ -26,22 +26,57 @@ MARK, HASH = "#### ", "#"  # a search for one character takes a fifth of the tim
 Extract = Callable[[str, str], Answer | None]
 
 
-def first_marked(text: str, reference: str = "") -> Answer | None:
-    """Extract the first "#### N" without commas; a trailing period stays."""
-    match = MARKED.search(text) if HASH in text else None
-    if match is None:
-        return None
-    number = match[1]
-    return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
+def without_commas(number: str) -> str:
+    """Return a number without commas."""
+    return number.replace(",", "")
 
 
-def last_marked(text: str, reference: str = "") -> Answer | None:
-    """Extract the last "#### N" without commas; a trailing period stays."""
-    match = last_match_behind(MARK, MARKED, text) if HASH in text else None
-    if match is None:
-        return None
-    number = match[1]
-    return Answer(number, number.replace(",", ""), match.span(1), "the last '#### N'")
+def first_group(
+    pattern: re.Pattern[str], how: str, needs: str = "", clean: Callable[[str], str] = str
+) -> Extract:
+    """Return an extraction of group 1 of the first match of a pattern.
+
+    needs: text that every match contains. how, clean: as for `last_number`.
+    """
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        match = pattern.search(text) if needs in text else None
+        if match is None:
+            return None
+        return answer_of((match[1], clean(match[1]), match.span(1), how))
+
+    return extract
+
+
+def last_group(
+    pattern: re.Pattern[str], how: str, literal: str, clean: Callable[[str], str] = str
+) -> Extract:
+    """Return the same for the last match of a pattern that begins with a literal."""
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        match = last_match_behind(literal, pattern, text)
+        if match is None:
+            return None
+        return answer_of((match[1], clean(match[1]), match.span(1), how))
+
+    return extract
+
+
+# Without commas; a trailing period stays.
+first_marked = first_group(MARKED, "the first '#### N'", HASH, without_commas)
+last_marked = last_group(MARKED, "the last '#### N'", MARK, without_commas)
+
+
+def whole_text(clean: Callable[[str], str] = str) -> Extract:
+    """Return an extraction of the whole text without white space at its ends."""
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        value = text.strip()
+        start = text.find(value)
+        span = (start, start + len(value))
+        return answer_of((value, clean(value), span, "the whole text")) if value else None
+
+    return extract
 
 
 def normalized(number: str) -> str:
@@ -128,6 +163,11 @@ def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
     return extract
 
 
+def gold_as_it_is(problem: Problem) -> str:
+    """Return the gold."""
+    return problem.gold
+
+
 def gold_without_commas(problem: Problem) -> str:
     """Return the gold without thousands commas."""
     return problem.gold.replace(",", "")
@@ -141,7 +181,7 @@ def extracted_gold(extract: Extract, problem: Problem) -> str:
 
 def marked_gold(problem: Problem) -> str:
     """Return the first "#### N" of a solution without commas; raises ScorerFailure without one."""
-    gold = first_marked(problem.solution)
+    gold = first_marked(problem.solution, "")
     if gold is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
     return gold.value

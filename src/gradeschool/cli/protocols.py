@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gradeschool.cli.options import (
-    FileVerb,
     VerbGroup,
     dataset_option,
     json_option,
     print_json,
     print_lists,
-    reading,
     stdout_console,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError, UnknownNameError
-
-if TYPE_CHECKING:
-    from gradeschool.problem import Problem
-    from gradeschool.protocol import Protocol
-    from gradeschool.protocols.card import ProtocolCard
-    from gradeschool.scoring.compare import ScoreDelta
-    from gradeschool.scoring.samples import Run
 
 
 @click.group(cls=VerbGroup)
@@ -51,47 +39,45 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
         line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
         return all(word.lower() in line for word in words)
 
-    protocols = list(filter(fits, all_protocols().values()))
-    scorers = list(filter(fits, all_scorers().values()))
-    votes = list(filter(fits, all_votes().values()))
+    lists = {
+        kind: list(filter(fits, entries.values()))
+        for kind, entries in (
+            ("protocols", all_protocols()), ("scorers", all_scorers()), ("votes", all_votes()),
+        )
+    }  # fmt: skip
     if as_json:
-        print_json({
-            "protocols": [
-                _fields(one, "name", "summary", "dataset", "samples", "scorers", "votes", "source")
-                | {"digest": one.digest(), "form": _form(one), "shots": one.shot_count}
-                for one in protocols
-            ],
-            "scorers": [
-                _fields(one, "name", "summary", "source") | {"extra": one.extra or None}
-                for one in scorers
-            ],
-            "votes": [_fields(one, "name", "summary", "source") for one in votes],
-        })  # fmt: skip
+        common = ("name", "summary", "source")
+        fields = {"protocols": (*common, "dataset", "samples", "scorers", "votes")}
+        rows: dict[str, list[dict[str, Any]]] = {
+            kind: [{name: getattr(one, name) for name in fields.get(kind, common)} for one in each]
+            for kind, each in lists.items()
+        }
+        for row, protocol in zip(rows["protocols"], lists["protocols"], strict=True):
+            form = "chat" if protocol.is_chat else "completion"
+            row |= {"digest": protocol.digest(), "form": form, "shots": protocol.shot_count}
+        for row, scorer in zip(rows["scorers"], lists["scorers"], strict=True):
+            row["extra"] = scorer.extra or None
+        print_json(rows)
         return
-    if not (protocols or scorers or votes):
+    if not any(lists.values()):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
                          "`gradeschool protocols list` prints all")  # fmt: skip
-    lists = {
-        "Protocols: prompt, decoding and scorers": [
-            (one.name, f"[{_form(one)}] {one.summary}") for one in protocols
-        ],
-        "Scorers: how an answer is extracted and compared": [
-            (one.name, one.summary + (f" [extra: {one.extra}]" if one.extra else ""))
-            for one in scorers
-        ],
-        "Votes: one verdict from all samples of a problem": [
-            (one.name, one.summary) for one in votes
-        ],
+    titles = {
+        "protocols": "Protocols: prompt, decoding and scorers",
+        "scorers": "Scorers: how an answer is extracted and compared",
+        "votes": "Votes: one verdict from all samples of a problem",
     }
-    print_lists({title: rows for title, rows in lists.items() if rows})
 
+    def line(one: Any) -> str:
+        form = getattr(one, "is_chat", None)
+        before = "" if form is None else "[chat] " if form else "[completion] "
+        extra = getattr(one, "extra", "")
+        return before + one.summary + (f" [extra: {extra}]" if extra else "")
 
-def _fields(one: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in names}
-
-
-def _form(protocol: Protocol) -> str:
-    return "chat" if protocol.is_chat else "completion"
+    print_lists({
+        titles[kind]: [(one.name, line(one)) for one in each]
+        for kind, each in lists.items() if each
+    })  # fmt: skip
 
 
 @command.command("show")
@@ -109,195 +95,125 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     was compared with, sources, and the prompt of a problem with its SHA-256 (of the text in UTF-8,
     or of a chat's messages as JSON).
     """
-    from gradeschool.protocols.card import scorer_card, vote_json
-    from gradeschool.protocols.registry import all_scorers, all_votes
-    from gradeschool.reports.protocols import print_protocol, print_scorer, print_vote
+    from gradeschool.reports.protocols import print_card
 
-    if protocol := _find_protocol(name):
-        card = _load_card(protocol, dataset, problem)
-        print_json(card.as_json()) if as_json else print_protocol(card, stdout_console())
-    elif name in all_scorers():
-        scorer = scorer_card(name)
-        print_json(scorer.as_json()) if as_json else print_scorer(scorer, stdout_console())
-    elif vote := all_votes().get(name):
-        print_json(vote_json(vote)) if as_json else print_vote(vote, stdout_console())
-    else:
-        raise _unknown(name)
+    card = _describe(name, dataset, problem)
+    print_json(card) if as_json else print_card(card, stdout_console())
 
 
-def _find_protocol(name: str) -> Protocol | None:
-    from gradeschool.protocols.registry import all_protocols, get_protocol
+def _describe(
+    name: str, dataset: str | None, id: str | None, usual: str | None = None
+) -> dict[str, Any]:
+    """Return all about a protocol, scorer or vote; of a protocol with the prompt of a problem.
 
-    is_own = name.endswith(".toml") or ".py:" in name
-    return get_protocol(name) if is_own else all_protocols().get(name)
-
-
-def _unknown(name: str) -> UnknownNameError:
-    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-
-    known = {*all_protocols(), *all_scorers(), *all_votes()}
-    return UnknownNameError("protocol or scorer", name, known)
-
-
-def _load_card(
-    protocol: Protocol, dataset: str | None, problem: str | None, usual: str = ""
-) -> ProtocolCard:
-    """Return a protocol's card, with a problem's prompt if its datasets are on this machine.
-
-    A dataset or problem that the user names is required and fetched; otherwise a missing dataset
-    (`usual`, by default the protocol's own) is only reported.
+    A dataset or problem (id; by default the first) that the user names is required and fetched;
+    else the dataset `usual`, by default the protocol's own, is used if it is on this machine.
     """
     from gradeschool.datasets.load import is_here, load_dataset
-    from gradeschool.protocols.card import protocol_card
+    from gradeschool.protocols.card import describe_protocol, describe_scorer, describe_vote
+    from gradeschool.protocols.registry import (
+        all_protocols,
+        all_scorers,
+        all_votes,
+        get_protocol,
+        is_own,
+    )
 
+    if not is_own(name) and name not in all_protocols():
+        if name in all_scorers():
+            return describe_scorer(name)
+        if name in all_votes():
+            return describe_vote(all_votes()[name])
+        known = {*all_protocols(), *all_scorers(), *all_votes()}
+        raise UnknownNameError("protocol or scorer", name, known)
+    protocol = get_protocol(name)
     named = dataset or usual or protocol.dataset
     absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
-    if absent and not (dataset or problem):
+    if absent and not (dataset or id):
         warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
-        return protocol_card(protocol)
+        return describe_protocol(protocol)
     problems = load_dataset(named).problems
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return protocol_card(protocol, problems, shots, _position(problems, problem, named), named)
-
-
-def _position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
-    """Return the index of the problem with that id, or 0 if it is None."""
-    index = next((at for at, one in enumerate(problems) if one.id == id), None)
-    if id is not None and index is None:
+    index = next((at for at, one in enumerate(problems) if id in (None, one.id)), None)
+    if index is None:
         raise InputError(
-            f"no problem of {dataset!r} has the id {id!r}; its ids go from {problems[0].id!r} "
+            f"no problem of {named!r} has the id {id!r}; its ids go from {problems[0].id!r} "
             f"to {problems[-1].id!r}"
         )
-    return index or 0
+    return describe_protocol(protocol, problems, shots, index, named)
 
 
-@command.command("diff", cls=FileVerb)
+@command.command("diff")
 @click.argument("a")
 @click.argument("b")
-@click.argument("files", nargs=-1)
-@click.option("--runs", multiple=True, metavar="FILE...", help="Sample files to score under both.")
 @click.option(
     "--problem", metavar="ID", help="Compare the prompts of this problem; by default the first."
 )
 @dataset_option
 @json_option
-def diff_command(
-    a: str,
-    b: str,
-    files: tuple[str, ...],
-    runs: tuple[str, ...],
-    problem: str | None,
-    dataset: str | None,
-    as_json: bool,
-) -> None:
+def diff_command(a: str, b: str, problem: str | None, dataset: str | None, as_json: bool) -> None:
     """Compare two protocols, or two scorers.
 
     For protocols: every field that differs, and the prompts of a problem as a text diff. For
-    scorers: the completions on which they are known to differ. With --runs: the difference in
-    accuracy, in points, when the second scorer (of a protocol, its first) scores the same
-    completions, and the number of verdicts that change.
+    scorers (of protocols, the first of each): the completions on which they are known to differ.
 
-    Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
+    Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
     """
-    from gradeschool.protocols.registry import all_scorers
-    from gradeschool.scoring.sources import check_sources, load_runs
-
-    first, second = (_find_protocol(name) for name in (a, b))
-    for name, protocol in ((a, first), (b, second)):
-        if protocol is None and name not in all_scorers():
-            raise _unknown(name)
-    if not (first and second) and not {a, b} <= set(all_scorers()):
-        raise InputError(f"{b if first else a!r} is a scorer and the other is a protocol; "
-                         "give two of the same kind")  # fmt: skip
-    specs = tuple(dict.fromkeys((*runs, *files)))
-    check_sources(specs, reading(dataset))
-    scored = [run for spec in specs for run in load_runs(Path(spec), reading(dataset), warn)]
-    if first and second:
-        # The same problem for both, of the first one's dataset.
-        cards = [_load_card(one, dataset, problem, first.dataset) for one in (first, second)]
-        _print_protocols(cards[0], cards[1], scored, as_json)
-    else:
-        _print_scorers((a, b), scored, as_json)
-    warn_of_faults(sum(run.faults for run in scored))
-
-
-def _print_protocols(
-    first: ProtocolCard, second: ProtocolCard, runs: Sequence[Run], as_json: bool
-) -> None:
-    from gradeschool.protocols import card as cards
+    from gradeschool.protocols.card import (
+        describe_scorer,
+        prompt_difference,
+        protocol_differences,
+        scorer_splits,
+    )
+    from gradeschool.protocols.registry import all_protocols, all_scorers, get_usable_scorer
     from gradeschool.reports import protocols as printing
 
-    names = (first.protocol.name, second.protocol.name)
-    fields = cards.protocol_differences(first, second)
-    lines = cards.prompt_difference(first, second)
-    scorers = (first.protocol.scorers[0], second.protocol.scorers[0])
-    splits = cards.scorer_splits(first.scorers[0], second.scorers[0])
-    moves = _score_both(runs, scorers)
+    both = {a, b}
+    if both <= all_scorers().keys() and not both <= all_protocols().keys():
+        cards = [describe_scorer(get_usable_scorer(name).name) for name in (a, b)]
+    else:
+        first = _describe(a, dataset, problem)
+        cards = [first, _describe(b, dataset, problem, first.get("dataset"))]
+    first, second = cards
+    if first["kind"] != second["kind"] or first["kind"] == "vote":
+        raise InputError(f"{a!r} is a {first['kind']} and {b!r} is a {second['kind']}; "
+                         "give two protocols or two scorers")  # fmt: skip
+    is_protocols = first["kind"] == "protocol"
+    scorers = [card["scorers"][0] if is_protocols else card for card in cards]
+    names, titles = [each["name"] for each in scorers], [card["name"] for card in cards]
+    fields = protocol_differences(first, second) if is_protocols else {}
+    lines = prompt_difference(first, second) if is_protocols else []
+    splits = scorer_splits(scorers[0], scorers[1])
     if as_json:
-        print_json({
-            "kind": "protocols",
-            "names": list(names),
-            "digests": [card.protocol.digest() for card in (first, second)],
+        facts = {
+            "digests": [card["digest"] for card in cards],
             "fields": [
-                {"field": field, "first": values[0], "second": values[1]}
-                for field, values in fields.items()
+                {"field": field, "first": one, "second": other}
+                for field, (one, other) in fields.items()
             ],
-            "prompt_sha256": [card.example and card.example.sha256 for card in (first, second)],
+            "prompt_sha256": [card["example"] and card["example"]["sha256"] for card in cards],
             "prompt_diff": lines,
-            "scorers": list(scorers),
-            **_splits_json(splits, moves),
-        })  # fmt: skip
+            "scorers": names,
+        } if is_protocols else {"summaries": [card["summary"] for card in cards]}  # fmt: skip
+        quirks = [
+            {"completion": quirk["completion"], "gold": quirk["gold"], "outcomes": outcomes}
+            for quirk, *outcomes in splits
+        ]
+        print_json({"kind": f"{first['kind']}s", "names": titles, **facts, "quirks": quirks})
         return
     console = stdout_console()
-    printing.print_differences(fields, names, console)
-    printing.print_prompt_difference(lines, first.example, console)
-    if scorers[0] != scorers[1]:
+    if is_protocols:
+        printing.print_differences(fields, titles, console)
+        printing.print_prompt_difference(lines, first["example"], console)
+        if names[0] == names[1]:
+            return
         console.print("\ncompletions on which their first scorers are known to differ",
                       style="bold")  # fmt: skip
-        printing.print_splits(splits, scorers, console)
-    if moves:
-        printing.print_moves(moves, scorers, console)
-
-
-def _print_scorers(names: tuple[str, str], runs: Sequence[Run], as_json: bool) -> None:
-    from gradeschool.protocols.card import scorer_card, scorer_splits
-    from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.reports.protocols import print_moves, print_splits
-
-    cards = [scorer_card(get_usable_scorer(name).name) for name in names]
-    splits, moves = scorer_splits(*cards), _score_both(runs, names)
-    if as_json:
-        summaries = [card.scorer.summary for card in cards]
-        print_json({"kind": "scorers", "names": list(names), "summaries": summaries,
-                    **_splits_json(splits, moves)})  # fmt: skip
-        return
-    console = stdout_console()
-    for card in cards:
-        console.print(f"{card.scorer.name}: {card.scorer.summary}")
-    print_splits(splits, names, console)
-    if moves:
-        print_moves(moves, names, console)
-
-
-def _splits_json(splits: Sequence[Any], moves: Sequence[ScoreDelta]) -> dict[str, Any]:
-    return {
-        "quirks": [
-            {"completion": quirk.completion, "gold": quirk.gold, "outcomes": outcomes}
-            for quirk, *outcomes in splits
-        ],
-        "runs": [move.as_json() for move in moves],
-    }
-
-
-def _score_both(runs: Sequence[Run], scorers: tuple[str, str]) -> list[ScoreDelta]:
-    """Return how each run's score changes between two scorers."""
-    from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.scoring.compare import score_delta
-    from gradeschool.scoring.table import scored_table
-
-    chosen = [get_usable_scorer(name) for name in scorers] if runs else []
-    return [score_delta(scored_table(run, chosen)) for run in runs]
+    else:
+        for card in cards:
+            console.print(f"{card['name']}: {card['summary']}")
+    printing.print_splits(splits, names, console)
 
 
 @command.command("prompts")

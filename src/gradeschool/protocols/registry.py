@@ -1,26 +1,50 @@
-"""Finds scorers, protocols and votes by name, and discovers the packages of harnesses.
+r"""Finds protocols, scorers and votes by name, in the packages of harnesses and in files of a user.
 
 The package that a name begins with ("lm-eval/gsm8k" in `lm_eval`) is searched before all packages
 are imported. If a plugin uses a built-in name, the built-in entry is returned.
+
+A protocol of a user is `mine.py:PROTOCOL`, or a TOML file with the changes of
+`Protocol.with_changes`:
+
+base = "lm-eval/gsm8k"                 # without it, `prompt` is needed
+name = "mine"                          # of a whole protocol; by default the file's name
+form = "chat"                          # of a whole protocol: chat, or text
+dataset = "gsm8k"                      # of a whole protocol
+shots = 3                              # or "examples.jsonl", beside the TOML file
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradeschool import protocols as protocols_package
-from gradeschool.errors import MissingExtraError, UnknownNameError, is_installed
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import MARKED, Scorer
+from gradeschool.completion import Decoding
+from gradeschool.errors import (
+    InputError,
+    MissingExtraError,
+    UnknownNameError,
+    close_names,
+    is_installed,
+)
+from gradeschool.prompts import QUESTION, Template
+from gradeschool.protocol import CHANGES, Protocol
+from gradeschool.scorer import DEFAULT_SCORER, MARKED, Scorer, clip
 
 if TYPE_CHECKING:
     from gradeschool.vote import Vote
 
 ENTRY_POINTS = "gradeschool.protocols"
+WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base
 
 
 @cache
@@ -42,48 +66,50 @@ def _import_package(name: str) -> ModuleType:
     return importlib.import_module(f"{protocols_package.__name__}.{name}")
 
 
-def _find_in_package(name: str, kind: str) -> Any:
-    """Return the entry of this name in the package that it begins with, or None."""
-    package = name.partition("/")[0].replace("-", "_")
-    if package not in _package_names():
-        return None
-    entries = getattr(_import_package(package), kind, ())
-    return next((entry for entry in entries if entry.name == name), None)
-
-
 @cache
+def _entries(kind: str) -> dict[str, Any]:
+    """Return the entries of all packages by name, sorted; packages without votes have no VOTES."""
+    entries = (entry for package in packages() for entry in getattr(package, kind, ()))
+    return dict(sorted((entry.name, entry) for entry in entries))
+
+
 def all_scorers() -> dict[str, Scorer]:
     """Return every scorer by name, sorted."""
-    by_name = {scorer.name: scorer for package in packages() for scorer in package.SCORERS}
-    return dict(sorted(by_name.items()))
+    return _entries("SCORERS")
 
 
-@cache
 def all_protocols() -> dict[str, Protocol]:
     """Return every protocol by name, sorted."""
-    by_name = {protocol.name: protocol for package in packages() for protocol in package.PROTOCOLS}
-    return dict(sorted(by_name.items()))
+    return _entries("PROTOCOLS")
 
 
-@cache
 def all_votes() -> dict[str, Vote]:
-    """Return every vote by name, sorted; packages without any have no VOTES."""
-    by_name = {vote.name: vote for package in packages() for vote in getattr(package, "VOTES", ())}
-    return dict(sorted(by_name.items()))
+    """Return every vote by name, sorted."""
+    return _entries("VOTES")
+
+
+def _find(kind: str, word: str, name: str) -> Any:
+    """Return the entry of this name, UnknownNameError without one; word: what it is called."""
+    package = name.partition("/")[0].replace("-", "_")
+    if package in _package_names():
+        for entry in getattr(_import_package(package), kind, ()):
+            if entry.name == name:
+                return entry
+    if name not in _entries(kind):
+        raise UnknownNameError(word, name, _entries(kind))
+    return _entries(kind)[name]
 
 
 @cache
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError lists similar names."""
-    scorer: Scorer | None = _find_in_package(name, "SCORERS")
-    if scorer is None and name.startswith(MARKED):
+    if name.startswith(MARKED):
         from gradeschool.protocols.gradeschool.scorers import marked_reader
 
-        scorer = marked_reader(name)
-    try:
-        return scorer or all_scorers()[name]
-    except KeyError:
-        raise UnknownNameError("scorer", name, all_scorers()) from None
+        if marked := marked_reader(name):
+            return marked
+    scorer: Scorer = _find("SCORERS", "scorer", name)
+    return scorer
 
 
 def available(scorer: Scorer) -> bool:
@@ -100,26 +126,98 @@ def get_usable_scorer(name: str) -> Scorer:
     return scorer
 
 
-def get_protocol(name: str) -> Protocol:
-    """Return the protocol of that name, or of "mine.toml" or "mine.py:PROTOCOL".
-
-    UnknownNameError lists similar names.
-    """
-    if name.endswith(".toml") or ".py:" in name:
-        from gradeschool.protocols.own import load_own
-
-        return load_own(name)
-    protocol: Protocol | None = _find_in_package(name, "PROTOCOLS")
-    try:
-        return protocol or all_protocols()[name]
-    except KeyError:
-        raise UnknownNameError("protocol", name, all_protocols()) from None
-
-
 def get_vote(name: str) -> Vote:
     """Return the vote of that name; UnknownNameError lists similar names."""
-    vote: Vote | None = _find_in_package(name, "VOTES")
+    vote: Vote = _find("VOTES", "vote", name)
+    return vote
+
+
+def is_own(name: str) -> bool:
+    """Return whether a protocol's name is that of a user's file."""
+    return name.endswith(".toml") or ".py:" in name
+
+
+def get_protocol(name: str) -> Protocol:
+    """Return the protocol of that name, or of "mine.toml" or "mine.py:PROTOCOL" (runs the file).
+
+    UnknownNameError lists similar names; InputError says what is wrong with a file.
+    """
+    if not is_own(name):
+        protocol: Protocol = _find("PROTOCOLS", "protocol", name)
+        return protocol
+    file, _, attribute = name.partition(".py:")
+    path = Path(name if name.endswith(".toml") else f"{file}.py")
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}; give the path of a protocol")
+    if path.suffix == ".toml":
+        try:
+            settings = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{name!r} is not TOML: {error}") from None
+        return protocol_from(settings, name, path.stem, path.parent)
+    spec = importlib.util.spec_from_file_location(f"gradeschool_own_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{str(path)!r} cannot be run as Python")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
-        return vote or all_votes()[name]
-    except KeyError:
-        raise UnknownNameError("vote", name, all_votes()) from None
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{str(path)!r} raises {type(error).__name__}: {error}") from error
+    own = getattr(module, attribute, None)
+    if not isinstance(own, Protocol):
+        raise InputError(f"{name!r} is {clip(repr(own))}; name an object of the type Protocol")
+    return own
+
+
+def protocol_from(
+    settings: Mapping[str, Any], where: str, name: str = "own", folder: Path | None = None
+) -> Protocol:
+    """Return the protocol that settings describe, as in a TOML file.
+
+    where: in messages. name: of a whole protocol that sets none. folder: of a relative path.
+    """
+    for key in settings:
+        if key not in (*CHANGES, *WHOLE, "base"):
+            known = close_names(key, CHANGES)
+            hint = f"did you mean {known[0]}?" if known else f"known: base, {', '.join(CHANGES)}"
+            raise InputError(f"{where}: {key!r} is not a setting of a protocol; {hint}")
+    changes = {key: settings[key] for key in CHANGES if key in settings}
+    if folder is not None and isinstance(changes.get("shots"), str):
+        changes["shots"] = str(folder / changes["shots"])
+    form = settings.get("form", "chat")
+    if "base" in settings:
+        if given := [key for key in WHOLE if key in settings]:
+            raise InputError(f"{where}: {given[0]!r} is of a whole protocol; drop it or the base")
+        base = get_protocol(str(settings["base"]))
+    elif "prompt" not in changes:
+        raise InputError(f"{where} has neither base nor prompt; give one of them")
+    elif form not in ("chat", "text"):
+        raise InputError(f"{where}: form is {form!r}; write chat or text")
+    else:
+        base = Protocol(
+            name=str(settings.get("name", name)),
+            summary="a protocol of your own",
+            source=where,
+            render=Template(question=QUESTION, form="message" if form == "chat" else "text"),
+            decoding=Decoding(temperature=0.0, max_tokens=1024),
+            scorers=(DEFAULT_SCORER,),
+            dataset=str(settings.get("dataset", "gsm8k")),
+        )
+    try:
+        changed = base.with_changes(**changes)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for scorer in changed.scorers if "scorers" in changes else ():
+        check_scorer_name(scorer)
+    if "base" in settings:
+        return changed
+    described = {**settings, **changed.changes}
+    return replace(changed, name=base.name, base="", changes=described, original=None)
+
+
+def check_scorer_name(name: str) -> None:
+    """Raise UnknownNameError for a name that is neither a scorer's nor a function's."""
+    from importlib.metadata import entry_points
+
+    if ":" not in name and not entry_points(group="gradeschool.scorers", name=name):
+        get_scorer(name)

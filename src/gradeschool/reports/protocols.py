@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isclose
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.completion import Decoding
-from gradeschool.percentages import p_value, percent, point_bounds
-from gradeschool.prompts import prompt_bytes
-from gradeschool.protocols.card import (
-    PromptExample,
-    ProtocolCard,
-    Quirk,
-    ScorerCard,
-    prompt_lines,
-    vote_json,
-)
+from gradeschool.protocols.card import prompt_lines
 from gradeschool.reports.measured import temperature_words
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
-from gradeschool.scoring.compare import ScoreDelta
-from gradeschool.vote import Vote
 
 PLACES = {
     "text": "in the text before the question",
@@ -33,112 +20,104 @@ PLACES = {
     "user": "in the user's message before the question",
     "turns": "as turns of the chat",
 }
-PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun"}
+PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun", "template": ""}
 STYLES = {"+": "green", "-": "red", "@": "dim"}
+Card = Mapping[str, Any]
 
 
-def print_protocol(card: ProtocolCard, console: Console) -> None:
-    """Print everything about a protocol; the exact prompt of its example comes last."""
-    protocol, example = card.protocol, card.example
-    _print_heading(protocol.name, f"protocol, digest {protocol.digest()}", protocol.summary,
-                   console)  # fmt: skip
+def print_card(card: Card, console: Console) -> None:
+    """Print everything about a protocol, scorer or vote (`gradeschool.protocols.card`).
+
+    The exact prompt of a protocol's example comes last.
+    """
+    kind = card["kind"]
+    about = f"protocol, digest {card['digest']}" if kind == "protocol" else kind
+    _print_heading(card, about, console)
     _print_fields(facts(card), console)
-    _print_links(card.links, console)
-    console.print("\nParts of the prompt", style="bold")
-    _print_fields(parts(card), console)
-    for scorer in card.scorers:
-        console.print()
-        _print_heading(scorer.scorer.name, "scorer", scorer.scorer.summary, console)
-        _print_fields([("source", scorer.scorer.source)], console)
-        _print_quirks(scorer.quirks, console)
-    if example is None:
+    for link in card["links"]:  # without line breaks, so that a terminal can open them
+        console.print(f"  {link}", style="dim", soft_wrap=True)
+    _print_quirks(card.get("quirks", ()), console)
+    if kind != "protocol":
         return
-    size, id = len(prompt_bytes(example.prompt)), printable(example.problem.id, keep="")
-    console.print(f"\nPrompt of problem {id} of {example.dataset}, {size:,} bytes", style="bold")
-    console.print(f"SHA-256 {example.sha256}", style="dim")
-    console.rule(style="dim")
-    console.print(printable("\n".join(prompt_lines(example.prompt))), soft_wrap=True)
-    console.rule(style="dim")
+    console.print("\nParts of the prompt", style="bold")
+    parts = ((PART_NAMES.get(name, name), part) for name, part in card["prompt"].items())
+    _print_fields([(name, repr(part)) for name, part in parts if name and part], console)
+    for scorer in card["scorers"]:
+        console.print()
+        _print_heading(scorer, "scorer", console)
+        _print_fields([("source", scorer["source"])], console)
+        _print_quirks(scorer["quirks"], console)
+    if example := card["example"]:
+        id, size = printable(example["problem"], keep=""), f"{example['bytes']:,} bytes"
+        console.print(f"\nPrompt of problem {id} of {example['dataset']}, {size}", style="bold")
+        console.print(f"SHA-256 {example['sha256']}", style="dim")
+        console.rule(style="dim")
+        console.print(printable("\n".join(prompt_lines(example))), soft_wrap=True)
+        console.rule(style="dim")
 
 
-def print_scorer(card: ScorerCard, console: Console) -> None:
-    """Print everything about a scorer."""
-    scorer = card.scorer
-    _print_heading(scorer.name, "scorer", scorer.summary, console)
-    rows = [("source", scorer.source), ("verified", card.verified),
-            ("part of", "\n".join(card.protocols) or "no protocol")]  # fmt: skip
-    if scorer.extra:
-        state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
-        rows.append(("calls", f"{scorer.extra} ({state})"))
-    _print_fields(rows, console)
-    _print_links(card.links, console)
-    _print_quirks(card.quirks, console)
+def facts(card: Card) -> list[tuple[str, str]]:
+    """Return the settings of a protocol beside its prompt, or facts of a scorer or vote, in words.
 
-
-def print_vote(vote: Vote, console: Console) -> None:
-    """Print everything about a vote."""
-    about = vote_json(vote)
-    _print_heading(vote.name, "vote", vote.summary, console)
-    rows = [
-        ("source", vote.source),
-        ("voters", f"the first {vote.voters} samples of each problem"),
-        ("no answer", f"votes {vote.nothing!r}, which may win"),
-        ("part of", "\n".join(about["protocols"])),
-    ]
-    _print_fields(rows, console)
-    _print_links(about["links"], console)
-
-
-def facts(card: ProtocolCard) -> list[tuple[str, str]]:
-    """Return the settings of a protocol beside its prompt, in words."""
-    protocol = card.protocol
-    scorers = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.scorers)]
+    A fact that is not known is "".
+    """
+    users = "\n".join(card.get("protocols", ()))
+    if card["kind"] == "vote":
+        return [
+            ("source", card["source"]),
+            ("voters", f"the first {card['voters']} samples of each problem"),
+            ("no answer", f"votes {card['nothing']!r}, which may win"),
+            ("part of", users),
+        ]
+    extra = card.get("extra")
+    state = "installed" if card.get("available") else f"pip install 'gradeschool[{extra}]'"
+    if card["kind"] == "scorer":
+        return [
+            ("source", card["source"]),
+            ("verified", card["verified"]),
+            ("part of", users or "no protocol"),
+            ("calls", f"{extra} ({state})" if extra else ""),
+        ]
+    scorers = [each["name"] for each in card["scorers"]]
+    scorers[0] += " (headline)"
+    decoding = card["decoding"]
+    how, limit = temperature_words(decoding["temperature"]), decoding["max_tokens"]
+    if decoding["temperature"] and decoding["top_p"] is not None:
+        how += f", top_p {decoding['top_p']:g}"
     return [
-        ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
-        ("dataset", protocol.dataset),
+        ("form", "chat: messages" if card["form"] == "chat" else "completion: one text"),
+        ("dataset", card["dataset"]),
         ("shots", _shots(card)),
-        ("decoding", decoding(protocol.decoding)),
-        ("stops", " ".join(map(repr, protocol.decoding.stop)) or "none"),
-        ("samples", f"{protocol.samples} of each problem"),
-        ("scorers", "\n".join([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
-        ("source", protocol.source),
-        ("verified", card.verified),
+        ("decoding", f"{how}, {'no length limit' if limit is None else f'{limit} tokens'}"),
+        ("stops", " ".join(map(repr, decoding["stop"])) or "none"),
+        ("samples", f"{card['samples']} of each problem"),
+        ("scorers", "\n".join([*scorers, *(f"{vote['name']} (vote)" for vote in card["votes"])])),
+        ("source", card["source"]),
+        ("verified", card["verified"]),
     ]
 
 
-def parts(card: ProtocolCard) -> list[tuple[str, str]]:
-    """Return the existing parts of the prompt, exact to the character."""
-    return [(PART_NAMES.get(name, name), repr(part)) for name, part in card.parts().items() if part]
+def _shots(card: Card) -> str:
+    shots = card["shots"]
+    if not shots["rows"]:
+        return f"{shots['count']} of your own" if shots["count"] else "none"
+    redrawn = shots["drawn_for_each_problem"]
+    where = ", ".join(filter(None, (
+        f"{len(shots['rows'])} of {shots['source']}", PLACES.get(shots["place"] or ""),
+        "drawn anew for each problem" if redrawn else "the same for every problem",
+    )))  # fmt: skip
+    if redrawn and not card["example"]:
+        return where
+    rows = ", ".join(map(str, shots["rows"]))
+    return f"{where}\n{'rows of this problem' if redrawn else 'rows'} {rows}"
 
 
-def decoding(chosen: Decoding) -> str:
-    """Return a decoding in words."""
-    how = temperature_words(chosen.temperature)
-    if chosen.temperature and chosen.top_p is not None:
-        how += f", top_p {chosen.top_p:g}"
-    limit = "no length limit" if chosen.max_tokens is None else f"{chosen.max_tokens} tokens"
-    return f"{how}, {limit}"
+def _print_heading(card: Card, about: str, console: Console) -> None:
+    console.print(Text.assemble((card["name"], "bold"), (f"  {about}", "dim")), soft_wrap=True)
+    console.print(card["summary"])
 
 
-def _shots(card: ProtocolCard) -> str:
-    protocol = card.protocol
-    if not card.rows:
-        return f"{protocol.shot_count} of your own" if protocol.shot_count else "none"
-    drawn = "drawn anew for each problem" if card.redrawn else "the same for every problem"
-    where = PLACES[card.place()]
-    words = f"{len(card.rows)} of {protocol.shots}, {where}, {drawn}"
-    if card.redrawn and not card.example:
-        return words
-    rows = ", ".join(map(str, card.rows))
-    return f"{words}\n{'rows of this problem' if card.redrawn else 'rows'} {rows}"
-
-
-def _print_heading(name: str, kind: str, summary: str, console: Console) -> None:
-    console.print(Text.assemble((name, "bold"), (f"  {kind}", "dim")), soft_wrap=True)
-    console.print(summary)
-
-
-def _print_fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
+def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -148,24 +127,19 @@ def _print_fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
     console.print(table)
 
 
-def _print_links(links: Iterable[str], console: Console) -> None:
-    """Print links without line breaks, so that a terminal can open them."""
-    for link in links:
-        console.print(f"  {link}", style="dim", soft_wrap=True)
-
-
-def _print_quirks(quirks: Sequence[Quirk], console: Console) -> None:
+def _print_quirks(quirks: Sequence[Mapping[str, str]], console: Console) -> None:
     if not quirks:
         return
     table = simple_table(["  completion", "gold", "says", "what it shows"])
     for quirk in quirks:
-        says = "no answer" if quirk.says == "nothing read" else quirk.says
-        table.add_row(f"  {printable(quirk.completion, keep='')}", quirk.gold, says, quirk.shows)
+        says = "no answer" if quirk["says"] == "nothing read" else quirk["says"]
+        text = f"  {printable(quirk['completion'], keep='')}"
+        table.add_row(text, quirk["gold"], says, quirk["shows"])
     console.print(table)
 
 
 def print_differences(
-    differences: Mapping[str, tuple[Any, Any]], names: tuple[str, str], console: Console
+    differences: Mapping[str, tuple[Any, Any]], names: Sequence[str], console: Console
 ) -> None:
     """Print the fields of two protocols that differ, side by side."""
     if not differences:
@@ -176,64 +150,6 @@ def print_differences(
     for field, values in differences.items():
         table.add_row(field, *(_field_text(field, value, width) for value in values))
     console.print(table)
-
-
-def print_prompt_difference(
-    lines: Sequence[str], example: PromptExample | None, console: Console
-) -> None:
-    """Print the unified diff of the two prompts of a problem."""
-    if example is None:
-        return
-    where = f"problem {printable(example.problem.id, keep='')} of {example.dataset}"
-    if not lines:
-        console.print(f"the prompts of {where} are the same")
-        return
-    console.print(f"prompts of {where}", style="bold")
-    for line in lines:
-        console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
-
-
-def print_splits(
-    splits: Sequence[tuple[Quirk, str, str]], names: tuple[str, str], console: Console
-) -> None:
-    """Print the known quirks that distinguish two scorers."""
-    if not splits:
-        console.print("they agree on every completion on which either is known to be unusual")
-        return
-    table = simple_table(["completion", "gold", *(folded(name, FOLDED_SCORER) for name in names)])
-    for quirk, *outcomes in splits:
-        words = (outcome.replace("_", " ") for outcome in outcomes)
-        table.add_row(printable(quirk.completion, keep=""), quirk.gold, *words)
-    console.print(table)
-
-
-def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Console) -> None:
-    """Print the difference in points between two scorers on the same runs."""
-    console.print(f"the same completions scored by {names[0]}, then by {names[1]}", style="bold")
-    table = simple_table(["run", "n", "first", "second", "points", "95 % interval", "flips", "p"])
-    for item in moves:
-        table.add_row(
-            printable(item.run, keep=""),
-            str(item.n),
-            *(
-                percent(correct / item.n) if item.n else "-"
-                for correct in (item.before, item.after)
-            ),
-            f"{item.points:+z.2f}",
-            point_bounds(item.interval),
-            f"-{item.lost} +{item.gained}",
-            p_value(item.p),
-        )
-    console.print(table)
-    shares = [100 * (item.after - item.before) / item.n if item.n else 0 for item in moves]
-    if not all(
-        isclose(item.points, share, abs_tol=1e-9) for item, share in zip(moves, shares, strict=True)
-    ):
-        console.print("Unequal numbers of samples: in the difference each problem counts once.")
-    lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
-    total = sum(move.n for move in moves)
-    console.print(f"{lost + gained} of {total} verdicts change: {lost} from correct, "
-                  f"{gained} to correct")  # fmt: skip
 
 
 def _field_text(field: str, value: Any, width: int) -> str:
@@ -249,3 +165,30 @@ def _field_text(field: str, value: Any, width: int) -> str:
         lines = [folded(item, width) if field == "scorers" else str(item) for item in value]
         return printable(("\n" if words else ", ").join(lines))
     return printable(repr(value) if field.startswith("prompt") else str(value))
+
+
+def print_prompt_difference(lines: Sequence[str], example: Card | None, console: Console) -> None:
+    """Print the unified diff of the two prompts of a problem."""
+    if example is None:
+        return
+    where = f"problem {printable(example['problem'], keep='')} of {example['dataset']}"
+    if not lines:
+        console.print(f"the prompts of {where} are the same")
+        return
+    console.print(f"prompts of {where}", style="bold")
+    for line in lines:
+        console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
+
+
+def print_splits(
+    splits: Sequence[tuple[Mapping[str, str], str, str]], names: Sequence[str], console: Console
+) -> None:
+    """Print the known quirks that distinguish two scorers."""
+    if not splits:
+        console.print("they agree on every completion on which either is known to be unusual")
+        return
+    table = simple_table(["completion", "gold", *(folded(name, FOLDED_SCORER) for name in names)])
+    for quirk, *outcomes in splits:
+        words = (outcome.replace("_", " ") for outcome in outcomes)
+        table.add_row(printable(quirk["completion"], keep=""), quirk["gold"], *words)
+    console.print(table)

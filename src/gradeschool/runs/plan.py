@@ -22,7 +22,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import get_protocol
+from gradeschool.protocols.registry import get_protocol, protocol_from
 from gradeschool.scorer import Scorer
 
 SCHEMA = 1
@@ -242,8 +242,6 @@ def protocol_of(fields: Mapping[str, Any]) -> Protocol:
     if base:
         return get_protocol(str(base)).with_changes(**dict(changes or {}))
     if changes:
-        from gradeschool.protocols.own import protocol_from
-
         return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
     return get_protocol(name)
 

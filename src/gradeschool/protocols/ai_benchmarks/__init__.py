@@ -1,20 +1,15 @@
-"""`ai-benchmarks/gsm8k`: a system prompt that asks for '#### N', and the class that reads it.
-
-https://github.com/jaimetcf/ai-benchmarks/blob/1dce72b211405558fcc21cd0c082f8a022148a16/benchmarks/gsm8k/gsm8k_benchmark.py
-https://github.com/jaimetcf/ai-benchmarks/blob/1dce72b211405558fcc21cd0c082f8a022148a16/benchmarks/gsm8k/run_gpt41_on_gsm8k.py
-"""
+"""`ai-benchmarks/gsm8k`: a system prompt that asks for '#### N', and the class that reads it."""
 
 from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import HASH
+from gradeschool.answers.extractions import HASH, first_group
 from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.scorer import Scorer
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
 # The character class has no comma: the gold "2,125" is read as "2".
@@ -27,40 +22,31 @@ SYSTEM = (
     "For example, if the answer is 42, end your response with '\n#### 42'. "
     "Do not add any other text after this line."
 )
-
-
-def extract(text: str, reference: str) -> Answer | None:
-    """Extract the digits, periods and minus signs after the first "####" that they follow."""
-    match = NUMBER.search(text) if HASH in text else None
-    if match is None:
-        return None
-    return Answer(match.group(1), match.group(1), match.span(1), "the first '####' and a number")
+extract = first_group(NUMBER, "the first '####' and a number", HASH)
 
 
 def reference(problem: Problem) -> str:
     """Return the gold after the same extraction, which cuts it at its comma."""
-    match = NUMBER.search(problem.solution)
-    return "" if match is None else match.group(1)
+    answer = extract(problem.solution, "")
+    return "" if answer is None else answer.value
 
 
-GSM8K_SCORER = Scorer(
-    name="ai-benchmarks/gsm8k",
-    summary="the first '####' and digits (no comma), equal as a string",
-    source=f"{SOURCE}/gsm8k_benchmark.py",
-    reference=reference,
-    extract=extract,
-    compare=verbatim,
+SCORERS = (
+    Scorer(
+        name="ai-benchmarks/gsm8k",
+        summary="the first '####' and digits (no comma), equal as a string",
+        source=f"{SOURCE}/gsm8k_benchmark.py",
+        reference=reference,
+        extract=extract,
+    ),
 )
-
-GSM8K = Protocol(
-    name="ai-benchmarks/gsm8k",
-    summary="zero-shot chat, a system prompt asks for '#### N', greedy, 512 tokens",
-    source=f"{SOURCE}/run_gpt41_on_gsm8k.py",
-    render=Template(question="{question}", form="message", system=SYSTEM),
-    decoding=Decoding(temperature=0.0, max_tokens=512),
-    scorers=("ai-benchmarks/gsm8k",),
-    is_chat=True,
+PROTOCOLS = (
+    Protocol(
+        name="ai-benchmarks/gsm8k",
+        summary="zero-shot chat, a system prompt asks for '#### N', greedy, 512 tokens",
+        source=f"{SOURCE}/run_gpt41_on_gsm8k.py",
+        render=Template(question="{question}", form="message", system=SYSTEM),
+        decoding=Decoding(temperature=0.0, max_tokens=512),
+        scorers=("ai-benchmarks/gsm8k",),
+    ),
 )
-
-SCORERS = (GSM8K_SCORER,)
-PROTOCOLS = (GSM8K,)

@@ -16,7 +16,6 @@ FEW_SHOT = Protocol(
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=("Question:",)),
     scorers=("gradeschool/reader",),
     shots="exemplars",
-    shot_count=8,
 )
 
 
@@ -49,7 +48,6 @@ if the response gives no answer, more than one, or stops before it.""",
     ),
     decoding=Decoding(temperature=0.0, max_tokens=1024),
     scorers=("gradeschool/reader",),
-    is_chat=True,
 )
 
 

@@ -1,8 +1,4 @@
-"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics of the answer.
-
-https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/scenarios/gsm_scenario.py
-https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/metrics/evaluate_reference_metrics.py
-"""
+"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics of the answer."""
 
 from __future__ import annotations
 
@@ -14,10 +10,11 @@ from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, verbatim
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
+METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
 APART = re.compile(r"[^\d,-]{2}")  # in no number
@@ -41,18 +38,15 @@ def extract_final_number(text: str, reference: str) -> Answer | None:
     number = "" if match is None else match[0].replace(",", "")
     if match is None or not number:
         return None
-    span = (start + match.start(), start + match.end())
-    return answer_of((match[0], number, span, LAST_NUMBER))
+    return answer_of((match[0], number, (start + match.start(), start + match.end()), LAST_NUMBER))
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:
     """Extract the text after the last space; a line break does not count as a space."""
-    stripped = text.strip()
-    token = stripped[stripped.rfind(" ") + 1 :].strip()
-    if not token:
-        return None
+    token = text.strip().rpartition(" ")[2].strip()
     start = text.rfind(token)
-    return answer_of((token, token, (start, start + len(token)), "what follows the last space"))
+    span = (start, start + len(token))
+    return answer_of((token, token, span, "what follows the last space")) if token else None
 
 
 def final_number(problem: Problem) -> str:
@@ -63,49 +57,36 @@ def final_number(problem: Problem) -> str:
     return "" if match is None else match.group().replace(",", "")
 
 
-def last_token(problem: Problem) -> str:
-    """Return the last word of the reference sentence, with its period."""
-    return as_sentence(problem).rpartition(" ")[2].strip()
-
-
-def compare_number(value: str, reference: str) -> bool:
-    """Compare as strings without outer white space."""
-    return value.strip() == reference.strip()
-
-
-FINAL_NUMBER = Scorer(
-    name="helm/gsm/final-number",
-    summary="the last number, commas removed, equal as a string (HELM's main metric)",
-    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
-    reference=final_number,
-    extract=extract_final_number,
-    compare=compare_number,
-)
-
-EXACT_MATCH_INDICATOR = Scorer(
-    name="helm/gsm/exact-match-indicator",
-    summary="what follows the last space, its final period included, equal as a string",
-    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
-    reference=last_token,
-    extract=extract_last_token,
-    compare=verbatim,
-)
-
-GSM = Protocol(
-    name="helm/gsm",
-    summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
-    source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
-    render=Template(
-        question="Q: {question}\nA:",
-        answer=" {sentence}",
-        rows=SHOT_ROWS,
-        fields=lambda problem: {"question": problem.question, "sentence": as_sentence(problem)},
+SCORERS = (
+    Scorer(
+        name="helm/gsm/final-number",
+        summary="the last number, commas removed, equal as a string (HELM's main metric)",
+        source=f"{METRICS}, final_number_exact_match",
+        reference=final_number,
+        extract=extract_final_number,
+        compare=lambda value, reference: value.strip() == reference.strip(),
     ),
-    decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
-    scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
-    shots="gsm8k:train",
-    shot_count=5,
+    Scorer(
+        name="helm/gsm/exact-match-indicator",
+        summary="what follows the last space, its final period included, equal as a string",
+        source=f"{METRICS}, exact_match_indicator",
+        reference=lambda problem: as_sentence(problem).rpartition(" ")[2].strip(),
+        extract=extract_last_token,
+    ),
 )
-
-SCORERS = (FINAL_NUMBER, EXACT_MATCH_INDICATOR)
-PROTOCOLS = (GSM,)
+PROTOCOLS = (
+    Protocol(
+        name="helm/gsm",
+        summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
+        source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
+        render=Template(
+            question="Q: {question}\nA:",
+            answer=" {sentence}",
+            rows=SHOT_ROWS,
+            fields=lambda problem: {"question": problem.question, "sentence": as_sentence(problem)},
+        ),
+        decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
+        scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
+        shots="gsm8k:train",
+    ),
+)

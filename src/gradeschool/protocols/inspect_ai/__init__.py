@@ -1,5 +1,8 @@
 r"""UK AISI inspect_ai: match(numeric=True) in four eras, math(); inspect_evals' GSM8K, MGSM, AIME.
 
+`inspect/match-numeric`, with location "end": up to 0.3.220 a number need only end with the gold;
+since 0.3.221 (commit 660c48251) numbers are compared; since 0.3.253 an escaped "\$20" is one; since
+0.3.261 "(42)" and "42!" are.
 `inspect/gsm8k`: ten shots in one system message, the answer on a last line "ANSWER: N"; with
 `-T fewshot=5` and `-T fewshot=0`. `inspect/aime2025`: the last line that contains more than marks,
 without its box, then the match of inspect_ai; it fits GSM8K as well. `inspect/math`: inspect_ai's
@@ -7,113 +10,225 @@ scorer of expressions itself.
 
 inspect_evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py (task version 2-A), mgsm/mgsm.py,
 utils/aime_common.py (aime2025 task version 5-A); inspect_ai 0.3.285,
-src/inspect_ai/scorer/_math.py lines 1176-1383.
+src/inspect_ai/scorer/_common.py and _math.py lines 1176-1383.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import string
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
 
-from gradeschool.completion import Decoding
+from gradeschool.answers.extractions import gold_as_it_is
+from gradeschool.answers.search import once_per_text
+from gradeschool.completion import SERVERS_OWN
 from gradeschool.library_scorer import library_scorer
-from gradeschool.prompts import MGSM as LANGUAGES
-from gradeschool.prompts import Template, mgsm_message
+from gradeschool.prompts import MGSM, Template, mgsm_message
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.inspect_ai.match import (
-    MATCH,
-    MATCH_0_3_220,
-    MATCH_0_3_221,
-    MATCH_0_3_253,
-)
-from gradeschool.scorer import Scorer
+from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
 
-# `Dataset.shuffle(seed=42)` of the train split, first ten:
-# numpy.random.default_rng(42).permutation(7473)[:10].
-SHOT_ROWS = (3082, 2184, 5897, 2437, 6330, 819, 3812, 5878, 5302, 5876)
-# A prompt that defines the protocol, verbatim.
-GSM8K_TEMPLATE = (
-    "Solve the following math problem step by step. The last line of your response should be of "
-    'the form "ANSWER: $ANSWER" (without quotes) where $ANSWER is the answer to the problem.\n\n'
-    "{question}\n\n"
-    'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
-    "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
-    "\\boxed command.\n\nReasoning:"
-)
-
-ZERO_SHOT = Template(question=GSM8K_TEMPLATE, form="message")
-FEW_SHOT = replace(
-    ZERO_SHOT,
-    shot="{question}",
-    answer="\n\nReasoning:\n{steps}\n\nANSWER: {gold}",
-    system="{shots}",
-    rows=SHOT_ROWS,
-)
+ESCAPED = re.compile(r"\\([$,£€*_])")
+DROPPED = str.maketrans("", "", "$,£€*_")
+PERIOD = re.compile(r"\.(?=\s|$|\D)")
+PUNCTUATION = string.whitespace + string.punctuation
+NEAR_END = 16  # words, which contain most last numbers
+TRIMMED = "!?:;()[]{}'\"`"
+ASCII_DIGIT = re.compile(r"[0-9]")
+# An ASCII word with one of these is not a number in any version of inspect_ai.
+NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 
 
-# The tasks set no temperature, nucleus or length: the provider's defaults apply.
-PROVIDERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
+class NumericWord(NamedTuple):
+    """A word of a text, where it begins, and its value."""
 
-GSM8K = Protocol(
-    name="inspect/gsm8k",
-    summary="10 shots in the system message, 'ANSWER: N' on the last line, the provider's decoding",
-    source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
-    render=FEW_SHOT,
-    decoding=PROVIDERS_OWN,
-    scorers=(MATCH.name,),
-    shots="gsm8k:train",
-    shot_count=10,
-    is_chat=True,
-)
-
-GSM8K_5 = replace(
-    GSM8K,
-    name="inspect/gsm8k-5shot",
-    summary="the same with the first 5 shots (-T fewshot=5)",
-    render=replace(FEW_SHOT, count=5),
-    shot_count=5,
-)
-
-GSM8K_0 = replace(
-    GSM8K,
-    name="inspect/gsm8k-0shot",
-    summary="the same without shots and system message (-T fewshot=0)",
-    render=ZERO_SHOT,
-    shots="",
-    shot_count=0,
-)
+    text: str
+    start: int
+    value: str
 
 
-def _mgsm(language: str) -> Protocol:
-    """Return MGSM in one language; the instructions are simple-evals'."""
-    return Protocol(
-        name=f"inspect/mgsm-{language}",
-        summary=f"zero-shot chat, the prompt of simple-evals ({language}) read by inspect's match",
-        source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
-        render=mgsm_message(language),
-        decoding=PROVIDERS_OWN,
-        scorers=(MATCH.name,),
-        is_chat=True,
-        dataset="gsm8k" if language == "en" else f"mgsm:{language}",
+def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
+    """Extract the last word that has a value under one version of inspect_ai."""
+    number = last_possible_number(text)
+    value = None if number is None else value_of(number.text)
+    if number is not None and value is None:
+        number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+        value = number and number.value
+    if number is None or value is None:
+        return None
+    word, start, _ = number
+    return answer_of((word, value, (start, start + len(word)), how))
+
+
+@once_per_text
+def last_possible_number(text: str) -> NumericWord | None:
+    """Return the last word that may be a number in some version, without its value."""
+    return last_word_with(text, lambda word: None if is_no_number(word) else "")
+
+
+def is_no_number(word: str) -> bool:
+    """Return whether a word is a number in no version: ASCII without a digit, or with letters."""
+    return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
+
+
+def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
+    """Return the last word that has a value."""
+    for most in (NEAR_END, -1):
+        words = text.rsplit(None, most)
+        refused = None
+        for behind, word in enumerate(reversed(words[1:] if len(words) > most > 0 else words)):
+            value = None if word == refused else value_of(word)
+            if value is not None:
+                end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
+                return NumericWord(word, end - len(word), value)
+            refused = word
+    return None
+
+
+def without_punctuation(word: str) -> str:
+    """Remove currency, emphasis and commas, and periods that no digit follows."""
+    word = word.translate(DROPPED)
+    return PERIOD.sub("", word) if "." in word else word
+
+
+def finite(word: str) -> float | None:
+    """Return the finite number that a cleaned word spells, as 0.3.261 and later parse it."""
+    return finite_untrimmed(word.strip(TRIMMED))
+
+
+def finite_untrimmed(word: str) -> float | None:
+    """Return the finite number that a cleaned word spells, without stripping its punctuation.
+
+    Raises ScorerFailure on Chinese numerals past the range of floats, where upstream raises.
+    """
+    for parse in (float, unicode_number):
+        try:
+            number = parse(word)
+        except ValueError:
+            continue
+        except OverflowError as error:
+            raise ScorerFailure(f"OverflowError on {word[:40]!r}") from error
+        if math.isfinite(number):
+            return number
+        if word.isascii():
+            return None  # infinite for both, and `superscript_number` is slow on long words
+    return None
+
+
+def five_digits(number: float) -> str:
+    """Write a number with 5 significant digits: 131254 and 131250 become the same."""
+    return format(number, ".5g")
+
+
+def _whole_text(text: str) -> Answer:
+    value = text.strip().casefold().strip(PUNCTUATION)
+    return Answer(text, value, (0, len(text)), "the whole text, by its end")
+
+
+def _scorer(
+    versions: str,
+    summary: str,
+    extract: Callable[[str, str], Answer | None],
+    compare: Callable[[str, str], bool],
+) -> Scorer:
+    return Scorer(
+        name=f"inspect/match-numeric@{versions}",
+        summary=summary,
+        source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
+        reference=gold_as_it_is,
+        extract=extract,
+        compare=compare,
     )
 
 
-MGSM = tuple(map(_mgsm, LANGUAGES))
+def match_by_value(
+    versions: str, summary: str, unescape: bool, parse: Callable[[str], float | None]
+) -> Scorer:
+    r"""Return the scorer of versions that compare numbers.
 
-AIME_SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
+    unescape: write "\$20" as "$20". parse: returns the finite number of a cleaned word.
+    """
+
+    def cleaned(word: str) -> str:
+        word = ESCAPED.sub(r"\1", word) if unescape and "\\" in word else word
+        return without_punctuation(word)
+
+    @lru_cache(1024)
+    def value_of(word: str) -> str | None:
+        number = parse(cleaned(word.casefold()))
+        return None if number is None else five_digits(number)
+
+    def extract(text: str, gold: str) -> Answer | None:
+        """Extract the last word that is a number; the whole text if the gold is not a number."""
+        if value_of(gold.strip()) is None:
+            return _whole_text(text)
+        return last_number(text, value_of, "the last word that is a number")
+
+    def compare(value: str, gold: str) -> bool:
+        """Compare 5 significant digits; golds that are not numbers match at the end of the text."""
+        target = value_of(gold.strip())
+        if target is None:  # upstream strips currency and commas from the gold alone here
+            return value.endswith(cleaned(gold.strip().casefold()).strip(PUNCTUATION))
+        return value == target
+
+    return _scorer(versions, summary, extract, compare)
+
+
+@lru_cache(1024)
+def digits_0_3_220(word: str) -> str | None:
+    """Return a word of digits with 5 significant digits, None for other words."""
+    word = without_punctuation(word.casefold())
+    if not word.replace(".", "").isnumeric():
+        return None
+    try:
+        try:
+            return five_digits(superscript_number(word))
+        except ValueError:
+            return five_digits(unicode_number(word))
+    except (ValueError, ArithmeticError) as error:
+        raise ScorerFailure(f"{type(error).__name__} on {word[:40]!r}") from error
+
+
+def _target_0_3_220(gold: str) -> str | None:
+    gold = gold.strip().casefold()
+    return digits_0_3_220(gold) if gold.isnumeric() else None
+
+
+def extract_0_3_220(text: str, gold: str) -> Answer | None:
+    """Extract the last word of digits, else the last word; golds with "-" or "," match as text."""
+    if _target_0_3_220(gold) is None:
+        return _whole_text(text)
+    answer = last_number(text, digits_0_3_220, "the last word of digits, by its end")
+    if answer is not None:
+        return answer
+    word = last_word_with(text, lambda word: without_punctuation(word.casefold()))
+    if word is None:
+        return None
+    span = (word.start, word.start + len(word.text))
+    return Answer(word.text, word.value, span, "no word of digits: the last word, by its end")
+
+
+def compare_0_3_220(value: str, gold: str) -> bool:
+    """Compare by `endswith`: "711" matches the gold "11"."""
+    target = _target_0_3_220(gold)
+    return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
+
+
+BARE = "the last word that is a bare number, equal in 5 significant digits"
+# The name is that of the first version that unescapes; the verdicts are those of 0.3.261 and later.
+MATCH = match_by_value(
+    ">=0.3.253",
+    "the last word that is a number, equal in 5 significant digits; as 0.3.261 and later",
+    True,
+    finite,
+)
 MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
 BOX = "\\boxed{"
-# A prompt that defines the protocol, verbatim.
-AIME_TEMPLATE = (
-    "Solve the following math problem step by step.\n"
-    'The last line of your response should be of the form "ANSWER: $ANSWER" (without quotes) where '
-    "$ANSWER is the answer to the problem.\n\n"
-    "{question}\n\n"
-    'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
-    "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
-    "\\boxed command."
-)
 
 
 def last_line(text: str) -> str:
@@ -130,19 +245,17 @@ def last_line(text: str) -> str:
     return last or ""
 
 
-def without_box(line: str) -> str:
-    r"""Return a line without its `\boxed{...}`; the box extends to the line's last brace."""
+def extract_aime(text: str, gold: str) -> Answer | None:
+    """Extract the last word of the last line that is a number.
+
+    A box is opened up to the last brace of the line.
+    """
+    line = last_line(text)
     start, end = line.find(BOX), line.rfind("}")
     inside = start + len(BOX)
-    if start < 0 or end <= inside:
-        return line
-    return line[:start] + line[inside:end] + line[end + 1 :]
-
-
-def extract(text: str, gold: str) -> Answer | None:
-    """Extract the last word of the last line that is a number."""
-    line = last_line(text)
-    answer = MATCH.extract(without_box(line) if BOX in line else line, gold) if line else None
+    if start >= 0 and end > inside:
+        line = line[:start] + line[inside:end] + line[end + 1 :]
+    answer = MATCH.extract(line, gold) if line else None
     if answer is None:
         return None
     word, value, _, how = answer
@@ -151,41 +264,109 @@ def extract(text: str, gold: str) -> Answer | None:
     return answer_of((word, value, span, f"the last line: {how}"))
 
 
-AIME_SCORER = Scorer(
-    name="inspect/aime2025",
-    summary="the last word of the last line that is a number, its box opened, in 5 digits",
-    source=f"{AIME_SOURCE}, aime_scorer",
-    reference=lambda problem: problem.gold,
-    extract=extract,
-    compare=MATCH.compare,
+AIME_SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
+SCORERS = (
+    _scorer(
+        "<=0.3.220",
+        "the last word of digits ends with the gold",
+        extract_0_3_220,
+        compare_0_3_220,
+    ),
+    match_by_value("0.3.221-0.3.252", BARE, False, finite_untrimmed),
+    match_by_value("0.3.253-0.3.260", BARE, True, finite_untrimmed),
+    MATCH,
+    replace(
+        MATCH,
+        name="inspect/aime2025",
+        summary="the last word of the last line that is a number, its box opened, in 5 digits",
+        source=f"{AIME_SOURCE}, aime_scorer",
+        extract=extract_aime,
+    ),
+    library_scorer(
+        "inspect/math",
+        summary="math() of inspect_ai, called itself: the last box, else after 'answer' or "
+        "'result', a formula, the last line or number; equal as an expression",
+        source="inspect_ai 0.3.285, src/inspect_ai/scorer/_math.py, math",
+        function=f"{__package__}.library:math",
+        how="inspect_ai's math()",
+        extra="inspect-ai",
+    ),
 )
 
-AIME2025 = Protocol(
+# `Dataset.shuffle(seed=42)` of the train split, first ten:
+# numpy.random.default_rng(42).permutation(7473)[:10].
+SHOT_ROWS = (3082, 2184, 5897, 2437, 6330, 819, 3812, 5878, 5302, 5876)
+# Prompts that define the protocols, verbatim.
+LAST_LINE = (
+    'the form "ANSWER: $ANSWER" (without quotes) where $ANSWER is the answer to the problem.\n\n'
+    "{question}\n\n"
+    'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
+    "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
+    "\\boxed command."
+)
+GSM8K_REQUEST = (
+    "Solve the following math problem step by step. The last line of your response should be of "
+    f"{LAST_LINE}\n\nReasoning:"
+)
+AIME_REQUEST = (
+    "Solve the following math problem step by step.\nThe last line of your response should be of "
+    f"{LAST_LINE}"
+)
+# The tasks set no temperature, nucleus or length: the provider's defaults apply.
+GSM8K_0 = Protocol(
+    name="inspect/gsm8k-0shot",
+    summary="the same without shots and system message (-T fewshot=0)",
+    source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
+    render=Template(question=GSM8K_REQUEST, form="message"),
+    decoding=SERVERS_OWN,
+    scorers=(MATCH.name,),
+)
+GSM8K = replace(
+    GSM8K_0,
+    name="inspect/gsm8k",
+    summary="10 shots in the system message, 'ANSWER: N' on the last line, the provider's decoding",
+    render=replace(
+        GSM8K_0.template,
+        shot="{question}",
+        answer="\n\nReasoning:\n{steps}\n\nANSWER: {gold}",
+        system="{shots}",
+        rows=SHOT_ROWS,
+    ),
+    shots="gsm8k:train",
+)
+GSM8K_5 = replace(
+    GSM8K,
+    name="inspect/gsm8k-5shot",
+    summary="the same with the first 5 shots (-T fewshot=5)",
+    render=replace(GSM8K.template, count=5),
+)
+AIME2025 = replace(
+    GSM8K_0,
     name="inspect/aime2025",
     summary="zero-shot, 'ANSWER: N' on the last line, the provider's decoding",
     source=f"{AIME_SOURCE}, USER_PROMPT_TEMPLATE",
-    render=Template(question=AIME_TEMPLATE, form="message"),
-    decoding=PROVIDERS_OWN,
+    render=Template(question=AIME_REQUEST, form="message"),
     scorers=("inspect/aime2025",),
-    is_chat=True,
 )
-
 AIME2024 = replace(
     AIME2025,
     name="inspect/aime2024",
     summary="the same for the examinations of 2024",
     dataset="aime:2024",
 )
-
-MATH = library_scorer(
-    "inspect/math",
-    summary="math() of inspect_ai, called itself: the last box, else after 'answer' or 'result', "
-    "a formula, the last line or number; equal as an expression",
-    source="inspect_ai 0.3.285, src/inspect_ai/scorer/_math.py, math",
-    function=f"{__package__}.library:math",
-    how="inspect_ai's math()",
-    extra="inspect-ai",
+PROTOCOLS = (
+    *(GSM8K, GSM8K_5, GSM8K_0, AIME2025, AIME2024),
+    *(
+        Protocol(
+            name=f"inspect/mgsm-{language}",
+            summary=f"zero-shot chat, the prompt of simple-evals ({language}) read by inspect's "
+            "match",
+            source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
+            render=mgsm_message(language),
+            decoding=SERVERS_OWN,
+            scorers=(MATCH.name,),
+            dataset="gsm8k" if language == "en" else f"mgsm:{language}",
+        )
+        for language in MGSM
+    ),
 )
-
-SCORERS = (MATCH_0_3_220, MATCH_0_3_221, MATCH_0_3_253, MATCH, AIME_SCORER, MATH)
-PROTOCOLS = (GSM8K, GSM8K_5, GSM8K_0, *MGSM, AIME2025, AIME2024)

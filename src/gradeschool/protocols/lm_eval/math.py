@@ -1,4 +1,4 @@
-r"""The scorers of lm-evaluation-harness's tasks in the style of MATH, on GSM8K and on other sets.
+r"""lm-evaluation-harness's tasks in the style of MATH, on GSM8K and on other sets.
 
 `lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else after "=", else a number; compared in
 Hendrycks et al.'s string forms. `lm-eval/hendrycks-math500` and `lm-eval/aime`: the text between
@@ -7,27 +7,29 @@ the first and the last "$", else the whole text; aime prefers the last box.
 `lm-eval/minerva-math500`: the text in "Final Answer: The final answer is ... I hope it is
 correct.", equal to the gold in the normal form of the Minerva paper (appendix D), else as parsed by
 sympy's LaTeX parser. `lm-eval/minerva-math500/math-verify`: the task's second metric.
-
-https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hrm8k/en/utils.py
-https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hendrycks_math/utils.py
-https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/aime/utils.py
-https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/minerva_math/utils.py
-The string forms raise what upstream's raise (IndexError, AssertionError); the comparisons catch it.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from gradeschool.answers.extractions import last_number
+from gradeschool.answers.extractions import gold_as_it_is, last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.latex import hendrycks_form, spaced_box
+from gradeschool.completion import Decoding
+from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.prompts import rationale
-from gradeschool.protocols.lm_eval.scorers import TASKS
+from gradeschool.prompts import Template, rationale
+from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer, answer_of
+
+TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
+# Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
+# since all its tails fail where it fails.
+NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
+last_number_in = last_number(NUMBER)
 
 
 def as_number(text: str) -> str:
@@ -40,35 +42,25 @@ def as_number(text: str) -> str:
     return str(int(number)) if number.is_integer() else str(number)
 
 
-# Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
-# since all its tails fail where it fails.
-NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
-last_number_in = last_number(NUMBER)
-
-
-def find_answer(text: str) -> tuple[TextMatch, str] | None:
-    """Return the piece of text that upstream takes as the answer, and how it was found."""
+def extract_hrm8k(text: str, reference: str) -> Answer | None:
+    """Extract the last box, else between "$", else after "=", else the last number."""
     if "\\" in text:
-        box = math_box(text)
-        if box is not None:
-            return _behind_equals(box), "the last box"
+        if box := math_box(text):
+            return _behind_equals(box, "the last box")
         if "\\boxed" in text:  # not closed, or without braces
             return None
-    between = _between_dollars(text) if "$" in text else None
+    between = _between_dollars(text)
     if between is not None:
-        piece = _behind_equals(between)
-        if piece.text:
-            return piece, "between the dollar signs of the last line that has two"
+        answer = _behind_equals(between, "between the dollar signs of the last line that has two")
+        if answer.text:
+            return answer
     equals = text.rfind("=")
-    if equals >= 0:
-        value = text[equals + 1 :].lstrip(" ")
-        start = len(text) - len(value)
-        value = value.rstrip(".").partition("\\n")[0]
-        return match_of((value, start, start + len(value))), "after the last '='"
-    number = last_number_in(text, "")
-    if number is None or number.span is None:
-        return None
-    return TextMatch(number.text, *number.span), number.how
+    if equals < 0:
+        return last_number_in(text, "")
+    value = text[equals + 1 :].lstrip(" ")
+    start = len(text) - len(value)
+    value = value.rstrip(".").partition("\\n")[0]
+    return answer_of((value, value, (start, start + len(value)), "after the last '='"))
 
 
 def _between_dollars(text: str) -> TextMatch | None:
@@ -83,102 +75,44 @@ def _between_dollars(text: str) -> TextMatch | None:
     return None
 
 
-def _behind_equals(piece: TextMatch) -> TextMatch:
-    text, _, end = piece
+def _behind_equals(piece: TextMatch, how: str) -> Answer:
+    text, start, end = piece
     equals = text.rfind("=")
-    if equals < 0:
-        return piece
-    value = text[equals + 1 :].lstrip(" ")
-    return match_of((value, end - len(value), end))
-
-
-def extract_hrm8k(text: str, reference: str) -> Answer | None:
-    """Extract the last box, else between "$", else after "=", else the last number."""
-    answer = find_answer(text)
-    if answer is None:
-        return None
-    (value, start, end), how = answer
-    return answer_of((value, value, (start, end), how))
+    if equals >= 0:
+        text = text[equals + 1 :].lstrip(" ")
+        start = end - len(text)
+    return answer_of((text, text, (start, end), how))
 
 
 def hrm8k_reference(problem: Problem) -> str:
     """Return the gold after the same extraction, which drops the sign: "-10" becomes "10"."""
     gold = as_number(problem.gold.replace(",", ""))
-    answer = find_answer(gold)
-    return gold if answer is None else answer[0].text
+    answer = extract_hrm8k(gold, "")
+    return gold if answer is None else answer.text
 
 
 def compare_hrm8k(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the answer is compared as a number."""
     try:
-        return _number_form(value) == hendrycks_form(reference)
+        return as_number(hendrycks_form(value)) == hendrycks_form(reference)
     except (AssertionError, IndexError):
         return value == reference
 
 
-def _number_form(value: str) -> str:
-    return as_number(hendrycks_form(value))
-
-
-HRM8K_SCORER = Scorer(
-    name="lm-eval/hrm8k-gsm8k-en",
-    summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
-    source=f"{TASKS}/hrm8k/en (version 1.1)/utils.py, process_results",
-    reference=hrm8k_reference,
-    extract=extract_hrm8k,
-    compare=compare_hrm8k,
-)
-
-
-def between_dollars(text: str) -> TextMatch:
-    """Return the text between the first and the last "$", or the whole text without two of them."""
+def extract_between_dollars(text: str, reference: str) -> Answer | None:
+    """Extract the text between the first and the last "$", or everything without two of them."""
     first, last = text.find("$"), text.rfind("$")
     start, end = (first + 1, last) if first < last else (0, len(text))
-    return TextMatch(text[start:end], start, end)
-
-
-def extract_math(text: str, reference: str) -> Answer | None:
-    """Extract the text between dollar signs, or everything."""
-    piece = between_dollars(text)
-    if not piece.text:
-        return None
-    return Answer(piece.text, piece.text, (piece.start, piece.end), "between dollar signs or all")
+    piece = text[start:end]
+    return Answer(piece, piece, (start, end), "between dollar signs or all") if piece else None
 
 
 def extract_aime(text: str, reference: str) -> Answer | None:
     """Extract the last box, else the text between dollar signs, or everything."""
     box = spaced_box(text)
-    if box is None or not box.text:
-        return None if box is not None else extract_math(text, reference)
-    return Answer(box.text, box.text, (box.start, box.end), "the last box")
-
-
-def compare(value: str, reference: str) -> bool:
-    """Compare Hendrycks' string forms, or the texts themselves if a form raises."""
-    try:
-        return hendrycks_form(value, strict=True) == hendrycks_form(reference, strict=True)
-    except (AssertionError, IndexError, ValueError):
-        return value == reference
-
-
-HENDRYCKS_SCORER = Scorer(
-    name="lm-eval/hendrycks-math500",
-    summary="between the first and the last '$', else the whole text; Hendrycks' forms",
-    source=f"{TASKS}/hendrycks_math/utils.py, process_results",
-    reference=lambda problem: problem.gold,
-    extract=extract_math,
-    compare=compare,
-    dataset="math500",
-)
-AIME_SCORER = Scorer(
-    name="lm-eval/aime",
-    summary="the last box, else between '$', else the whole text; Hendrycks' forms",
-    source=f"{TASKS}/aime/utils.py, process_results",
-    reference=lambda problem: problem.gold,
-    extract=extract_aime,
-    compare=compare,
-    dataset="aime",
-)
+    if box is None:
+        return extract_between_dollars(text, reference)
+    return Answer(box.text, box.text, (box.start, box.end), "the last box") if box.text else None
 
 
 def boxed_solution(problem: Problem) -> str:
@@ -187,21 +121,97 @@ def boxed_solution(problem: Problem) -> str:
     return solution if "\\boxed" in solution else f"\\boxed{{{problem.gold}}}"
 
 
-EXACT = library_scorer(
-    "lm-eval/minerva-math500",
-    summary="the first 'Final Answer: The final answer is N. I hope it is correct.', Minerva's "
-    "normal form, else equal by sympy",
-    source=f"{TASKS}/minerva_math/utils.py, process_results: exact_match",
-    function=f"{__package__}.minerva_library:exact_match",
-    how="between 'The final answer is' and 'I hope it is correct'",
-    reference=boxed_solution,
+MATH_SCORERS = (
+    Scorer(
+        name="lm-eval/hrm8k-gsm8k-en",
+        summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
+        source=f"{TASKS}/hrm8k/en (version 1.1)/utils.py, process_results",
+        reference=hrm8k_reference,
+        extract=extract_hrm8k,
+        compare=compare_hrm8k,
+    ),
+    Scorer(
+        name="lm-eval/hendrycks-math500",
+        summary="between the first and the last '$', else the whole text; Hendrycks' forms",
+        source=f"{TASKS}/hendrycks_math/utils.py, process_results",
+        reference=gold_as_it_is,
+        extract=extract_between_dollars,
+        compare=partial(hendrycks_equal, strict=True),
+        dataset="math500",
+    ),
+    Scorer(
+        name="lm-eval/aime",
+        summary="the last box, else between '$', else the whole text; Hendrycks' forms",
+        source=f"{TASKS}/aime/utils.py, process_results",
+        reference=gold_as_it_is,
+        extract=extract_aime,
+        compare=partial(hendrycks_equal, strict=True),
+        dataset="aime",
+    ),
+    library_scorer(
+        "lm-eval/minerva-math500",
+        summary="the first 'Final Answer: The final answer is N. I hope it is correct.', Minerva's "
+        "normal form, else equal by sympy",
+        source=f"{TASKS}/minerva_math/utils.py, process_results: exact_match",
+        function="gradeschool.protocols.by_sympy:minerva_exact_match",
+        how="between 'The final answer is' and 'I hope it is correct'",
+        reference=boxed_solution,
+    ),
+    library_scorer(
+        "lm-eval/minerva-math500/math-verify",
+        summary="Math-Verify's parse and verify of the whole solution and the whole completion",
+        source=f"{TASKS}/minerva_math/utils.py, process_results: math_verify",
+        function="gradeschool.protocols.by_math_verify:default",
+        how="Math-Verify's reading",
+        reference=boxed_solution,
+    ),
 )
-MATH_VERIFY = library_scorer(
-    "lm-eval/minerva-math500/math-verify",
-    summary="Math-Verify's parse and verify of the whole solution and the whole completion",
-    source=f"{TASKS}/minerva_math/utils.py, process_results: math_verify",
-    function="gradeschool.protocols.by_math_verify:default",
-    how="Math-Verify's reading",
-    reference=boxed_solution,
+MATH_PROTOCOLS = (
+    Protocol(
+        name="lm-eval/hrm8k-gsm8k-en",
+        summary="zero-shot, the answer in a box, greedy, 2048 tokens",
+        source=f"{TASKS}/hrm8k/en (version 1.1)/_hrm8k_en_yaml",
+        render=Template(
+            question="Solve the given question.\nAfter solving the problem, state your final "
+            "answer in the following format: $\\boxed{N}$.\n\n"
+            "Question: {stripped question}\nAnswer:"
+        ),
+        decoding=Decoding(
+            max_tokens=2048, stop=("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
+        ),
+        scorers=("lm-eval/hrm8k-gsm8k-en",),
+    ),
+    Protocol(
+        name="lm-eval/hendrycks-math500",
+        summary="zero-shot, Problem/Answer, greedy, 256 tokens",
+        source=f"{TASKS}/hendrycks_math/hendrycks_math500.yaml (version 1.0)",
+        render=Template(question="Problem: {question}\nAnswer:"),
+        decoding=Decoding(max_tokens=256, stop=("Problem:",)),
+        scorers=("lm-eval/hendrycks-math500",),
+        dataset="math500",
+    ),
+    Protocol(
+        name="lm-eval/minerva-math500",
+        summary="the 4 examples of Lewkowycz et al., Problem/Solution, greedy, 256 tokens",
+        source=f"{TASKS}/minerva_math/minerva_math500.yaml (version 3.1)",
+        render=Template(question="Problem:\n{question}\n\nSolution:", answer=" {reasoning}"),
+        decoding=Decoding(max_tokens=256, stop=("Problem:",)),
+        scorers=("lm-eval/minerva-math500", "lm-eval/minerva-math500/math-verify"),
+        shots="minerva:shots",
+        dataset="math500",
+    ),
+    *(
+        Protocol(
+            name=f"lm-eval/aime{year}",
+            summary="zero-shot, Question/Answer, greedy, 32,768 tokens",
+            source=f"{TASKS}/aime/aime{year}.yaml (version 0.0)",
+            render=Template(question="Question: {question}\nAnswer:"),
+            decoding=Decoding(
+                max_tokens=32_768, stop=("Question:", "</s>", "<|im_end|>", "<|eot_id|>")
+            ),
+            scorers=("lm-eval/aime",),
+            dataset=f"aime:20{year}",
+        )
+        for year in ("24", "25")
+    ),
 )
-MATH_SCORERS = (HRM8K_SCORER, HENDRYCKS_SCORER, AIME_SCORER, EXACT, MATH_VERIFY)

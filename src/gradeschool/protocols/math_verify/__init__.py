@@ -1,30 +1,19 @@
-"""Math-Verify: parse and verify with their defaults, and its own GSM8K task.
-
-https://github.com/huggingface/Math-Verify, PyPI 0.9.0, src/math_verify/parser.py and grader.py.
-"""
-
-from __future__ import annotations
+"""Math-Verify: parse and verify with their defaults, and its own GSM8K task."""
 
 from gradeschool.library_scorer import library_scorer
 
-SOURCE = "math-verify 0.9.0 (huggingface/Math-Verify), src/math_verify/parser.py and grader.py"
-HOW = "Math-Verify's reading"
-
-DEFAULT = library_scorer(
-    "math-verify/default",
-    summary="Math-Verify's parse and verify with their defaults, the gold as it is",
-    source=SOURCE,
-    function="gradeschool.protocols.by_math_verify:default",
-    how=HOW,
+SCORERS = tuple(
+    library_scorer(
+        f"math-verify/{name}",
+        summary=f"Math-Verify's parse and verify with their defaults, {gold}",
+        source="math-verify 0.9.0 (huggingface/Math-Verify), src/math_verify/parser.py and "
+        "grader.py",
+        function=f"gradeschool.protocols.by_math_verify:{name.replace('-', '_')}",
+        how="Math-Verify's reading",
+    )
+    for name, gold in (
+        ("default", "the gold as it is"),
+        ("boxed-gold", "the gold in a \\boxed{}"),
+    )
 )
-BOXED_GOLD = library_scorer(
-    "math-verify/boxed-gold",
-    summary="Math-Verify's parse and verify with their defaults, the gold in a \\boxed{}",
-    source=SOURCE,
-    function="gradeschool.protocols.by_math_verify:boxed_gold",
-    how=HOW,
-)
-
-
-SCORERS = (DEFAULT, BOXED_GOLD)
 PROTOCOLS = ()

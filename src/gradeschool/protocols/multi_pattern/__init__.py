@@ -40,28 +40,25 @@ def extract(text: str, reference: str) -> Answer | None:
         how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
     if match is None:
         return last_number_in(text, reference)
-    number = match[1]
-    return answer_of((number, normalized(number), match.span(1), how))
+    return answer_of((match[1], normalized(match[1]), match.span(1), how))
 
 
 def compare(value: str, reference: str) -> bool:
     """Compare as strings, then as floats within 1e-6."""
-    if value == reference:
-        return True
     try:
-        return abs(float(value) - float(reference)) < TOLERANCE
+        return value == reference or abs(float(value) - float(reference)) < TOLERANCE
     except ValueError:
         return False
 
 
-MULTI_PATTERN = Scorer(
-    name="multi-pattern",
-    summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
-    source="the common multi-pattern parser (SOURCE.md)",
-    reference=normalized_gold,
-    extract=extract,
-    compare=compare,
+SCORERS = (
+    Scorer(
+        name="multi-pattern",
+        summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
+        source="the common multi-pattern parser (SOURCE.md)",
+        reference=normalized_gold,
+        extract=extract,
+        compare=compare,
+    ),
 )
-
-SCORERS = (MULTI_PATTERN,)
 PROTOCOLS = ()

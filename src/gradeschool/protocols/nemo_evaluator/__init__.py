@@ -1,21 +1,25 @@
 r"""NVIDIA NeMo Evaluator: the benchmarks gsm8k and mgsm, and the scorer gsm8k_answer of its wheel.
 
-https://github.com/NVIDIA-NeMo/Evaluator at 992fc1d1 and 291112ed: src/nemo_evaluator/benchmarks/
-gsm8k.py lines 21-43, mgsm.py lines 38-66, scoring/pattern.py lines 30-50 (answer_line,
-numeric_match); PyPI nemo-evaluator 0.2.8, nemo_evaluator/contrib/byob/scorers.py lines 512-580.
+src/nemo_evaluator/benchmarks/gsm8k.py lines 21-43, mgsm.py lines 38-66, scoring/pattern.py lines
+30-50 (answer_line, numeric_match); nemo_evaluator/contrib/byob/scorers.py lines 512-580.
 """
 
 from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import LAST_NUMBER, gold_without_commas, last_number
+from gradeschool.answers.extractions import (
+    LAST_NUMBER,
+    first_group,
+    gold_without_commas,
+    last_number,
+)
 from gradeschool.answers.search import last_match, last_number_start, lowered
-from gradeschool.completion import Decoding
+from gradeschool.completion import SERVERS_OWN
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, verbatim
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "NVIDIA-NeMo/Evaluator @ 992fc1d1, src/nemo_evaluator"
@@ -23,8 +27,6 @@ ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")
 IGNORED = str.maketrans("", "", ",$% ")
 DECIMAL = re.compile(r"-?\d+\.?\d*")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-HASHES = re.compile(rf"####\s*({NUMBER.pattern})")
-BOX = re.compile(rf"\\boxed\{{\s*({NUMBER.pattern})\s*\}}")
 # A prompt that defines the protocol, verbatim.
 REQUEST = (
     "Solve the following math problem step by step. Put your final numerical answer after "
@@ -78,60 +80,59 @@ def trimmed(number: str) -> str:
     return without_zeros(number) if "." in number else number
 
 
+first_hashes = first_group(
+    re.compile(rf"####\s*({NUMBER.pattern})"), "the first '#### N'", "#", trimmed
+)
+first_box = first_group(
+    re.compile(rf"\\boxed\{{\s*({NUMBER.pattern})\s*\}}"), r"the first \boxed{N}", "\\", trimmed
+)
 last_trimmed = last_number(NUMBER, LAST_NUMBER, trimmed)
 
 
 def extract_answer(text: str, reference: str) -> Answer | None:
     r"""Extract the first "#### N", else the first \boxed{N}, else the last number."""
-    shown = (("#", HASHES, "the first '#### N'"), ("\\", BOX, r"the first \boxed{N}"))
-    for sign, pattern, how in shown:
-        if sign in text and (match := pattern.search(text)) is not None:
-            return Answer(match[1], trimmed(match[1]), match.span(1), how)
-    return last_trimmed(text, reference)
+    found = first_hashes(text, "") or first_box(text, "")
+    return last_trimmed(text, "") if found is None else found
 
 
 def answer_of_solution(problem: Problem) -> str:
     """Return the first "#### N" of the solution, else its last number, "" without one."""
-    match = HASHES.search(problem.solution)
-    answer = last_trimmed(problem.solution, "") if match is None else None
-    return trimmed(match[1]) if match is not None else answer.value if answer is not None else ""
+    answer = first_hashes(problem.solution, "") or last_trimmed(problem.solution, "")
+    return "" if answer is None else answer.value
 
 
-GSM8K_SCORER = Scorer(
-    name="nemo-evaluator/gsm8k",
-    summary="the line after the first 'the answer is' or 'answer:', else the last line; equal as a "
-    "string without commas, '$', '%' and spaces",
-    source=f"{SOURCE}/benchmarks/gsm8k.py and scoring/pattern.py, answer_line",
-    reference=marked_line,
-    extract=extract_line,
-    compare=verbatim,
+SCORERS = (
+    Scorer(
+        name="nemo-evaluator/gsm8k",
+        summary="the line after the first 'the answer is' or 'answer:', else the last line; equal "
+        "as a string without commas, '$', '%' and spaces",
+        source=f"{SOURCE}/benchmarks/gsm8k.py and scoring/pattern.py, answer_line",
+        reference=marked_line,
+        extract=extract_line,
+    ),
+    Scorer(
+        name="nemo-evaluator/mgsm",
+        summary="the last number, equal as a string once zeros at the end are gone: 100 is 1",
+        source=f"{SOURCE}/benchmarks/mgsm.py and scoring/pattern.py, numeric_match",
+        reference=lambda problem: without_zeros(gold_without_commas(problem).strip()),
+        extract=extract_number,
+    ),
+    Scorer(
+        name="nemo-evaluator/gsm8k-answer",
+        summary="the first '#### N', else the first box of a number, else the last number; equal "
+        "as a string",
+        source="nemo-evaluator 0.2.8, nemo_evaluator/contrib/byob/scorers.py, gsm8k_answer",
+        reference=answer_of_solution,
+        extract=extract_answer,
+    ),
 )
-MGSM_SCORER = Scorer(
-    name="nemo-evaluator/mgsm",
-    summary="the last number, equal as a string once zeros at the end are gone: 100 is 1",
-    source=f"{SOURCE}/benchmarks/mgsm.py and scoring/pattern.py, numeric_match",
-    reference=lambda problem: without_zeros(gold_without_commas(problem).strip()),
-    extract=extract_number,
-    compare=verbatim,
+PROTOCOLS = (
+    Protocol(
+        name="nemo-evaluator/gsm8k",
+        summary="zero-shot chat, 'The answer is N', the server's decoding",
+        source=f"{SOURCE}/benchmarks/gsm8k.py",
+        render=Template(question=REQUEST, form="message"),
+        decoding=SERVERS_OWN,
+        scorers=("nemo-evaluator/gsm8k", "nemo-evaluator/gsm8k-answer"),
+    ),
 )
-GSM8K_ANSWER = Scorer(
-    name="nemo-evaluator/gsm8k-answer",
-    summary="the first '#### N', else the first box of a number, else the last number; equal as a "
-    "string",
-    source="nemo-evaluator 0.2.8, nemo_evaluator/contrib/byob/scorers.py, gsm8k_answer",
-    reference=answer_of_solution,
-    extract=extract_answer,
-    compare=verbatim,
-)
-GSM8K = Protocol(
-    name="nemo-evaluator/gsm8k",
-    summary="zero-shot chat, 'The answer is N', the server's decoding",
-    source=f"{SOURCE}/benchmarks/gsm8k.py",
-    render=Template(question=REQUEST, form="message"),
-    decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
-    scorers=("nemo-evaluator/gsm8k", "nemo-evaluator/gsm8k-answer"),
-    is_chat=True,
-)
-
-SCORERS = (GSM8K_SCORER, MGSM_SCORER, GSM8K_ANSWER)
-PROTOCOLS = (GSM8K,)

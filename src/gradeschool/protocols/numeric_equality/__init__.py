@@ -1,7 +1,4 @@
-"""`numeric-equality`: the number after "ANSWER:", else the last number; equal once normalised.
-
-https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
-"""
+"""`numeric-equality`: the number after "ANSWER:", else the last number; equal once normalised."""
 
 from __future__ import annotations
 
@@ -15,11 +12,10 @@ from gradeschool.answers.extractions import (
 )
 from gradeschool.answers.numbers import parse_decimal
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure, clip, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure, clip
 from gradeschool.verdict import Answer, answer_of
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
-LAST_ANSWER = "the last 'ANSWER: N'"
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 last_number_in = last_number(NUMBER, clean=normalized)
 
@@ -34,21 +30,18 @@ def reference(problem: Problem) -> str:
 
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last "ANSWER: N" in any case, else the last number."""
-    match = last_behind_answer(ANSWER, text)
-    if match is None:
+    if (match := last_behind_answer(ANSWER, text)) is None:
         return last_number_in(text, reference)
-    number = match[1]
-    return answer_of((number, normalized(number), match.span(1), LAST_ANSWER))
+    return answer_of((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
 
 
-NUMERIC_EQUALITY = Scorer(
-    name="numeric-equality",
-    summary="the number after 'ANSWER:', else the last number; equal once normalised",
-    source="aisa-group/PostTrainBench #44 (SOURCE.md)",
-    reference=reference,
-    extract=extract,
-    compare=verbatim,
+SCORERS = (
+    Scorer(
+        name="numeric-equality",
+        summary="the number after 'ANSWER:', else the last number; equal once normalised",
+        source="aisa-group/PostTrainBench #44 (SOURCE.md)",
+        reference=reference,
+        extract=extract,
+    ),
 )
-
-SCORERS = (NUMERIC_EQUALITY,)
 PROTOCOLS = ()

@@ -1,7 +1,4 @@
-"""`open-instruct/gsm8k`: the reward function GSM8KVerifier.
-
-https://github.com/allenai/open-instruct (e6c3044a) open_instruct/ground_truth_utils.py
-"""
+"""`open-instruct/gsm8k`: the reward function GSM8KVerifier."""
 
 from __future__ import annotations
 
@@ -11,11 +8,8 @@ from gradeschool.answers.extractions import gold_without_commas, last_number_wit
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
-SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
 # In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
-
-
 last_number = last_number_without_commas(NUMBER)
 
 
@@ -32,14 +26,15 @@ def compare(value: str, reference: str) -> bool:
     return value.lower() == reference.lower()
 
 
-GSM8K_VERIFIER = Scorer(
-    name="open-instruct/gsm8k",
-    summary="the last number with its sign, equal as a string (a training reward)",
-    source=SOURCE,
-    reference=gold_without_commas,
-    extract=extract,
-    compare=compare,
+SCORERS = (
+    Scorer(
+        name="open-instruct/gsm8k",
+        summary="the last number with its sign, equal as a string (a training reward)",
+        source="allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, "
+        "GSM8KVerifier",
+        reference=gold_without_commas,
+        extract=extract,
+        compare=compare,
+    ),
 )
-
-SCORERS = (GSM8K_VERIFIER,)
 PROTOCOLS = ()

@@ -1,12 +1,8 @@
 """OpenAI's release of GSM8K: prompt, scorer, and the flags of its example solutions.
 
 `openai/2021`: prompt, extraction and comparison of the repository that released GSM8K.
-
-https://github.com/openai/grade-school-math/blob/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/dataset.py
-
-`openai/example-solutions`: how the published example_model_solutions.jsonl was flagged.
-
-Those solutions end in a last line "A: N", which the released extractor ignores.
+`openai/example-solutions`: how the published example_model_solutions.jsonl was flagged. Those
+solutions end in a last line "A: N", which the released extractor ignores.
 """
 
 from __future__ import annotations
@@ -19,14 +15,12 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, clip, verbatim
+from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 INVALID = "[invalid]"
-UNMARKED = Answer("", INVALID, None, "no '#### N'")
-# Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
-MAX_TOKENS = 400
+MARK = "A: "
 
 
 def extract_answer(completion: str) -> str:
@@ -35,7 +29,8 @@ def extract_answer(completion: str) -> str:
     Returns "[invalid]" if there is none. Keeps the official quirks: "#### 18." gives "18.",
     "#### $18" gives "[invalid]".
     """
-    return (first_marked(completion) or UNMARKED).value
+    answer = first_marked(completion, "")
+    return INVALID if answer is None else answer.value
 
 
 def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
@@ -57,47 +52,39 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
     return extract_answer(model_completion) == gold
 
 
-OFFICIAL_SCORER = Scorer(
-    name="openai/2021",
-    summary="the first '#### N', equal as a string",
-    source=SOURCE,
-    reference=lambda problem: (first_marked(problem.solution) or UNMARKED).value,
-    extract=first_marked,
-    compare=verbatim,
-)
-
-OFFICIAL = Protocol(
-    name="openai/2021",
-    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
-    source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
-    render=Template(question="{question}\n"),  # as the fine-tuned generators were trained
-    decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
-    scorers=("openai/2021",),
-)
-
-
-MARK = "A: "
-
-
 def extract_last_line(text: str, reference: str) -> Answer | None:
     """Extract the text after "A: " at the start of the last line."""
     start = text.rfind("\n") + 1
     if not text.startswith(MARK, start):
         return None
-    start += len(MARK)
-    answer = text[start:]
-    value = answer.replace(",", "")
-    return Answer(answer, value, (start, len(text)), "the last line after 'A: '")
+    answer, span = text[start + len(MARK) :], (start + len(MARK), len(text))
+    return Answer(answer, answer.replace(",", ""), span, "the last line after 'A: '")
 
 
-EXAMPLE_SOLUTIONS = Scorer(
-    name="openai/example-solutions",
-    summary="the text after 'A: ' on the last line, equal without commas",
-    source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
-    reference=gold_without_commas,  # the flags ignore commas on both sides
-    extract=extract_last_line,
-    compare=verbatim,
+SCORERS = (
+    Scorer(
+        name="openai/2021",
+        summary="the first '#### N', equal as a string",
+        source=SOURCE,
+        reference=lambda problem: extract_answer(problem.solution),
+        extract=first_marked,
+    ),
+    Scorer(
+        name="openai/example-solutions",
+        summary="the text after 'A: ' on the last line, equal without commas",
+        source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
+        reference=gold_without_commas,  # the flags ignore commas on both sides
+        extract=extract_last_line,
+    ),
 )
-
-SCORERS = (OFFICIAL_SCORER, EXAMPLE_SOLUTIONS)
-PROTOCOLS = (OFFICIAL,)
+PROTOCOLS = (
+    Protocol(
+        name="openai/2021",
+        summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
+        source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
+        render=Template(question="{question}\n"),  # as the fine-tuned generators were trained
+        # Appendix B of the paper; the demo script stops at 100 tokens.
+        decoding=Decoding(temperature=0.0, max_tokens=400),
+        scorers=("openai/2021",),
+    ),
+)

@@ -7,56 +7,63 @@ equal to the gold as a string. `opencompass/gsm-hard`: the first number after "T
 the last number, equal as a string to the gold as Python writes a float: "18" is not "18.0".
 `opencompass/math-verify`: Math-Verify extracts LaTeX from the completion, boxes first.
 
-https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
-https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/SVAMP
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/gsm8k.py
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/mgsm.py
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/mathbench.py
-https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/evaluator/math_evaluator.py
-Quadratic patterns of upstream are linear scans here.
+The answer forms are _strip_string_v2 (Hendrycks) and normalize_final_answer (Minerva) of
+opencompass/datasets/math.py, with its lists of strings. Quadratic patterns of upstream are linear
+scans here.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
-from gradeschool.answers.extractions import last_number, last_number_behind
+from gradeschool.answers.extractions import (
+    COMMA,
+    gold_as_it_is,
+    last_number,
+    last_number_behind,
+)
 from gradeschool.answers.search import (
     TextMatch,
     last_match,
     lowered,
-    match_of,
     math_box,
     mentions_answer,
 )
 from gradeschool.completion import Decoding
+from gradeschool.latex import (
+    MINERVA_REMOVED,
+    MINERVA_SUBSTITUTIONS,
+    braced_fractions,
+    plain_symbols,
+    replaced,
+    right_side,
+    slash_as_fraction,
+    unwrapped,
+    without_unit,
+)
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
 from gradeschool.prompts import MGSM, Template, mgsm_message, rationale
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.opencompass.forms import hendrycks, minerva
-from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
+DATASETS = f"{SOURCE}, opencompass/datasets"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets"
+RUN_ON, MARK = "Question:", "The answer is"
 PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
-RUN_ON = "Question:"
 last_number_in = last_number(PLAIN_NUMBER, "the last number before 'Question:'")
 
 
 def extract_last(text: str, reference: str) -> Answer | None:
     """Extract the last number before a further "Question:"; a thousands comma splits a number."""
-    end = text.find(RUN_ON) if RUN_ON[0] in text else -1
-    return last_number_in(text if end < 0 else text[:end], reference)
+    return last_number_in(text.partition(RUN_ON)[0], reference)
 
 
-def reference(problem: Problem) -> str:
+def solution_gold(problem: Problem) -> str:
     """Return the text after the first "#### ", without commas."""
     parts = problem.solution.split("#### ")
     return (parts[1] if len(parts) > 1 else problem.gold).replace(",", "")
@@ -70,60 +77,12 @@ def compare_numbers(value: str, reference: str) -> bool:
         return False
 
 
-GSM8K = Scorer(
-    name="opencompass/gsm8k",
-    summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
-    source="open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/datasets/gsm8k.py",
-    reference=reference,
-    extract=extract_last,
-    compare=compare_numbers,
-)
+# MATHEvaluator v2
 
-
-def _turns(conclusion: str) -> Template:
-    """Return examples as turns, with a conclusion after each answer."""
-    question = "Question: {question}\nLet's think step by step\nAnswer:"
-    return Template(question=question, answer="{reasoning}" + conclusion, form="turns")
-
-
-FEW_SHOT = Protocol(
-    name="opencompass/gsm8k",
-    summary="4 fixed shots as turns, no stop string, greedy, 512 tokens",
-    source=f"{CONFIGS}/gsm8k/gsm8k_gen_1d7fe4.py",
-    render=_turns("\nThe answer is {gold}\n"),
-    # Greedy is the default of OpenCompass's local backends; the task sets the rest.
-    decoding=Decoding(temperature=0.0, max_tokens=512),
-    scorers=(GSM8K.name,),
-    shots="opencompass:shots",
-    shot_count=4,
-    is_chat=True,
-)
-FEW_SHOT_STOP = replace(
-    FEW_SHOT,
-    name="opencompass/gsm8k-17d0dc",
-    summary="4 fixed shots as turns, stops at 'Question', greedy, 512 tokens",
-    source=f"{CONFIGS}/gsm8k/gsm8k_gen_17d0dc.py",
-    decoding=replace(FEW_SHOT.decoding, stop=("Question",)),
-)
-SVAMP = replace(
-    FEW_SHOT,
-    name="opencompass/svamp",
-    source=f"{CONFIGS}/SVAMP/svamp_gen_fb25e4.py",
-    render=_turns(" The answer is {gold}.\n"),
-    shots="opencompass:svamp-shots",
-    dataset="svamp",
-)
-
-
-BOXED = "the last box"
-LONGEST_REMEMBERED = 400
 PLAIN_GOLD = re.compile(r"-?[0-9]+\Z")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
 ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
-# Prompts that define the protocols, verbatim.
-REASON = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
-ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
 
 
 def last_box(text: str) -> TextMatch | None:
@@ -135,24 +94,22 @@ def last_box(text: str) -> TextMatch | None:
     return TextMatch(inner[1], box.start + inner.start(1), box.start + inner.end(1))
 
 
-def announcing_piece(text: str) -> TextMatch:
-    """Return the first piece between periods that announces an answer, else the first piece."""
-    place = _announced(text)
-    start = 0 if place < 0 else text.rfind(".", 0, place) + 1
-    end = text.find(".", start)
-    end = len(text) if end < 0 else end
-    return match_of((text[start:end], start, end))
+def announcing_piece(text: str) -> tuple[int, int]:
+    """Return the place of the first piece between periods that announces an answer, or the first.
 
-
-def _announced(text: str) -> int:
+    As a regular expression finds it; in ASCII by two searches, which take a third of the time.
+    """
+    place = -1
     if not text.isascii():
         match = ANNOUNCED.search(text)
-        return -1 if match is None else match.start()
-    if not mentions_answer(text):
-        return -1
-    low = lowered(text)
-    places = [low.find(phrase) for phrase in ("final answer", "answer is")]
-    return min(places) if -1 not in places else max(places)
+        place = -1 if match is None else match.start()
+    elif mentions_answer(text):
+        low = lowered(text)
+        places = [low.find(phrase) for phrase in ("final answer", "answer is")]
+        place = min(places) if -1 not in places else max(places)
+    start = 0 if place < 0 else text.rfind(".", 0, place) + 1
+    end = text.find(".", start)
+    return start, len(text) if end < 0 else end
 
 
 def extract_v2(text: str, reference: str) -> Answer | None:
@@ -160,29 +117,11 @@ def extract_v2(text: str, reference: str) -> Answer | None:
     box = last_box(text)
     if box is not None and box.text:
         content, start, end = box
-        return answer_of((content, content, (start, end), BOXED))
-    piece, start, end = announcing_piece(text)
+        return answer_of((content, content, (start, end), "the last box"))
+    start, end = announcing_piece(text)
+    piece = text[start:end]
     value = minerva(piece)
     return answer_of((piece, value, (start, end), "a piece between periods")) if value else None
-
-
-class AnswerForms(NamedTuple):
-    """The forms of an answer that are compared; None if upstream's function raises."""
-
-    hendrycks: str | None
-    minerva_of_hendrycks: str | None
-    minerva: str
-
-
-@lru_cache(1024)
-def forms(answer: str) -> AnswerForms:
-    """Return the forms of an answer."""
-    try:
-        form = hendrycks(answer)
-    except ValueError:  # "a/b": upstream goes on with the next comparison
-        return AnswerForms(None, None, minerva(answer))
-    whole = minerva(answer)
-    return AnswerForms(form, whole if form == answer else minerva(form), whole)
 
 
 def compare_v2(value: str, reference: str) -> bool:
@@ -192,54 +131,103 @@ def compare_v2(value: str, reference: str) -> bool:
             return value == reference  # each form of such a number is the number
         if not set(reference) <= {*value, "0", "-"}:
             return False  # no form adds a digit, except 0 before a period
-    first, second = forms(value), forms(reference)
-    if first.hendrycks is not None and second.hendrycks is not None:
-        if first.hendrycks == second.hendrycks:
-            return True
-        if first.minerva_of_hendrycks == second.minerva_of_hendrycks:
-            return True
-    return first.minerva == second.minerva or value == reference
-
-
-V2_SCORER = Scorer(
-    name="opencompass/gsm8k-0shot-v2",
-    summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
-    source=f"{SOURCE}, opencompass/datasets/math.py: math_postprocess_v2, MATHEvaluator v2",
-    reference=reference,
-    extract=extract_v2,
-    compare=compare_v2,
-)
-
-
-def _zero_shot(
-    name: str,
-    config: str,
-    scorer: str,
-    max_tokens: int | None,
-    summary: str,
-    template: str = REASON,
-    dataset: str = "gsm8k",
-) -> Protocol:
-    length = f"{max_tokens} tokens" if max_tokens else "the model's own length"
-    return Protocol(
-        name=f"opencompass/{name}",
-        summary=f"zero-shot chat, {summary}, greedy, {length}",
-        source=f"{CONFIGS}/{config}.py",
-        render=Template(question=template, form="message"),
-        # Greedy is the default of OpenCompass's local backends; the task sets only the length.
-        decoding=Decoding(temperature=0.0, max_tokens=max_tokens),
-        scorers=(f"opencompass/{scorer}",),
-        is_chat=True,
-        dataset=dataset,
+    return value == reference or any(
+        one == other is not None for one, other in zip(forms(value), forms(reference), strict=True)
     )
 
 
+@lru_cache(1024)
+def forms(answer: str) -> tuple[str | None, str | None, str]:
+    """Return the Hendrycks form, its Minerva form, and the Minerva form of an answer.
+
+    None where upstream's function raises, after which it goes on with the next comparison.
+    """
+    whole = minerva(answer)
+    try:
+        form = hendrycks(answer)
+    except ValueError:  # "a/b"
+        return None, None, whole
+    return form, whole if form == answer else minerva(form), whole
+
+
+BEFORE_UNIT = (
+    ("\\!", ""), ("\\ ", ""), ("\\\\", "\\"), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"),
+    ("\\left", ""), ("\\right", ""),
+)  # fmt: skip
+AFTER_UNIT = (
+    ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""), ("$", ""), ("\\text", ""), ("x\\in", ""),
+    ("\\%", ""), ("%", ""), (" .", " 0."), ("{.", "{0."), ("\\cdot", ""), ("infinity", "\\infty"),
+)  # fmt: skip
+LAST = (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", ""))
+BARE_ROOT_WORD = re.compile(r"\\sqrt(\w+)")
+
+
+def hendrycks(answer: str) -> str:
+    """Return the Hendrycks form, second version.
+
+    Raises ValueError on an `a/b` that is not a fraction of integers, as upstream does.
+    """
+    answer = answer.strip().replace("\n", "").rstrip(".")
+    answer = replaced(without_unit(replaced(answer, BEFORE_UNIT)), AFTER_UNIT)
+    answer = right_side(plain_symbols(answer, LAST))
+    answer = BARE_ROOT_WORD.sub(r"\\sqrt{\1}", answer).replace(" ", "")
+    return slash_as_fraction(braced_fractions(answer), strict=True)
+
+
+WRAPPERS = (("\\text{(", ")}"), ("\\text{", "}"), ("\\textbf{", "}"), ("\\overline{", "}"))
+FINAL_ANSWER = "finalansweris"
+ANSWER_IS = re.compile(r"answer?is:?")
+BARE_FRACTION = re.compile(r"(frac)([^{])(.)")
+BARE_ROOT = re.compile(r"(sqrt)([^{])")
+PHRASES = (
+    *MINERVA_SUBSTITUTIONS,
+    ("\\le", "<"),
+    *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")),
+)
+WORDS = tuple(pair for pair in PHRASES if "\\" not in pair[0])
+
+
+def minerva(answer: str) -> str:
+    """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
+    answer = replaced(answer, PHRASES if "\\" in answer else WORDS)
+    if "{" in answer:
+        for opening, closing in WRAPPERS:
+            answer = unwrapped(answer, opening, closing)
+        start, end = answer.find("\\boxed{"), answer.rfind("}")
+        inside = start + len("\\boxed{")
+        if 0 <= start <= inside <= end:  # the first box to the last brace
+            answer = answer[:start] + answer[inside:end] + answer[end + 1 :]
+    if "answe" in answer:
+        answer = answer.partition(FINAL_ANSWER)[2] if FINAL_ANSWER in answer else answer
+        announced = ANSWER_IS.search(answer)
+        if announced is not None:
+            answer = answer[announced.end() :]
+    answer = last_between(last_between(answer, "oxed{", "}"), "$", "$").strip()
+    if "rac" in answer:
+        if "\\frac" not in answer:
+            answer = answer.replace("rac", "\\frac")
+        answer = BARE_FRACTION.sub(r"frac{\2}{\3}", answer)
+    answer = BARE_ROOT.sub(r"sqrt{\2}", answer).replace("$", "")
+    digits = answer.replace(",", "")
+    return digits if digits.isdigit() else answer
+
+
+def last_between(text: str, opening: str, closing: str) -> str:
+    """Return the text inside the last pair of marks; the whole text if there is no pair."""
+    between, place = text, 0
+    while (start := text.find(opening, place)) >= 0:
+        inside = start + len(opening)
+        end = text.find(closing, inside)
+        if end < 0:
+            break
+        between, place = text[inside:end], end + len(closing)
+    return between
+
+
+# Other sets
+
 HARD_NUMBER = re.compile(r"-?\d*\.?/?\d+|\d+")
 DIGITS_OF_MGSM = re.compile(r"\d+\.?\d*")
-COMMA = re.compile(r"(\d),(\d)")
-MARK = "The answer is"
-FIRST_ROWS = 5  # of GSM-Hard itself, which are evaluated too
-BOX_REQUEST = "{question}\nRemember to put your final answer within \\boxed{}."
 
 
 def extract_gsm_hard(text: str, reference: str) -> Answer | None:
@@ -264,9 +252,10 @@ def float_gold(problem: Problem) -> str:
 
 
 def _float_fields(problem: Problem) -> dict[str, str]:
-    with suppress(ScorerFailure):
+    try:
         return {"question": problem.question, "gold": float_gold(problem)}
-    return {"question": problem.question, "gold": problem.gold}
+    except ScorerFailure:
+        return {"question": problem.question, "gold": problem.gold}
 
 
 def boxed_gold(problem: Problem) -> str:
@@ -275,86 +264,146 @@ def boxed_gold(problem: Problem) -> str:
     return problem.gold if box is None else box.text
 
 
-GSM_HARD_SCORER = Scorer(
-    name="opencompass/gsm-hard",
-    summary="the first number after 'The answer is', else the last; equal as a string to a float",
-    source=f"{SOURCE}, opencompass/datasets/mathbench.py: mathbench_postprocess, AccEvaluator",
-    reference=float_gold,
-    extract=extract_gsm_hard,
-    compare=verbatim,
-    dataset="gsm-hard",
-)
-MATH_VERIFY_SCORER = library_scorer(
-    "opencompass/math-verify",
-    summary="Math-Verify reads LaTeX alone, boxes first; the gold is the box of the solution",
-    source=f"{SOURCE}, opencompass/evaluator/math_evaluator.py: MATHVerifyEvaluator",
-    function="gradeschool.protocols.by_math_verify:opencompass",
-    how="Math-Verify's reading of LaTeX",
-    reference=boxed_gold,
+SCORERS = (
+    Scorer(
+        name="opencompass/gsm8k",
+        summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
+        source=f"{DATASETS}/gsm8k.py",
+        reference=solution_gold,
+        extract=extract_last,
+        compare=compare_numbers,
+    ),
+    Scorer(
+        name="opencompass/gsm8k-0shot-v2",
+        summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
+        source=f"{DATASETS}/math.py: math_postprocess_v2, MATHEvaluator v2",
+        reference=solution_gold,
+        extract=extract_v2,
+        compare=compare_v2,
+    ),
+    *(
+        Scorer(
+            name=f"opencompass/mgsm-{language}",
+            summary=f"the last number (no sign) after the last {label!r}, equal as a string",
+            source=f"{DATASETS}/mgsm.py: mgsm_postprocess, MGSM_Evaluator",
+            reference=gold_as_it_is,
+            extract=last_number_behind(DIGITS_OF_MGSM, label),
+            dataset=f"mgsm:{language}",
+        )
+        for language, (label, _) in MGSM.items()
+    ),
+    Scorer(
+        name="opencompass/gsm-hard",
+        summary="the first number after 'The answer is', else the last; equal as a string to a "
+        "float",
+        source=f"{DATASETS}/mathbench.py: mathbench_postprocess, AccEvaluator",
+        reference=float_gold,
+        extract=extract_gsm_hard,
+        dataset="gsm-hard",
+    ),
+    library_scorer(
+        "opencompass/math-verify",
+        summary="Math-Verify reads LaTeX alone, boxes first; the gold is the box of the solution",
+        source=f"{SOURCE}, opencompass/evaluator/math_evaluator.py: MATHVerifyEvaluator",
+        function="gradeschool.protocols.by_math_verify:opencompass",
+        how="Math-Verify's reading of LaTeX",
+        reference=boxed_gold,
+    ),
 )
 
-
+# Greedy is the default of OpenCompass's local backends; the tasks set the rest.
+GREEDY = Decoding(temperature=0.0, max_tokens=512)
+FEW_SHOT = Protocol(
+    name="opencompass/gsm8k",
+    summary="4 fixed shots as turns, no stop string, greedy, 512 tokens",
+    source=f"{CONFIGS}/gsm8k/gsm8k_gen_1d7fe4.py",
+    render=Template(
+        question="Question: {question}\nLet's think step by step\nAnswer:",
+        answer="{reasoning}\nThe answer is {gold}\n",
+        form="turns",
+    ),
+    decoding=GREEDY,
+    scorers=("opencompass/gsm8k",),
+    shots="opencompass:shots",
+)
+FEW_SHOT_STOP = replace(
+    FEW_SHOT,
+    name="opencompass/gsm8k-17d0dc",
+    summary="4 fixed shots as turns, stops at 'Question', greedy, 512 tokens",
+    source=f"{CONFIGS}/gsm8k/gsm8k_gen_17d0dc.py",
+    decoding=replace(GREEDY, stop=("Question",)),
+)
+SVAMP = replace(
+    FEW_SHOT,
+    name="opencompass/svamp",
+    source=f"{CONFIGS}/SVAMP/svamp_gen_fb25e4.py",
+    render=replace(FEW_SHOT.template, answer="{reasoning} The answer is {gold}.\n"),
+    shots="opencompass:svamp-shots",
+    dataset="svamp",
+)
+# The first rows of GSM-Hard itself, which are evaluated too.
 GSM_HARD = Protocol(
     name="opencompass/gsm-hard",
     summary="the first 5 rows as turns, with answers alone, greedy, 512 tokens",
     source=f"{CONFIGS}/gsm_hard/gsmhard_gen_8a1400.py",
-    # Answers as Python writes floats.
     render=Template(
         question="Question: {question}\nAnswer:",
         answer=f"{MARK} {{gold}}",
         form="turns",
-        count=FIRST_ROWS,
+        count=5,
         fields=_float_fields,
     ),
-    decoding=Decoding(temperature=0.0, max_tokens=512),
-    scorers=(GSM_HARD_SCORER.name,),
+    decoding=GREEDY,
+    scorers=("opencompass/gsm-hard",),
     shots="gsm-hard",
-    shot_count=FIRST_ROWS,
-    is_chat=True,
     dataset="gsm-hard",
 )
-
-
-def _mgsm_scorer(language: str) -> Scorer:
-    label = MGSM[language][0]
-    return Scorer(
-        name=f"opencompass/mgsm-{language}",
-        summary=f"the last number (no sign) after the last {label!r}, equal as a string",
-        source=f"{SOURCE}, opencompass/datasets/mgsm.py: mgsm_postprocess, MGSM_Evaluator",
-        reference=lambda problem: problem.gold,
-        extract=last_number_behind(DIGITS_OF_MGSM, label),
-        compare=verbatim,
-        dataset=f"mgsm:{language}",
-    )
-
-
-def _mgsm(language: str) -> Protocol:
-    return Protocol(
-        name=f"opencompass/mgsm-{language}",
-        summary=f"zero-shot chat, '{MGSM[language][0]}:' on the last line, 512 tokens",
-        source=f"{CONFIGS}/mgsm/mgsm_gen_d967bc.py",
-        render=mgsm_message(language),
-        decoding=Decoding(temperature=0.0, max_tokens=512),
-        scorers=(f"opencompass/mgsm-{language}",),
-        is_chat=True,
-        dataset=f"mgsm:{language}",
-    )
-
-
-SCORERS = (GSM8K, V2_SCORER, *map(_mgsm_scorer, MGSM), GSM_HARD_SCORER, MATH_VERIFY_SCORER)
-V2, BOX = "gsm8k-0shot-v2", "a box is asked for"
-PROTOCOLS = (
-    FEW_SHOT, FEW_SHOT_STOP, SVAMP,
-    _zero_shot("gsm8k-0shot", "gsm8k/gsm8k_0shot_gen_a58960", "gsm8k", 512,
-               f"{BOX}, the last number is read"),
-    _zero_shot(V2, "gsm8k/gsm8k_0shot_v2_gen_a58960", V2, 512, "the answer in a box"),
-    _zero_shot("gsm8k-0shot-v2-2048", "gsm8k/gsm8k_0shot_v2_gen_6e39a4", V2, 2048,
-               "the answer in a box"),
-    _zero_shot("gsm8k-0shot-nocot", "gsm8k/gsm8k_0shot_nocot_gen_6cbf22", V2, 512,
-               "a box without asking for reasoning", ANSWER_ALONE),
-    *map(_mgsm, MGSM),
-    GSM_HARD,
-    _zero_shot("math-500", "math/math_500_gen", "math-verify", None, BOX, dataset="math500"),
-    _zero_shot("aime2024", "aime2024/aime2024_0shot_nocot_gen_5e9f4f", V2, None, BOX, BOX_REQUEST,
-               "aime:2024"),
+# Prompts that define the protocols, verbatim.
+REASON = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
+ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
+BOX_REQUEST = "{question}\nRemember to put your final answer within \\boxed{}."
+V2, ASKED = "gsm8k-0shot-v2", "a box is asked for"
+# Name, configuration, scorer, most tokens (None for the model's own length), summary, prompt, set.
+ZERO_SHOT = (
+    ("gsm8k-0shot", "gsm8k/gsm8k_0shot_gen_a58960", "gsm8k", 512,
+     f"{ASKED}, the last number is read", REASON, "gsm8k"),
+    (V2, "gsm8k/gsm8k_0shot_v2_gen_a58960", V2, 512, "the answer in a box", REASON, "gsm8k"),
+    (f"{V2}-2048", "gsm8k/gsm8k_0shot_v2_gen_6e39a4", V2, 2048, "the answer in a box", REASON,
+     "gsm8k"),
+    ("gsm8k-0shot-nocot", "gsm8k/gsm8k_0shot_nocot_gen_6cbf22", V2, 512,
+     "a box without asking for reasoning", ANSWER_ALONE, "gsm8k"),
+    ("math-500", "math/math_500_gen", "math-verify", None, ASKED, REASON, "math500"),
+    ("aime2024", "aime2024/aime2024_0shot_nocot_gen_5e9f4f", V2, None, ASKED, BOX_REQUEST,
+     "aime:2024"),
 )  # fmt: skip
+PROTOCOLS = (
+    FEW_SHOT,
+    FEW_SHOT_STOP,
+    SVAMP,
+    GSM_HARD,
+    *(
+        Protocol(
+            name=f"opencompass/{name}",
+            summary=f"zero-shot chat, {summary}, greedy, "
+            + (f"{limit} tokens" if limit else "the model's own length"),
+            source=f"{CONFIGS}/{config}.py",
+            render=Template(question=question, form="message"),
+            decoding=replace(GREEDY, max_tokens=limit),
+            scorers=(f"opencompass/{scorer}",),
+            dataset=dataset,
+        )
+        for name, config, scorer, limit, summary, question, dataset in ZERO_SHOT
+    ),
+    *(
+        Protocol(
+            name=f"opencompass/mgsm-{language}",
+            summary=f"zero-shot chat, '{label}:' on the last line, 512 tokens",
+            source=f"{CONFIGS}/mgsm/mgsm_gen_d967bc.py",
+            render=mgsm_message(language),
+            decoding=GREEDY,
+            scorers=(f"opencompass/mgsm-{language}",),
+            dataset=f"mgsm:{language}",
+        )
+        for language, (label, _) in MGSM.items()
+    ),
+)

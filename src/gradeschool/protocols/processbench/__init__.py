@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.completion import Decoding
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
@@ -25,13 +26,11 @@ AFTER = (
     "Please put your final answer (i.e., the index) in \\boxed{}."
 )
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
-MOST_TOKENS = 8192
 
 
-def last_box(text: str) -> Answer | None:
-    """Return the content of the last box, without outer spaces; None without a box."""
-    span = None
-    end = -1
+def last_box(text: str, reference: str = "") -> Answer | None:
+    """Extract the content of the last box, without outer spaces."""
+    span, end = None, -1
     while (start := text.find(BOX, end + 1)) >= 0:
         inside = start + len(BOX)
         end = text.find("}", inside)
@@ -44,14 +43,8 @@ def last_box(text: str) -> Answer | None:
     return Answer(content, content.strip(), span, "the last box")
 
 
-def is_index(value: str, gold: str) -> bool:
-    """Return whether the content of a box is the gold's integer, as Python's int() parses it."""
-    index = parse_index(value)
-    return index is not None and index == parse_index(gold)
-
-
 def parse_index(value: str) -> int | None:
-    """Return the integer in a box, None if it is not an integer."""
+    """Return the integer in a box as Python's int() parses it, None if it is not an integer."""
     try:
         return int(value)
     except ValueError:
@@ -72,22 +65,20 @@ SCORERS = (
         name="processbench/gsm8k",
         summary="the integer in the last \\boxed{}: the number of the first wrong step",
         source=f"{SOURCE}, extract_answer",
-        reference=lambda problem: problem.gold,
-        extract=lambda text, _: last_box(text),
-        compare=is_index,
+        reference=gold_as_it_is,
+        extract=last_box,
+        compare=lambda value, gold: parse_index(value) == parse_index(gold) is not None,
         dataset="processbench",
     ),
 )
-
 PROTOCOLS = (
     Protocol(
         name="processbench/gsm8k",
         summary="a critic returns the first wrong step of a solution, or -1; greedy",
         source=f"{SOURCE}; code/templates/critique_template.txt",
         render=Template(question=f"{BEFORE}\n\n{{question}}\n\n{AFTER}", form="message"),
-        decoding=Decoding(temperature=0.0, max_tokens=MOST_TOKENS),
+        decoding=Decoding(temperature=0.0, max_tokens=8192),
         scorers=("processbench/gsm8k",),
-        is_chat=True,
         dataset="processbench",
     ),
 )

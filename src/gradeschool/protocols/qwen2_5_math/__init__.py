@@ -1,84 +1,319 @@
 r"""Qwen2.5-Math: the evaluation of its technical report, also used by many later reports.
 
-The prompts are for its chat models, for Qwen2, for base models.
-
-https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd16f1ec06f433442dc1152d0074773465/evaluation/utils.py
-https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd16f1ec06f433442dc1152d0074773465/evaluation/math_eval.py
+The prompts are for its chat models, for Qwen2, for base models. The scorer is `extract_answer` and
+`math_equal` on golds that are numbers: evaluation/parser.py, lines 83-330 (`strip_string`), 397-560
+and 700-716 (run_execute, which strips a second time), and evaluation/grader.py, lines 85-215.
+Quadratic regexes of upstream are linear scans here, with the same result.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from math import isclose
 
+from gradeschool.answers.search import closing_brace, last_match
 from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
+from gradeschool.latex import (
+    braced_fractions,
+    plain_symbols,
+    replaced,
+    slash_as_fraction,
+    unwrapped,
+    without_unit,
+)
+from gradeschool.library_scorer import MATH_VERIFY, call_library
+from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.qwen2_5_math.grading import GSM8K, OTHER
+from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.verdict import Answer
+
+# Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
+# numbers are skipped, so that "she has eighteen dollars" is 18.
+
+WORD_NUMBERS_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SCALES = {"billion": 10**9, "million": 10**6, "thousand": 1000}
+POINT = "point"
+VALUES = {
+    **{word: value for value, word in enumerate(WORD_NUMBERS_UNITS)},
+    **{word: 10 * value for value, word in enumerate(TENS, 2)},
+    "hundred": 100,
+    **SCALES,
+}
+DIGITS = WORD_NUMBERS_UNITS[:10]
+
+
+def word_number(text: str) -> str:
+    """Return the number that a text spells, as Python writes it, or the text itself."""
+    words = text.replace("-", " ").lower()
+    if words.isdigit():
+        try:
+            return str(int(words))
+        except ValueError:  # superscripts, or more than 4,300 digits
+            return text
+    spoken = [word for word in words.split() if word in VALUES or word == POINT]
+    value = _value(spoken)
+    return text if value is None else str(value)
+
+
+def _value(words: list[str]) -> float | None:
+    if not words or any(words.count(word) > 1 for word in (*SCALES, POINT)):
+        return None
+    before, after = words, list[str]()
+    if POINT in words:
+        place = words.index(POINT)
+        before, after = words[:place], words[place + 1 :]
+    total = _whole(before)
+    if total is None:
+        return None
+    return total + _decimals(after) if after else total
+
+
+def _whole(words: list[str]) -> int | None:
+    if len(words) < 2:
+        return VALUES[words[0]] if words else 0
+    places = [words.index(scale) for scale in SCALES if scale in words]
+    if places != sorted(places):
+        return None
+    total, start = 0, 0
+    for place in places:
+        multiplier = _group(words[start:place])
+        if multiplier is None:
+            return None
+        total += multiplier * VALUES[words[place]]
+        start = place + 1
+    # A scale at the very end is not treated as one here: "two million three thousand" is 2,004,003,
+    # with the last three thousand counted again as 3 + 1000.
+    starts = [place + 1 for place in places if place + 1 < len(words)] if places else [0]
+    if not starts:
+        return total
+    rest = _group(words[starts[-1] :])
+    return None if rest is None else total + rest
+
+
+def _group(words: list[str]) -> int | None:
+    """Return the value of the words between two scales; from five words on, only the first."""
+    values = [VALUES[word] for word in words]
+    if len(values) == 4:
+        return values[0] * values[1] + values[2] + values[3]
+    if len(values) == 3:
+        return values[0] * values[1] + values[2]
+    if len(values) == 2:
+        return values[0] * values[1] if 100 in values else values[0] + values[1]
+    return values[0] if values else None
+
+
+def _decimals(words: list[str]) -> float:
+    if any(word not in DIGITS for word in words):
+        return 0
+    return float("0." + "".join(str(VALUES[word]) for word in words))
+
+
+# In the order of upstream, each also with an "s" after it; a period matches any character.
+CLEANING_UNITS = (
+    *("east", "degree", "mph", "kmph", "ft", "m sqaure", " m east", "sq m", "deg", "mile", "q ."),
+    *("monkey", "prime", "ratio", "profit of rs", "rd", "o", "gm", "p . m", "lb", "tile", "per"),
+    *("dm", "lt", "gain", "ab", "way", "west", "a .", "b .", "c .", "d .", "e .", "f .", "g ."),
+    *("h .", "t", "a", "h", "no change", "men", "soldier", "pie", "bc", "excess", "st", "inches"),
+    *("noon", "percent", "by", "gal", "kmh", "c", "acre", "rise", "a . m", "th", "π r 2", "sq"),
+    *("mark", "l", "toy", "coin", "sq . m", "gallon", "° f", "profit", "minw", "yr", "women"),
+    *("feet", "am", "pm", "hr", "cu cm", "square", "v â € ™", "are", "rupee", "rounds", "cubic"),
+    *("cc", "mtr", "s", "ohm", "number", "kmph", "day", "hour", "minute", "min", "second", "man"),
+    *("woman", "sec", "cube", "mt", "sq inch", "mp", "∏ cm ³", "hectare", "more", "sec", "unit"),
+    *("cu . m", "cm 2", "rs .", "rs", "kg", "g", "month", "km", "m", "cm", "mm", "apple", "liter"),
+    *("loss", "yard", "pure", "year", "increase", "decrease", "d", "less", "Surface", "litre"),
+    *("pi sq m", "s .", "metre", "meter", "inch"),
+)
+LETTER = re.compile(r"[^\W\d_]")
+# Replacements, in order, before and after units are removed.
+BEFORE_UNITS = (
+    *(("bmatrix", "pmatrix"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\neq", "\\ne")),
+    *(("\\leq", "\\le"), ("\\geq", "\\ge"), ("\\left", ""), ("\\right", ""), ("\\{", "{")),
+    ("\\}", "}"),
+)
+SIGNS = (("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""), ("$", ""), ("\\(", ""), ("\\)", ""))
+AFTER_UNITS = (
+    *(("x=", ""), ("y=", ""), ("z=", ""), ("x\\in", ""), ("y\\in", ""), ("z\\in", "")),
+    *(("x\\to", ""), ("y\\to", ""), ("z\\to", ""), ("\\emptyset", "{}")),
+    *(("(-\\infty,\\infty)", "\\mathbb{R}"), ("\\%", ""), ("%", ""), (" .", " 0."), ("{.", "{0.")),
+    ("infinity", "\\infty"),
+)
+LAST = (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", ""))
+# The digits before are not part of the match here: upstream begins with (\d+), which is quadratic.
+ZERO_DECIMALS = re.compile(r"(?<=\d)\.0*([^\d])")
+ZERO_DECIMALS_AT_THE_END = re.compile(r"(?<=\d)\.0*$")
+SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
+
+
+def strip_string(string: str) -> str:
+    """Return an answer without units, signs, spaces and LaTeX that makes no difference."""
+    text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
+    text = unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
+    text = text.replace("\\end{array}", "\\end{pmatrix}")
+    text = _without_units(without_unit(replaced(text, BEFORE_UNITS)))
+    text = unwrapped(word_number(replaced(text, SIGNS)), "\\text{")
+    text = plain_symbols(replaced(text, AFTER_UNITS), LAST, _without_zeros)
+    sides = text.split("=")
+    if len(sides) == 2 and len(sides[0]) <= 2:
+        text = sides[1]
+    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", text).replace(" ", "")
+    return slash_as_fraction(braced_fractions(text), roots=True)
+
+
+def _without_zeros(text: str) -> str:
+    return ZERO_DECIMALS_AT_THE_END.sub("", ZERO_DECIMALS.sub(r"\1", text))
+
+
+def _without_units(text: str) -> str:
+    if LETTER.search(text) is None:  # every unit contains a letter
+        return text
+    for _ in range(2):
+        for literal, pattern in _unit_patterns():
+            if literal in text:
+                text = pattern.sub(r"\1\2", text) or text
+    return text
+
+
+@cache
+def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return each unit's pattern with a piece of text that every match contains."""
+    units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
+    return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
+
+
+NUMBER = re.compile(r"-?\d*\.?\d+")
+LINE_BREAK = re.compile(r"\n\s*")
+DROPPED = "\u043a\u0438"
+FINAL, HOPE = "final answer is $", "$. I hope"
+BOX = "boxed"
+ANNOUNCED = ("he answer is", "final answer is")
+CHINESE = "答案是"
+TOLERANCE = 1e-4
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract a box, else the text after "the answer is", else the last number, and clean it up."""
+    match, how = _find_answer(text)
+    answer = LINE_BREAK.sub("", match).removeprefix(":").removesuffix(".").removesuffix("/")
+    value = strip_string(strip_string(answer))
+    if not value and reference:
+        return None
+    start = text.rfind(match)
+    return Answer(match, value, None if start < 0 else (start, start + len(match)), how)
+
+
+def _find_answer(text: str) -> tuple[str, str]:
+    text = text.replace(DROPPED, "")
+    if FINAL in text and HOPE in text:
+        return text.partition(FINAL)[2].partition(HOPE)[0].strip(), "the final answer in dollars"
+    if BOX in text:  # the content of the braces, or the text before the next dollar sign
+        tail = text.rpartition(BOX)[2]
+        if not tail.startswith("{"):
+            return tail.split("$")[0].strip(), "the last box"
+        close = closing_brace(tail, 1)
+        return tail[1 : None if close < 0 else close], "the last box"
+    for words in ANNOUNCED:
+        if words in text:
+            return text.rpartition(words)[2].strip(), f"all that follows the last {words!r}"
+    if CHINESE in text:
+        return text.split(CHINESE)[1].strip().split("\n\n")[0].strip(), f"what follows {CHINESE!r}"
+    last = last_match(NUMBER, text.replace(",", ""))
+    return "" if last is None else last.group(), "the last number"
+
+
+def reference(problem: Problem) -> str:
+    """Return the cleaned gold. Raises ScorerFailure if the solution has not exactly one "####"."""
+    parts = problem.solution.split(MARKER)
+    if len(parts) != 2:
+        raise ScorerFailure(f"{len(parts) - 1} '####' in the solution, where one is expected")
+    return strip_string(parts[1])
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as numbers, also with factors 1/100 and 100, else as symbolic expressions."""
+    if value.strip().lower() == reference.strip().lower():
+        return True
+    number, gold = parse_number(value), parse_number(reference)
+    if number is not None and gold is not None:
+        golds = (gold / 100, gold, gold * 100)
+        return any(isclose(gold, number, rel_tol=TOLERANCE) for gold in golds)
+    value, reference = value.strip(), reference.strip()
+    if not value:
+        return False
+    if _without_brackets(value).lower() == _without_brackets(reference).lower():
+        return True
+    sides = value.split("=")
+    if len(sides) == 2 and len(sides[0].strip()) <= 2 and "=" not in reference:
+        # Upstream then compares the whole equation, but an equation equals no number.
+        return compare(sides[1], reference)
+    return bool(call_library("gradeschool.protocols.by_sympy:qwen_equal", (value, reference)))
+
+
+def _without_brackets(text: str) -> str:
+    if (text[:1], text[-1:]) in (("[", "]"), ("(", ")")):
+        text = text.strip("[]()")
+    for bracket in "{}()":
+        text = text.replace(bracket, "")
+    return text
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number in a text, or None; commas are removed, a percent sign is allowed."""
+    digits = text.replace(",", "")
+    for written, divisor in ((digits, 1), (digits.removesuffix("%").removesuffix("\\"), 100)):
+        try:
+            return float(written) / divisor
+        except ValueError:
+            if not digits.endswith("%"):
+                return None
+    return None
+
+
+GSM8K = Scorer(
+    name="qwen2.5-math/gsm8k",
+    summary="a box, else all after 'the answer is', else the last number; equal within 1e-4, or "
+    "to a hundredth or the hundredfold, or symbolically",
+    source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
+    reference=reference,
+    extract=extract,
+    compare=compare,
+    extra=MATH_VERIFY,
+)
+# parse_ground_truth takes the answer of these sets unchanged, without a solution.
+OTHER = replace(
+    GSM8K,
+    name="qwen2.5-math/numbers",
+    summary="as qwen2.5-math/gsm8k, on the golds of AIME 2024, ASDiv, MAWPS and CMATH",
+    reference=lambda problem: strip_string(problem.gold),
+)
+SCORERS = (GSM8K, OTHER)
 
 SOURCE = "QwenLM/Qwen2.5-Math @ a45202bd, evaluation/utils.py"
 # Prompts that define the protocols, verbatim.
-BOX = "Please reason step by step, and put your final answer within \\boxed{}."
+BOXED = "Please reason step by step, and put your final answer within \\boxed{}."
 ASSISTANT = "You are a helpful assistant."
-# The four parts of MAWPS, which upstream evaluates as one set.
-MAWPS = ("addsub", "multiarith", "singleeq", "singleop")
-STOPS = ("</s>", "<|im_end|>", "<|endoftext|>")
-GREEDY = Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=STOPS)
-GSM8K_SCORERS = (GSM8K.name,)
-
-
-def _chatml(system: str, user: str) -> Template:
-    """Return messages as Qwen's chat template writes them, with the answer begun."""
-    turns = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
-    return Template(question=f"{turns}<|im_start|>assistant\n")
-
-
-def _messages(system: str, user: str) -> Template:
-    """Return the same as messages; a Qwen server makes the same text."""
-    return Template(question=user, system=system, form="message")
-
-
 QUESTION = "{stripped question}"
+STOPS = ("</s>", "<|im_end|>", "<|endoftext|>")
+GREEDY = Decoding(temperature=0.0, max_tokens=2048, stop=STOPS)
 
 
-QWEN25 = Protocol(
-    name="qwen2.5-math/gsm8k",
-    summary="for Qwen2.5-Math models: text with chat marks, a box is asked for, greedy",
-    source=f"{SOURCE}, prompt type qwen25-math-cot",
-    render=_chatml(BOX, QUESTION),
-    decoding=GREEDY,
-    scorers=GSM8K_SCORERS,
-)
+def _both_forms(plain: Protocol, chat: str, system: str, user: str) -> tuple[Protocol, Protocol]:
+    """Return a protocol as Qwen's chat template writes it, and with `+chat` as messages.
 
-QWEN25_CHAT = Protocol(
-    name="qwen2.5-math/gsm8k+chat",
-    summary="zero-shot chat, the system message asks for a box, greedy, 2048 tokens",
-    source=f"{SOURCE}, prompt type qwen25-math-cot",
-    render=_messages(BOX, QUESTION),
-    decoding=GREEDY,
-    scorers=GSM8K_SCORERS,
-    is_chat=True,
-)
+    A Qwen server makes the same text of the messages. chat: the summary of the second.
+    """
+    turns = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
+    text = replace(plain, render=Template(question=f"{turns}<|im_start|>assistant\n"))
+    message = Template(question=user, system=system, form="message")
+    return text, replace(plain, name=f"{plain.name}+chat", summary=chat, render=message)
 
-QWEN2 = Protocol(
-    name="qwen2.5-math/gsm8k-qwen-boxed",
-    summary="for Qwen2 models: text with chat marks, the user message asks for a box, greedy",
-    source=f"{SOURCE}, prompt type qwen-boxed",
-    render=_chatml(ASSISTANT, f"{QUESTION}\n{BOX}"),
-    decoding=GREEDY,
-    scorers=GSM8K_SCORERS,
-)
-
-QWEN2_CHAT = Protocol(
-    name="qwen2.5-math/gsm8k-qwen-boxed+chat",
-    summary="zero-shot chat, the user message asks for a box, greedy, 2048 tokens",
-    source=f"{SOURCE}, prompt type qwen-boxed",
-    render=_messages(ASSISTANT, f"{QUESTION}\n{BOX}"),
-    decoding=GREEDY,
-    scorers=GSM8K_SCORERS,
-    is_chat=True,
-)
 
 COT = Protocol(
     name="qwen2.5-math/gsm8k-cot",
@@ -90,10 +325,33 @@ COT = Protocol(
         answer=" {reasoning} The answer is {gold}.",
         joiner="\n\n\n",
     ),
-    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=(*STOPS, "\n\nQuestion:")),
-    scorers=GSM8K_SCORERS,
+    decoding=replace(GREEDY, stop=(*STOPS, "\n\nQuestion:")),
+    scorers=(GSM8K.name,),
     shots="wei2022",
-    shot_count=8,
+)
+QWEN25, QWEN25_CHAT = _both_forms(
+    Protocol(
+        name="qwen2.5-math/gsm8k",
+        summary="for Qwen2.5-Math models: text with chat marks, a box is asked for, greedy",
+        source=f"{SOURCE}, prompt type qwen25-math-cot",
+        render=Template(question=QUESTION),
+        decoding=GREEDY,
+        scorers=(GSM8K.name,),
+    ),
+    "zero-shot chat, the system message asks for a box, greedy, 2048 tokens",
+    BOXED,
+    QUESTION,
+)
+QWEN2 = _both_forms(
+    replace(
+        QWEN25,
+        name="qwen2.5-math/gsm8k-qwen-boxed",
+        summary="for Qwen2 models: text with chat marks, the user message asks for a box, greedy",
+        source=f"{SOURCE}, prompt type qwen-boxed",
+    ),
+    "zero-shot chat, the user message asks for a box, greedy, 2048 tokens",
+    ASSISTANT,
+    f"{QUESTION}\n{BOXED}",
 )
 
 
@@ -108,27 +366,26 @@ def svamp_fields(problem: Problem) -> dict[str, str]:
     return {"stripped question": question.strip()}
 
 
-def _both_forms(name: str, dataset: str) -> tuple[Protocol, Protocol]:
-    """Return the two forms of qwen25-math-cot on another set."""
-    changes: dict[str, Any] = {"dataset": dataset, "scorers": (OTHER.name,)}
-    text = replace(QWEN25, name=f"qwen2.5-math/{name}", **changes)
-    return text, replace(QWEN25_CHAT, name=f"qwen2.5-math/{name}+chat", **changes)
-
-
-OTHER_PROTOCOLS = tuple(
-    protocol
-    for name, dataset in (
-        ("aime24", "aime:2024"),
-        ("asdiv", "asdiv"),
-        *((f"mawps-{name}", f"mawps:{name}") for name in MAWPS),
-        ("cmath", "cmath"),
+def _on(protocol: Protocol, dataset: str) -> Protocol:
+    """Return a form of qwen25-math-cot on another set ("mawps:addsub")."""
+    name = dataset.replace("aime:20", "aime").replace(":", "-")
+    template = protocol.template
+    return replace(
+        protocol,
+        name=protocol.name.replace("gsm8k", name),
+        render=replace(template, fields=svamp_fields) if dataset == "svamp" else template,
+        scorers=(OTHER.name,),
+        dataset=dataset,
     )
-    for protocol in _both_forms(name, dataset)
-)
-OTHER_PROTOCOLS += tuple(
-    replace(protocol, render=replace(protocol.template, fields=svamp_fields))
-    for protocol in _both_forms("svamp", "svamp")
-)
 
-SCORERS = (GSM8K, OTHER)
-PROTOCOLS = (QWEN25, QWEN25_CHAT, QWEN2, QWEN2_CHAT, COT, *OTHER_PROTOCOLS)
+
+# Upstream evaluates the four parts of MAWPS as one set.
+MAWPS = ("mawps:addsub", "mawps:multiarith", "mawps:singleeq", "mawps:singleop")
+PROTOCOLS = (
+    *(QWEN25, QWEN25_CHAT, *QWEN2, COT),
+    *(
+        _on(form, dataset)
+        for dataset in ("aime:2024", "asdiv", *MAWPS, "cmath", "svamp")
+        for form in (QWEN25, QWEN25_CHAT)
+    ),
+)

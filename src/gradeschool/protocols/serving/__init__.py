@@ -2,9 +2,6 @@ r"""The GSM8K evaluations of serving engines' continuous integration: vLLM's and
 
 Both write the first five examples with their whole solutions and extract the last run of digits
 after removing all commas: a sign and the digits after a decimal point are lost, in the gold too.
-
-https://github.com/vllm-project/vllm/blob/03e09605209f4dc33df2e3be7b24c05f0e3142cb/tests/evals/gsm8k/gsm8k_eval.py
-https://github.com/sgl-project/sglang/blob/109fdd2fd44a5ad38bd328c9eb249210dc5e01f0/python/sglang/test/few_shot_gsm8k.py
 """
 
 from __future__ import annotations
@@ -17,13 +14,10 @@ from gradeschool.completion import Decoding
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template, as_message
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
-SHOTS = 5
-STOPS = ("Question", "Assistant:", "<|separator|>")
-FEW_SHOT = Template(question="Question: {question}\nAnswer:", answer=" {solution}", count=SHOTS)
 # Matches of `\d+` after commas are removed, located in the original text.
 DIGITS = re.compile(r"\d+(?:,+\d+)*")
 # `ast.literal_eval` rejects longer integers (sys.set_int_max_str_digits).
@@ -53,52 +47,46 @@ def solution_integer(problem: Problem) -> str:
     return answer.value
 
 
-VLLM_SCORER = Scorer(
-    name="vllm/gsm8k",
-    summary="the last run of digits, commas removed, no sign, equal as an integer",
-    source=f"{VLLM_SOURCE}, get_answer_value",
-    reference=solution_integer,
-    extract=last_integer,
-    compare=verbatim,
+SCORERS = tuple(
+    Scorer(
+        name=name,
+        summary="the last run of digits, commas removed, no sign, equal as an integer",
+        source=f"{source}, get_answer_value",
+        reference=solution_integer,
+        extract=last_integer,
+    )
+    for name, source in (("vllm/gsm8k", VLLM_SOURCE), ("sglang/gsm8k-few-shot", SGLANG_SOURCE))
 )
-
-SGLANG_SCORER = replace(
-    VLLM_SCORER,
-    name="sglang/gsm8k-few-shot",
-    source=f"{SGLANG_SOURCE}, get_answer_value",
-)
-
 VLLM = Protocol(
     name="vllm/gsm8k",
     summary="the first 5 train problems with their solutions, greedy, 256 tokens, seed 42",
     source=f"{VLLM_SOURCE}, evaluate_gsm8k",
-    render=FEW_SHOT,
-    decoding=Decoding(temperature=0.0, top_p=None, max_tokens=256, stop=STOPS, seed=42),
+    render=Template(question="Question: {question}\nAnswer:", answer=" {solution}", count=5),
+    decoding=Decoding(
+        temperature=0.0,
+        top_p=None,
+        max_tokens=256,
+        stop=("Question", "Assistant:", "<|separator|>"),
+        seed=42,
+    ),
     scorers=("vllm/gsm8k",),
     shots="gsm8k:train",
-    shot_count=SHOTS,
 )
-
 VLLM_CHAT = replace(
     VLLM,
     name="vllm/gsm8k+chat",
     summary="the same text as one user message, the server's own temperature",
     source=f"{VLLM_SOURCE}, --use-chat-completions",
-    render=as_message(FEW_SHOT),
+    render=as_message(VLLM.template),
     decoding=replace(VLLM.decoding, temperature=None),
-    is_chat=True,
 )
-
-SGLANG = Protocol(
+SGLANG = replace(
+    VLLM,
     name="sglang/gsm8k-few-shot",
     summary="the first 5 test problems with their solutions, then scored too; greedy, 512 tokens",
     source=f"{SGLANG_SOURCE}, run_eval",
-    render=FEW_SHOT,
-    decoding=Decoding(temperature=0.0, top_p=None, max_tokens=512, stop=STOPS),
+    decoding=replace(VLLM.decoding, max_tokens=512, seed=None),
     scorers=("sglang/gsm8k-few-shot",),
     shots="gsm8k",
-    shot_count=SHOTS,
 )
-
-SCORERS = (VLLM_SCORER, SGLANG_SCORER)
 PROTOCOLS = (VLLM, VLLM_CHAT, SGLANG)
