@@ -132,8 +132,7 @@ class ModelError(GradeschoolError):
     """A model gave no completion for one sample.
 
     `cause` is a short stable word for counting ("timeout", "http 500", "bad response"). `usage`:
-    the tokens of a reply that is not a completion; they were paid for. `is_of_choice`: one of the
-    choices in a reply failed, and the other samples of the request did not.
+    the tokens of a reply that is not a completion; they were paid for.
     """
 
     def __init__(self, cause: str, message: str) -> None:
@@ -142,7 +141,6 @@ class ModelError(GradeschoolError):
         super().__init__(message)
         self.cause = cause
         self.usage = NO_USAGE
-        self.is_of_choice = False
 
 
 class TransientError(ModelError):

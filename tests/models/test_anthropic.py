@@ -35,7 +35,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def request(prefix: str | None = None, **decoding: Any) -> Request:
     messages = (Message("system", "Be brief."), Message("user", "2+2?"))
     prompt = Prompt(messages=messages, prefix=prefix)
-    return Request(Problem.from_gold("4"), prompt, Decoding(**decoding), ("key",), (3,))
+    return Request(Problem.from_gold("4"), prompt, Decoding(**decoding), "key", 3)
 
 
 class Stub:
@@ -59,7 +59,7 @@ class Stub:
 def ask(stub: Stub, asked: Request) -> Reply:
     async def scenario(url: str) -> Reply:
         async with AnthropicModel(url, "claude-x", KEY) as model:
-            return (await model.complete(asked))[0]
+            return await model.complete(asked)
 
     app = web.Application()
     app.router.add_post("/v1/messages", stub.answer)

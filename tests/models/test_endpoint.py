@@ -24,7 +24,7 @@ BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
 
 
 def asking(text: str) -> Request:
-    return Request(PROBLEM, Prompt(text=text), Decoding(), (text[:10],), (0,))
+    return Request(PROBLEM, Prompt(text=text), Decoding(), text[:10], 0)
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body")
@@ -33,7 +33,7 @@ def test_a_body_that_no_buffer_holds_arrives_whole() -> None:
 
     async def scenario(url: str) -> str:
         async with Endpoint(url, "faulty", "") as model:
-            return (await model.complete(asking(text)))[0].text
+            return (await model.complete(asking(text))).text
 
     with fault_server() as server:
         assert asyncio.run(scenario(server.url)) == "#### 0"
@@ -87,7 +87,7 @@ VLLM = (
 def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
     async def scenario() -> None:
         async with model:
-            await model.complete(Request(PROBLEM, CHAT, Decoding(max_tokens=256), ("k",), (0,)))
+            await model.complete(Request(PROBLEM, CHAT, Decoding(max_tokens=256), "k", 0))
 
     model = Refusing(OPENAI)
     asyncio.run(scenario())
@@ -99,10 +99,10 @@ def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
 def test_a_prompt_that_is_too_long_renames_no_limit_of_later_requests(prompt: Prompt) -> None:
     async def scenario() -> None:
         async with model:
-            request = Request(PROBLEM, prompt, Decoding(max_tokens=256), ("k",), (0,))
+            request = Request(PROBLEM, prompt, Decoding(max_tokens=256), "k", 0)
             with pytest.raises(ModelError, match="too large"):
                 await model.complete(request)
-            (await model.complete(request))[0]
+            await model.complete(request)
 
     model = Refusing(VLLM)
     asyncio.run(scenario())
@@ -119,7 +119,7 @@ def answered(model: Endpoint, *requests: Request) -> list[Reply | ModelError]:
         async with model:
             for each in requests:
                 try:
-                    replies.append((await model.complete(each))[0])
+                    replies.append(await model.complete(each))
                 except ModelError as error:
                     replies.append(error)
         return replies
@@ -133,9 +133,7 @@ def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
         "Unsupported parameters: 'temperature', 'stop' are not supported with this model.",
         lambda body: "temperature" in body,
     )
-    replies = answered(
-        model, *[Request(PROBLEM, CHAT, decoding, (str(n),), (n,)) for n in range(2)]
-    )
+    replies = answered(model, *[Request(PROBLEM, CHAT, decoding, str(n), n) for n in range(2)])
     assert len(model.bodies) == 3
     assert [{"temperature", "stop"} & body.keys() for body in model.bodies[1:]] == [set(), set()]
     for reply in replies:
@@ -157,7 +155,7 @@ def test_ids_that_repeat_cost_few_replies() -> None:
                 text = f"What is {number} + 0?"
                 while True:
                     try:
-                        reply = (await model.complete(asking(text)))[0]
+                        reply = await model.complete(asking(text))
                         break
                     except TransientError as error:
                         stale += error.cause == "stale reply"

@@ -29,7 +29,7 @@ def written(
 ) -> list[Reply]:
     """The replies to all problems, in order."""
     waiting = [
-        Request(problem, Prompt(text=problem.question), decoding, (f"{problem.id} {n}",), (n,))
+        Request(problem, Prompt(text=problem.question), decoding, f"{problem.id} {n}", n)
         for problem in PROBLEMS
         for n in range(samples)
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -27,7 +26,7 @@ from gradeschool.models.openai_api import (
     classify,
     object_in,
     refused_fields,
-    replies_in,
+    reply_in,
     retry_after,
     thinking_fields,
 )
@@ -37,9 +36,7 @@ PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
-    return Request(
-        PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), (f"k{number}",), (number,)
-    )
+    return Request(PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), f"k{number}", number)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +100,13 @@ BAD_BODIES = [
 @pytest.mark.parametrize("raw", BAD_BODIES)
 def test_a_body_that_is_no_completion_is_a_transient_failure(raw: bytes) -> None:
     with pytest.raises(TransientError):
-        replies_in(object_in(raw), request())
+        reply_in(object_in(raw), request())
 
 
 def chat_reply(content: Any, **choice: Any) -> Reply:
     body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
     prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
-    return replies_in(object_in(json.dumps(body).encode()), request(0, prompt, ("Question:",)))[0]
+    return reply_in(object_in(json.dumps(body).encode()), request(0, prompt, ("Question:",)))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +158,7 @@ def test_an_empty_reply_has_its_cause(
 ) -> None:
     body = {"choices": [{"finish_reason": "stop", **choice}], "usage": TOKENS}
     asked = request(0, Prompt(messages=(Message("user", "Q"),)), stop)
-    reply = replies_in(object_in(json.dumps(body).encode()), asked)[0]
+    reply = reply_in(object_in(json.dumps(body).encode()), asked)
     assert reply.text == ""
     assert cause in reply.deviations
 
@@ -293,16 +290,7 @@ def test_what_is_no_answer_is_a_failure_with_a_cause(name: str) -> None:
 
 def parse(choice: dict[str, Any], usage: dict[str, Any]) -> Reply:
     body = json.dumps({"choices": [choice], "usage": usage}).encode()
-    return replies_in(object_in(body), request(0, Prompt(messages=(Message("user", "Q"),))))[0]
-
-
-def test_choices_before_the_first_failure_are_kept() -> None:
-    choices = [{"text": "a"}, {"text": "b"}, {"text": 3}, {"text": "d"}]
-    body = json.dumps({"choices": choices, "usage": TOKENS}).encode()
-    four = replace(request(), keys=("k0", "k1", "k2", "k3"), samples=(0, 1, 2, 3))
-    replies = replies_in(object_in(body), four)
-    assert [reply.text for reply in replies] == ["a", "b"]
-    assert [reply.usage.completion_tokens for reply in replies] == [4, None]
+    return reply_in(object_in(body), request(0, Prompt(messages=(Message("user", "Q"),))))
 
 
 def test_bytes_that_are_no_utf_8_are_not_replaced() -> None:
@@ -322,7 +310,7 @@ def test_usage_that_makes_no_sense_is_left_out(count: str) -> None:
     details = '"completion_tokens_details": {"reasoning_tokens": 3}'
     usage = f'{{"prompt_tokens": {count}, "completion_tokens": 4, {details}}}'
     raw = f'{{"choices": [{{"text": "x"}}], "usage": {usage}}}'.encode()
-    assert replies_in(object_in(raw), request())[0].usage == (None, 4, 3)
+    assert reply_in(object_in(raw), request()).usage == (None, 4, 3)
 
 
 SENT = {

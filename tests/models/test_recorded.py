@@ -35,8 +35,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def answer(model: RecordedModel, problem: int, sample: int = 0) -> Reply:
-    request = Request(PROBLEMS[problem], Prompt(text="ignored"), Decoding(), ("key",), (sample,))
-    return asyncio.run(model.complete(request))[0]
+    request = Request(PROBLEMS[problem], Prompt(text="ignored"), Decoding(), "key", sample)
+    return asyncio.run(model.complete(request))
 
 
 def test_samples_without_numbers_come_in_the_order_of_the_file(file: Path) -> None:

@@ -31,8 +31,7 @@ def requests(prompts: Sequence[Prompt], decoding: Decoding) -> list[Request]:
     """A request for each prompt."""
     problem = Problem.from_gold("18")
     return [
-        Request(problem, prompt, decoding, (str(number),), (0,))
-        for number, prompt in enumerate(prompts)
+        Request(problem, prompt, decoding, str(number), 0) for number, prompt in enumerate(prompts)
     ]
 
 
@@ -88,7 +87,7 @@ def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) ->
     prompt = prompts("text")[0]
     drawn = Decoding(temperature=1.0, max_tokens=30, seed=7)
     repeated = [
-        Request(Problem.from_gold("18"), prompt, drawn, (str(number),), (number % 2,))
+        Request(Problem.from_gold("18"), prompt, drawn, str(number), number % 2)
         for number in range(4)
     ]
     first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), repeated))

@@ -72,7 +72,7 @@ class Engine:
 
 def requests(texts: Sequence[str], decoding: Decoding) -> list[Request]:
     problem = Problem.from_gold("18")
-    return [Request(problem, Prompt(text=text), decoding, (text,), (0,)) for text in texts]
+    return [Request(problem, Prompt(text=text), decoding, text, 0) for text in texts]
 
 
 def taken(requests: Sequence[Request]) -> Take:

@@ -34,7 +34,7 @@ async def main(asked):
         messages = tuple(Message(*turn) for turn in turns)
         decoding = Decoding(max_tokens=limit, stop=tuple(stop))
         prompt = Prompt(text=text, messages=messages, prefix=prefix)
-        requests.append(Request(Problem.from_gold("18"), prompt, decoding, (str(at),), (0,)))
+        requests.append(Request(Problem.from_gold("18"), prompt, decoding, str(at), 0))
     async with VllmModel(asked["folder"], asked["calculator"]) as model:
         replies = [reply for [reply] in await asyncio.gather(*map(model.complete, requests))]
     used = [reply.usage.completion_tokens for reply in replies]

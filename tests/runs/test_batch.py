@@ -209,5 +209,3 @@ def test_what_has_no_batches_is_a_clear_error(gradeschool: Command, tmp_path: Pa
                        "-o", tmp_path / "run", "--batch")  # fmt: skip
     assert result.status == 2
     assert "has no batches; leave --batch out" in result.err
-    result = gradeschool("eval", "-m", "openai/m", "-d", "sample", "--batch", "--choices", 4)
-    assert (result.status, "cannot be combined with" in result.err) == (2, True)

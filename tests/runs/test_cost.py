@@ -13,7 +13,6 @@ from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.runs.cost import Budget, Price, estimate, estimated_tokens, parse_price
-from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import fault_server
@@ -23,7 +22,7 @@ PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
 def request(problem: int = 0, sample: int = 0, **decoding: Any) -> Request:
     answered = Problem.from_row(str(problem), "Q?", "#### 1")
-    return Request(answered, PROMPT, Decoding(**decoding), (f"{problem}-{sample}",), (sample,))
+    return Request(answered, PROMPT, Decoding(**decoding), f"{problem}-{sample}", sample)
 
 
 def completion(
@@ -61,33 +60,24 @@ def test_a_price_that_is_none_is_a_clear_error(text: str, message: str) -> None:
 
 def test_an_estimate_learns_from_what_the_server_counted() -> None:
     todo = [request(n, max_tokens=512) for n in range(10)]
-    blind = estimate(todo, [], 1)
-    assert (blind.requests, blind.samples, blind.measured) == (10, 10, False)
+    blind = estimate(todo, [])
+    assert (blind.requests, blind.measured) == (10, False)
     assert blind.prompt_tokens == 10 * estimated_tokens(PROMPT)
     assert (blind.completion_tokens, blind.most_completion_tokens) == (3000, 5120)
     answered = request(99)
     failed = (request(98), completion(request(98), None, None, "timeout: x"))
-    printed = estimate(todo, [(answered, completion(answered, 206, 80)), failed], 1)
+    printed = estimate(todo, [(answered, completion(answered, 206, 80)), failed])
     assert (printed.prompt_tokens, printed.completion_tokens, printed.measured) == (2060, 800, True)
     assert printed.cost(Price(1.0, 10.0)) == pytest.approx((2060 + 8000) / 1e6)
     assert printed.most_cost(Price(0.0, 10.0)) == pytest.approx(51_200 / 1e6)
-    assert estimate([request()], [], 1).most_cost(Price(1.0, 1.0)) is None
+    assert estimate([request()], []).most_cost(Price(1.0, 1.0)) is None
 
 
-def test_choices_pay_a_prompt_once() -> None:
-    todo = [request(problem, sample) for problem in range(3) for sample in range(10)]
-    assert estimate(todo, [], 4).requests == 9
-    assert [len(group.keys) for group in groups(todo, 4)] == [4, 4, 2] * 3
-    assert [len(group.keys) for group in groups([request(0, n, seed=1) for n in range(3)], 4)] == [
-        1
-    ] * 3
-
-
-def budget(limit: float | None, answers: int = 0, tokens: int = 0, choices: int = 1) -> Budget:
+def budget(limit: float | None, answers: int = 0, tokens: int = 0) -> Budget:
     """A dollar a token; each request is expected to cost one, before the first answer."""
-    requests = [request(0, sample, max_tokens=1) for sample in range(4 * choices)]
+    requests = [request(0, sample, max_tokens=1) for sample in range(4)]
     stored = {each.key: completion(each, 0, tokens) for each in requests[:answers]}
-    return Budget(Price(0.0, 1_000_000.0), limit, requests, stored, choices)
+    return Budget(Price(0.0, 1_000_000.0), limit, requests, stored)
 
 
 def test_a_budget_counts_what_is_in_flight() -> None:
@@ -103,9 +93,6 @@ def test_a_budget_counts_what_is_in_flight() -> None:
     spent.add(completion(request(), 1, 1))
     assert not spent.affordable(0)
     assert spent.stopped
-    several = budget(12.0, answers=4, tokens=1, choices=4)
-    assert several.affordable(in_flight=1)  # 4 spent on 4 answers: 4 for each request
-    assert not several.affordable(in_flight=2)
     assert budget(0.5).affordable(0)  # one may find out
     assert not budget(1.0, answers=1, tokens=1).affordable(0)
     assert budget(None, answers=1, tokens=9).affordable(1000)
@@ -151,13 +138,10 @@ def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
         gradeschool("eval", "-m", url, *arguments, "-n", 30)
         printed = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
         text = gradeschool("eval", "-m", url, *arguments, "--dry-run").out
-        sampled = gradeschool("eval", "-m", url, *arguments, "-k", 10, "--temperature", 1,
-                              "--choices", 5, "--dry-run", "--json").json()  # fmt: skip
         assert len(server.requests) == 30
-    assert (blind["requests"], blind["stored"]) == (40, 0)
-    assert (printed["requests"], printed["stored"]) == (10, 30)
+    assert (blind["missing"], blind["stored"]) == (40, 0)
+    assert (printed["missing"], printed["stored"]) == (10, 30)
     assert (printed["prompt_tokens"], printed["completion_tokens"]) == (100, 50)
     assert printed["cost"] == pytest.approx(200 / 1e6)
-    assert "10 requests for 10 samples" in text
+    assert "missing  10 requests" in text
     assert "from the completions so far" in text
-    assert (sampled["requests"], sampled["missing"]) == (80, 400)

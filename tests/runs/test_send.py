@@ -26,9 +26,7 @@ PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
-    return Request(
-        PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), (f"k{number}",), (number,)
-    )
+    return Request(PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), f"k{number}", number)
 
 
 class Scripted(Model):
@@ -41,13 +39,13 @@ class Scripted(Model):
         self.tries: dict[str, int] = {}
         self.running = self.most = 0
 
-    async def complete(self, request: Request) -> list[Reply]:
+    async def complete(self, request: Request) -> Reply:
         self.tries[request.key] = self.tries.get(request.key, 0) + 1
         self.running += 1
         self.most = max(self.most, self.running)
         await asyncio.sleep(0.001)
         self.running -= 1
-        return [self._answer(request, self.tries[request.key])]
+        return self._answer(request, self.tries[request.key])
 
 
 def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], int]:
@@ -91,7 +89,7 @@ def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sampl
         raise TransientError("cannot connect", "cannot connect to http://x")
 
     model = Scripted(answer)
-    with pytest.raises(FatalModelError, match="is the server running"):
+    with pytest.raises(FatalModelError, match="cannot connect"):
         sent(model, 1000)
     assert sum(model.tries.values()) <= 4 * sending.UNREACHED_TRIES
 

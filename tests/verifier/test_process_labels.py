@@ -225,9 +225,9 @@ def test_roll_outs_label_the_step_that_none_continues_rightly(
         async def __aexit__(self, *exc: object) -> None:
             pass
 
-        async def complete(self, request: Request) -> list[Reply]:
+        async def complete(self, request: Request) -> Reply:
             right = "9" not in (request.prompt.text or "") and request.sample == 1
-            return [Reply("#### 7" if right else "#### 1")]
+            return Reply("#### 7" if right else "#### 1")
 
     monkeypatch.setattr("gradeschool.models.choose.choose_model", lambda *_, **__: Continuing())
     problem = Problem.from_row("0", "How many?", "So.\n#### 7")

@@ -50,14 +50,8 @@ request_options = with_options(
     click.option("--calculator/--no-calculator", default=None,
                  help="Insert the results of annotations (<<48/2=24>>) while the model writes; "
                       "on by default for tiny."),
-    click.option(
-        "--connections",
-        "--max-connections",
-        type=click.IntRange(1, 4096),
-        help="Requests in flight; by default 16, raised to up to 256 if that is faster.",
-    ),
-    click.option("--choices", type=click.IntRange(1, 128), default=1, show_default=True,
-                 help="Samples in one request, which pays for the prompt once."),
+    click.option("--connections", "--max-connections", type=click.IntRange(1, 4096),
+                 help="Requests in flight; by default 16, raised to up to 256 if that is faster."),
     click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day."),
     click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
                  help="Seconds to wait for one request."),
@@ -111,9 +105,8 @@ request_options = with_options(
               help="Run folder; by default runs/MODEL_PROTOCOL_DATASET. With several models or "
                    "protocols, the folder of the run folders.")  # fmt: skip
 @request_options
-@click.option(
-    "--dry-run", is_flag=True, help="Print the number of requests and the cost; send nothing."
-)
+@click.option("--dry-run", is_flag=True,
+              help="Print the number of requests and the cost; send nothing.")  # fmt: skip
 @config_options
 @log_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -270,21 +263,20 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
     for text in evaluation.cautions():
         warn(f"{run}{text}")
+    missing, again = evaluation.missing, "run the same command again to request them"
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; run the same command again to resume")
     elif evaluation.interrupted:
-        warn(f"{run}interrupted with {evaluation.missing} samples left; "
-             "run the same command again to request them")  # fmt: skip
+        warn(f"{run}interrupted with {missing} samples left; {again}")
     elif evaluation.over_budget:
-        warn(f"{run}{evaluation.missing} samples were not requested, because of --max-cost; "
-             "run the same command with a larger one to resume")  # fmt: skip
-    elif evaluation.failed:
-        causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.errors.items())
-        warn(f"{run}{count(evaluation.failed, 'sample')} failed ({causes}), such as: "
-             f"{evaluation.example}; run the same command to request them again")  # fmt: skip
-    elif evaluation.missing:
-        warn(f"{run}{evaluation.missing} samples have no answer; "
-             "run the same command again to request them")  # fmt: skip
+        warn(f"{run}{missing} samples were not requested, because of --max-cost; run the same "
+             "command with a larger one to resume")  # fmt: skip
+    elif failed := evaluation.results["failed"]:
+        causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.results["errors"].items())
+        warn(f"{run}{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
+             f"{again}")  # fmt: skip
+    elif missing:
+        warn(f"{run}{missing} samples have no answer; {again}")
 
 
 def exit_status(evaluation: Evaluation) -> int:
@@ -293,8 +285,7 @@ def exit_status(evaluation: Evaluation) -> int:
         return 2
     if evaluation.interrupted:
         return 130
-    judge_failed = evaluation.judged is not None and evaluation.judged["failed"]
-    return 3 if evaluation.missing or judge_failed else 0
+    return 3 if evaluation.missing or evaluation.results.get("judge", {}).get("failed") else 0
 
 
 def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
@@ -309,21 +300,20 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
     from gradeschool.reports.terminal import curve_table, quoted, score_table
 
     console = stdout_console()
-    manifest = manifest_of(evaluation.folder)
-    for name, value in measured(manifest).lines():
+    for name, value in measured(manifest_of(evaluation.folder)).lines():
         say(f"{name:9}{value}")
     say()
     score_table([evaluation.score], console)
     if evaluation.curve:
-        curve_table(
-            evaluation.curve, f"maj@k and pass@k by {work.plan.protocol.scorers[0]}", console
-        )
+        scorer = work.plan.protocol.scorers[0]
+        curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)
         say()
     for text in _remarks(evaluation):
         say(f"{text}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-    say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}{cost}"
-        f"{'; to apply every scorer:' if evaluation.answered else ''}")  # fmt: skip
+    then = "; to apply every scorer:" if evaluation.answered else ""
+    say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}"
+        f"{cost}{then}")  # fmt: skip
     if evaluation.answered:
         say(f"  gradeschool score {quoted(str(evaluation.folder))}")
 
@@ -337,10 +327,10 @@ def _remarks(evaluation: Evaluation) -> list[str]:
     if (forms := evaluation.score.forms) is not None:
         manifest = manifest_of(evaluation.folder)
         texts.append(truncation_advice(manifest, forms.n, forms.truncated, forms.run_on))
-    if evaluation.judged is not None:
+    if "judge" in evaluation.results:
         from gradeschool.runs.judge import judge_line
 
-        texts.append(judge_line(evaluation.judged))
+        texts.append(judge_line(evaluation.results["judge"]))
     if evaluation.looks is not None:
         texts.append(evaluation.looks.sentence())
     return [text for text in texts if text]
@@ -351,6 +341,7 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changes_of
 
+    results = evaluation.results
     return {
         **evaluation.score.as_json(),
         "folder": str(evaluation.folder),
@@ -358,9 +349,9 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
         "protocol": work.plan.protocol.name,
         "dataset": work.plan.dataset.name,
         "changes": changes_of(manifest_of(evaluation.folder)),
-        "at_k": [point.as_json() for point in evaluation.curve],
+        "at_k": results["at_k"],
         "cost": evaluation.cost,
-        **({"judge": dict(evaluation.judged)} if evaluation.judged else {}),
+        **({"judge": results["judge"]} if "judge" in results else {}),
         **({"until": evaluation.looks.as_json()} if evaluation.looks else {}),
     }
 
@@ -409,9 +400,33 @@ def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     if as_json:
         print_json(fields[0] if len(fields) == 1 else {"runs": fields})
         return
-    for index, (work, cost) in enumerate(zip(prepared, fields, strict=True)):
+    for index, each in enumerate(fields):
+        most, judge = each["most_completion_tokens"], each.get("judge")
+        source = "from the completions so far" if each["measured"] else "estimated from characters"
+        bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
+        cost = "unknown; give --price IN/OUT"
+        if each["cost"] is not None:
+            at_most = "" if each["most_cost"] is None else f", at most ${each['most_cost']:,.2f}"
+            cost = f"about ${each['cost']:,.2f}{at_most}"
+        lines = {
+            "model": each["model"],
+            "protocol": each["protocol"],
+            "folder": each["folder"],
+            "samples": f"{each['samples']:,}, {each['stored']:,} of them stored",
+            "missing": f"{each['missing']:,} requests",
+            "tokens": f"about {each['prompt_tokens']:,} of prompts and "
+            f"{each['completion_tokens']:,} of completions, {source}; {bound}",
+        }
+        if judge is not None:
+            dollars = "" if judge["cost"] is None else f", ${judge['cost']:,.2f}"
+            lines["judge"] = (
+                f"{judge['model']}: {judge['requests']:,} requests for the completions so far "
+                f"({judge['prompt_tokens']:,} tokens{dollars}), at most "
+                f"{judge['most_requests']:,} in all; besides what follows"
+            )
         say("\n" * bool(index), end="")
-        _print_estimate(work, cost)
+        for name, text in {**lines, "cost": cost}.items():
+            say(f"{name:9}{text}")
 
 
 def _estimate(work: PreparedJob) -> dict[str, Any]:
@@ -421,71 +436,39 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
     from gradeschool.formats.own_run import stored_completions
     from gradeschool.runs.cost import estimate
 
-    rows = stored_completions(work.folder)
-    stored = {key: row for key, row in rows.items() if not row.error}
+    stored = {key: row for key, row in stored_completions(work.folder).items() if not row.error}
     requests = work.plan.requests(asyncio.run(_identity(work.model)))
     todo = [request for request in requests if request.key not in stored]
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-    cost, price = estimate(todo, pairs, work.job.choices), work.price
-    judge = {}
-    if work.judge is not None:
-        from gradeschool.runs.judge import judge_requests
-
-        asked = [
-            each
-            for each, _ in judge_requests(
-                asyncio.run(_identity(work.judge)), pairs, work.plan.thinking_marks
-            )
-        ]
-        of_judge = estimate(asked, [], 1)
-        judge = {
-            "judge": {
-                "model": work.judge.identity,
-                "requests": len(asked),
-                "most_requests": len(asked) + len(todo),
-                "prompt_tokens": of_judge.prompt_tokens,
-                "cost": of_judge.cost(work.judge_price) if work.judge_price else None,
-            }
-        }
-    return {
+    cost, price = estimate(todo, pairs), work.price
+    fields = {
         "model": work.model.identity,
+        "protocol": work.plan.protocol.name,
         "folder": str(work.folder),
         "samples": len(requests),
         "stored": len(requests) - len(todo),
-        "requests": cost.requests,
-        "missing": cost.samples,
+        "missing": cost.requests,
         "prompt_tokens": cost.prompt_tokens,
         "completion_tokens": cost.completion_tokens,
         "most_completion_tokens": cost.most_completion_tokens,
         "measured": cost.measured,
         "cost": None if price is None else cost.cost(price),
         "most_cost": None if price is None else cost.most_cost(price),
-        **judge,
     }
+    if work.judge is not None:
+        from gradeschool.runs.judge import judge_requests
 
-
-def _print_estimate(work: PreparedJob, fields: dict[str, Any]) -> None:
-    say(f"model    {fields['model']}\nprotocol {work.plan.protocol.name}\n"
-               f"folder   {work.folder}")  # fmt: skip
-    say(f"samples  {fields['samples']:,}, {fields['stored']:,} of them stored")
-    say(f"missing  {fields['requests']:,} requests for {fields['missing']:,} samples")
-    source = "from the completions so far" if fields["measured"] else "estimated from characters"
-    most = fields["most_completion_tokens"]
-    bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
-    say(f"tokens   about {fields['prompt_tokens']:,} of prompts and "
-               f"{fields['completion_tokens']:,} of completions, {source}; {bound}")  # fmt: skip
-    if "judge" in fields:
-        judge = fields["judge"]
-        dollars = "" if judge["cost"] is None else f", ${judge['cost']:,.2f}"
-        say(f"judge    {judge['model']}: {judge['requests']:,} requests for the completions so far "
-            f"({judge['prompt_tokens']:,} tokens{dollars}), at most {judge['most_requests']:,} "
-            "in all; besides what follows")  # fmt: skip
-    if fields["cost"] is None:
-        say("cost     unknown; give --price IN/OUT")
-        return
-    most_cost = fields["most_cost"]
-    at_most = "" if most_cost is None else f", at most ${most_cost:,.2f}"
-    say(f"cost     about ${fields['cost']:,.2f}{at_most}")
+        identity = asyncio.run(_identity(work.judge))
+        asked = judge_requests(identity, pairs, work.plan.thinking_marks)
+        of_judge = estimate(asked, [])
+        fields["judge"] = {
+            "model": work.judge.identity,
+            "requests": len(asked),
+            "most_requests": len(asked) + len(todo),
+            "prompt_tokens": of_judge.prompt_tokens,
+            "cost": of_judge.cost(work.judge_price) if work.judge_price else None,
+        }
+    return fields
 
 
 async def _identity(model: Model) -> str:

@@ -49,7 +49,7 @@ class CallableModel(Model):
         self.name = name
         self.identity = f"callable/{name}"
 
-    async def complete(self, request: Request) -> list[Reply]:
+    async def complete(self, request: Request) -> Reply:
         """Call the function. Raises TransientError, and InputError if it returns no text."""
         try:
             if inspect.iscoroutinefunction(self.function):
@@ -64,7 +64,7 @@ class CallableModel(Model):
             raise InputError(
                 f"the model returned a {type(text).__name__}: {clip(repr(text))}; return a str"
             )
-        return [Reply(text, model=self.name)]
+        return Reply(text, model=self.name)
 
 
 def evaluate(

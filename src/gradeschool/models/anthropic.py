@@ -17,7 +17,7 @@ LONGEST_COMPLETION = 8192  # tokens; the API requires a limit, and some protocol
 
 
 class AnthropicModel(Endpoint):
-    """A model of Anthropic; chat prompts only, one sample a request. See `Endpoint`."""
+    """A model of Anthropic; chat prompts only. See `Endpoint`."""
 
     speaks_openai = False
 

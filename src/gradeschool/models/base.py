@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, Self
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
@@ -15,31 +15,17 @@ from gradeschool.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt, from which one or several samples are requested.
+    """One prompt, from which one sample is requested.
 
-    keys, samples: of the samples; a key identifies a sample permanently (see
-    `gradeschool.runs.plan`). Several samples have no seed.
+    key: identifies the sample permanently (see `gradeschool.runs.plan`). sample: its number among
+    those of the problem.
     """
 
     problem: Problem
     prompt: Prompt
     decoding: Decoding
-    keys: tuple[str, ...]
-    samples: tuple[int, ...]
-
-    @property
-    def key(self) -> str:
-        """Return the key of the first sample."""
-        return self.keys[0]
-
-    @property
-    def sample(self) -> int:
-        """Return the number of the first sample."""
-        return self.samples[0]
-
-    def part(self, start: int, end: int | None = None) -> Request:
-        """Return the request for some of the samples."""
-        return replace(self, keys=self.keys[start:end], samples=self.samples[start:end])
+    key: str
+    sample: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +65,8 @@ class Model:
     async def __aexit__(self, *exc: object) -> None:
         """Close connections."""
 
-    async def complete(self, request: Request) -> list[Reply]:
-        """Return the replies to the first samples of a request, at least one; raises ModelError."""
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply to a request; raises ModelError."""
         raise NotImplementedError
 
     async def facts(self) -> dict[str, str]:
@@ -94,7 +80,7 @@ class Model:
         """Give up the requests in flight if they cost nothing to repeat."""
 
 
-# Ended requests of one sample, each with its reply or its error.
+# Ended requests, each with its reply or its error.
 Results = list[tuple[Request, Reply | ModelError]]
 # Returns up to this many collected requests without waiting; [] if there are none.
 Take = Callable[[int], list[Request]]
@@ -106,7 +92,7 @@ class Engine(Protocol):
     def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results in any order as they end; return when nothing is left to take or write.
 
-        Each request that was taken has one sample and ends once. The engine may take more requests
+        Each request that was taken ends once. The engine may take more requests
         between two results, and should yield an empty list from time to time: this is where it is
         closed if the run stops.
         """
@@ -126,25 +112,25 @@ class Collector(Model):
         self._waiting: list[Request] = []
         self._ends: dict[int, asyncio.Future[Reply]] = {}  # by id of the request
         self._writing: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._stopping = asyncio.Event()
         # One thread: an engine may be bound to the thread that loaded it.
         self._thread = ThreadPoolExecutor(1)
 
-    async def complete(self, request: Request) -> list[Reply]:
-        """Return the reply to the first sample; raises ModelError."""
-        one = request.part(0, 1)
-        end = self._ends[id(one)] = asyncio.get_running_loop().create_future()
-        self._waiting.append(one)
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply to a request; raises ModelError."""
+        end: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._ends[id(request)] = end
+        self._waiting.append(request)
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         try:
-            return [await end]
+            return await end
         finally:
-            del self._ends[id(one)]
+            del self._ends[id(request)]
 
     def stop(self) -> None:
         """Give up all requests in flight: `complete` raises CancelledError."""
-        self._stopping = True
+        self._stopping.set()
         for end in self._ends.values():
             end.cancel()
 
@@ -167,7 +153,7 @@ class Collector(Model):
         try:
             if self._engine is None:
                 self._engine = await loop.run_in_executor(self._thread, self._load)
-            while self._waiting and not self._stopping:
+            while self._waiting and not self._stopping.is_set():
                 results = self._engine.write(self._take)
                 while (
                     ended := await loop.run_in_executor(self._thread, next, results, None)
@@ -180,7 +166,7 @@ class Collector(Model):
                             end.set_exception(reply)
                         else:
                             end.set_result(reply)
-                    if self._stopping:
+                    if self._stopping.is_set():
                         await loop.run_in_executor(self._thread, results.close)
                         break
                     await asyncio.sleep(0)  # the next requests are sent

@@ -25,11 +25,10 @@ from gradeschool.models.openai_api import (
     NEUTRAL,
     NEUTRAL_HOSTS,
     NEW_LENGTH,
-    NO_SETTING,
     classify,
     object_in,
     refused_fields,
-    replies_in,
+    reply_in,
     thinking_fields,
 )
 
@@ -202,7 +201,7 @@ class Endpoint(Model):
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
                 listed = (await self.call("GET", "/models"))["data"]
-            entry = next((each for each in listed if each["id"] == self.model), {})
+            entry: dict[str, Any] = next((each for each in listed if each["id"] == self.model), {})
             if engine := ENGINES.get(str(entry.get("owned_by", ""))):
                 facts["engine"] = engine
             precision = str((entry.get("meta") or {}).get("ftype", ""))
@@ -215,15 +214,15 @@ class Endpoint(Model):
             facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
         return facts
 
-    async def complete(self, request: Request) -> list[Reply]:
-        """Request all samples in one HTTP request; return the replies to the first ones.
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply to a request; raises ModelError.
 
-        With the calculator (completion prompts only), the reply to the first sample is returned,
-        with the usage of all its HTTP requests: each has the stop string ">>", the text after the
-        "=" of the open annotation is replaced by the calculator's result, and the next request
-        continues from there. The stop string is not "=", because every other "=" is outside an
-        annotation ("5 * 3 = <<5*3=15>>15"), and no field that all servers send distinguishes a stop
-        at "=" from the end of the text; an open annotation is certain. Raises ModelError.
+        With the calculator (completion prompts only), the reply has the usage of all its HTTP
+        requests: each has the stop string ">>", the text after the "=" of the open annotation is
+        replaced by the calculator's result, and the next request continues from there. The stop
+        string is not "=": every other "=" is outside an annotation ("5 * 3 = <<5*3=15>>15"), and no
+        field that all servers send distinguishes a stop at "=" from the end of the text; an open
+        annotation is certain.
         """
         if not self.calculator:
             return await self._request(request)
@@ -234,12 +233,12 @@ class Endpoint(Model):
             seed = None if decoding.seed is None else decoding.seed + number * SEED_STEP
             stop = (*decoding.stop, CLOSE)
             part = replace(
-                request.part(0, 1),
+                request,
                 prompt=Prompt(text=prompt + text),
                 decoding=replace(decoding, max_tokens=left, stop=stop, seed=seed),
             )
             try:
-                (reply,) = await self._request(part)
+                reply = await self._request(part)
             except ModelError as error:
                 error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
                 raise
@@ -249,19 +248,18 @@ class Endpoint(Model):
                 left = max(0, limit - (spent.completion_tokens or 0))
             if ended or left == 0:
                 finish = reply.finish if ended else Finish.LENGTH
-                return [replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)]
+                return replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)
         endless = ModelError(
             "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
         )
         endless.usage = spent
         raise endless
 
-    async def _request(self, request: Request) -> list[Reply]:
-        """Request all samples in one HTTP request; return the replies to the first ones.
+    async def _request(self, request: Request) -> Reply:
+        """Return the reply to one HTTP request.
 
         A request that is refused is repeated without the fields that may be the reason. Only if it
-        is then answered, later requests leave them out too. A server that refuses `n`, or returns
-        fewer choices, gets one request per sample from then on.
+        is then answered, later requests leave them out too.
 
         A server, or a proxy in between, may send a reply twice or late, and the next request on the
         connection would accept it. So a connection is reused only after a reply with a new id. A
@@ -269,11 +267,10 @@ class Endpoint(Model):
         sent again on another connection. From then on no connection is reused: some servers draw
         ids from few numbers (Ollama from 999). Raises ModelError.
         """
-        refused = self._refused
+        refused, path = self._refused, self.path_of(request)
         while True:
-            sent = request.part(0, 1) if "n" in refused else request
-            body = self.body_of(sent, refused)
-            response = await self._send("POST", self.path_of(sent), json.dumps(body).encode())
+            body = self.body_of(request, refused)
+            response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break
             error = classify(response.status, response.headers, response.raw, self.base)
@@ -300,14 +297,12 @@ class Endpoint(Model):
                 raise TransientError(
                     "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
                 )
-        answer = self.as_openai(answer)
-        replies = replies_in(answer, sent)
-        if len(answer["choices"]) < len(sent.keys):
-            self._refused |= {"n"}
-        words = [f"{name} refused" for name in sorted(refused.difference(NO_SETTING))]
-        if words := [*words, *self.deviations(sent)]:
-            replies = [replace(each, deviations=(*each.deviations, *words)) for each in replies]
-        return replies
+        reply = reply_in(self.as_openai(answer), request)
+        # A limit under another name is the same limit.
+        words = [f"{name} refused" for name in sorted(refused - {LENGTH})]
+        if words := [*words, *self.deviations(request)]:
+            reply = replace(reply, deviations=(*reply.deviations, *words))
+        return reply
 
     def path_of(self, request: Request) -> str:
         """Return the path of a request, below the base address."""
@@ -340,8 +335,7 @@ class Endpoint(Model):
             "top_p": decoding.top_p,
             NEW_LENGTH if LENGTH in refused else LENGTH: decoding.max_tokens,
             "stop": list(decoding.stop) or None,
-            "seed": None if decoding.seed is None else decoding.seed + request.samples[0],
-            "n": len(request.keys) if len(request.keys) > 1 else None,
+            "seed": None if decoding.seed is None else decoding.seed + request.sample,
             **self._neutral,
         }
         for name, value in options.items():

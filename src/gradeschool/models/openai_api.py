@@ -17,7 +17,6 @@ from gradeschool.completion import (
     ENDED_AT_ONCE,
     IN_REASONING,
     IN_THINKING,
-    NO_USAGE,
     Finish,
     Usage,
     finish_of,
@@ -54,8 +53,6 @@ INVALID = re.compile("invalid|must be", re.IGNORECASE)
 SAFE = (*NEUTRAL, "stop")
 # Settings without which other answers are drawn.
 SAMPLING = ("temperature", "top_p", "seed")
-# Fields that are not settings of the answer: a refusal of them is no deviation.
-NO_SETTING = (LENGTH, "n")
 # What an error says. Some servers repeat the request beside it, with all its fields.
 ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
 
@@ -96,8 +93,7 @@ LASTING = ("content filter", "tool call")
 def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields of a body without which a 400 or 422 may not be repeated.
 
-    These are the fields that it refuses by name; `max_tokens` if it asks for the new name; `n` if
-    it names nothing else.
+    These are the fields that it refuses by name, or `max_tokens` if it asks for the new name.
     """
     text = raw.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):  # else the body is the text
@@ -110,12 +106,11 @@ def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
     elif INVALID.search(text):
         names = SAFE
     # Errors may name a field in camel case: "presencePenalty".
-    refused = {
+    return frozenset(
         name
         for name in names
         if name in body and re.search(rf"(?i)\b{name.replace('_', '_?')}\b", text)
-    }
-    return frozenset(refused or {"n"} & body.keys())
+    )
 
 
 def _error_words(value: Any) -> Iterator[str]:
@@ -152,48 +147,35 @@ def checked_body(body: Any) -> dict[str, Any]:
     return body
 
 
-def replies_in(body: Mapping[str, Any], request: Request) -> list[Reply]:
-    """Return the completions in a parsed body: at least one, and at most one per sample.
+def reply_in(body: Mapping[str, Any], request: Request) -> Reply:
+    """Return the completion in a parsed body: the first choice.
 
-    Choices from the first failure on are left out, so that they are requested again. Raises
-    TransientError or ModelError, with the usage, if the first choice is a failure. A stop string
-    that the server left in is cut off, and a repeated prefix is removed; both are named in
-    `deviations`. Usage goes to the first reply: servers count the choices of a request together.
+    Raises TransientError or ModelError, with the usage, if it is a failure. A stop string that the
+    server left in is cut off, and a repeated prefix is removed; both are named in `deviations`.
     """
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise TransientError("bad response", "the reply has no choices")
-    if not all(isinstance(choice, Mapping) for choice in choices):
-        raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
-    places = [choice.get("index") for choice in choices]
-    if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
-        choices.sort(key=lambda choice: int(choice["index"]))
     counts = _object(body.get("usage"))
-    details = _object(counts.get("completion_tokens_details"))
     tokens = (
         counts.get("prompt_tokens"),
         counts.get("completion_tokens"),
-        details.get("reasoning_tokens"),
+        _object(counts.get("completion_tokens_details")).get("reasoning_tokens"),
     )
     usage = Usage(*(n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens))
     model = body.get("model")
-    model = model[:LONGEST_NAME] if isinstance(model, str) else ""
-    replies: list[Reply] = []
-    for choice in choices[: len(request.keys)]:
-        try:
-            reply = _reply(choice, request, usage)
-        except ModelError as error:
-            if not replies:
-                error.usage = usage
-                error.is_of_choice = True
-                raise
-            break
-        replies.append(replace(reply, model=model, usage=NO_USAGE if replies else usage))
-    return replies
+    try:
+        reply = _reply(choices[0], request, usage)
+    except ModelError as error:
+        error.usage = usage
+        raise
+    return replace(reply, model=model[:LONGEST_NAME] if isinstance(model, str) else "")
 
 
-def _reply(choice: Mapping[str, Any], request: Request, usage: Usage) -> Reply:
+def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
     """Return a choice without stop string and prefix; raises ModelError."""
+    if not isinstance(choice, Mapping):
+        raise TransientError("bad response", f"the choice is not an object: {_shown(choice)}")
     if choice.get("error"):
         raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
     reason = str(choice.get("finish_reason") or "")
@@ -244,7 +226,7 @@ def _reply(choice: Mapping[str, Any], request: Request, usage: Usage) -> Reply:
         else:
             several = (usage.completion_tokens or 0) > 1 and request.decoding.stop
             deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
-    return Reply(text, finish, reasoning=reasoning, deviations=tuple(deviations))
+    return Reply(text, finish, usage, reasoning, deviations=tuple(deviations))
 
 
 def _parts(content: list[Any]) -> tuple[str, str]:

@@ -48,12 +48,12 @@ class RecordedModel(Model):
                     number = len(samples) if recorded.sample < 0 else recorded.sample
                     samples.setdefault(number, recorded)
 
-    async def complete(self, request: Request) -> list[Reply]:
-        """Return the recorded completion of the first sample; raises ModelError for none."""
+    async def complete(self, request: Request) -> Reply:
+        """Return the recorded completion of a sample; raises ModelError for none."""
         recorded = self._answers.get(request.problem.id, {}).get(request.sample)
         if recorded is None:
             which = f"problem {request.problem.id!r}, sample {request.sample}"
             raise ModelError("not recorded", f"no completion of {which}, is recorded")
         if recorded.error:
             raise ModelError("recorded error", recorded.error)
-        return [Reply(recorded.text, recorded.finish, model=recorded.model)]
+        return Reply(recorded.text, recorded.finish, model=recorded.model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 from time import monotonic
@@ -152,30 +152,26 @@ def plan_looks(points: float, problems: int) -> Looks:
 class Evaluation:
     """The end of a session of a run.
 
-    curve: maj@k and pass@k by the headline scorer, () for one sample per problem. cost: dollars for
-    all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
-    other_models: other models that answered according to the server, "" for none. errors: failed
-    samples by cause, the most frequent first. example: the first message of that cause.
-    deviations: completions by how the server deviated from the request. looks: of
-    --until. judged: the counts of --judge (`runs.judge`).
+    results: the fields of results.json. requested, answered: samples. curve: maj@k and pass@k by
+    the headline scorer, () for one sample per problem. cost: dollars for all stored completions,
+    None without a price. over_budget: the run stopped at `max_cost`. other_models: other models
+    that answered according to the server, "" for none. example: the first message of the most
+    frequent cause of failed samples. looks: of --until.
     """
 
     folder: Path
     score: RunScore
+    results: Mapping[str, Any]
     requested: int
     answered: int
-    failed: int
     interrupted: bool
     fatal: FatalModelError | None
     curve: tuple[AtK, ...] = ()
     cost: float | None = None
     over_budget: bool = False
     other_models: str = ""
-    errors: Mapping[str, int] = field(default_factory=dict)
     example: str = ""
-    deviations: Mapping[str, int] = field(default_factory=dict)
     looks: Looks | None = None
-    judged: Mapping[str, Any] | None = None
 
     @property
     def missing(self) -> int:
@@ -184,6 +180,7 @@ class Evaluation:
 
     def cautions(self) -> list[str]:
         """Return messages about answers that were not drawn as requested, or are empty."""
+        deviations: Mapping[str, int] = self.results["deviations"]
         messages = []
         if self.other_models:
             messages.append(
@@ -191,15 +188,15 @@ class Evaluation:
                 "check the model's name"
             )
         messages += [
-            f"the server refuses {name}: {count} of {self.answered} answers were drawn with the "
+            f"the server refuses {name}: {refused} of {self.answered} answers were drawn with the "
             "server's own value, not the protocol's"
             for name in SAMPLING
-            if (count := self.deviations.get(f"{name} refused"))
+            if (refused := deviations.get(f"{name} refused"))
         ]
         messages += [
-            f"{count} of {self.answered} answers have {cause}; {remedy}"
+            f"{empty} of {self.answered} answers have {cause}; {remedy}"
             for cause, remedy in REMEDIES.items()
-            if (count := self.deviations.get(cause))
+            if (empty := deviations.get(cause))
         ]
         return messages
 
@@ -221,11 +218,11 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
     async with model:
         requests = planned = plan.requests(model.identity)
-        stored_manifest = read_json(folder / MANIFEST_FILE) or {}
-        manifest = make_manifest(plan, model.identity, stored_manifest or None, folder)
+        earlier = read_json(folder / MANIFEST_FILE)
+        manifest = make_manifest(plan, model.identity, earlier or None, folder)
+        manifest |= {"engine": facts} if (facts := await model.facts()) else {}
+        manifest |= {"options": options} if (options := shown_options(job)) else {}
         looks = plan_looks(job.until, len(plan.problems)) if job.until is not None else None
-        earlier = int(stored_manifest.get("problems", 0))
-        ids = [problem.id for problem in plan.problems]
         with RunStore(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
             if not job.batch and (files := sorted(folder.glob(BATCH_FILES))):
@@ -234,11 +231,10 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     "--batch, or delete these files to send its requests again"
                 )
             rows, budget = store.completions, None
-            todo = [each for each in requests if each.key not in rows or rows[each.key].error]
             if work.price is not None:
                 from gradeschool.runs.cost import Budget
 
-                budget = Budget(work.price, job.max_cost, requests, rows, job.choices)
+                budget = Budget(work.price, job.max_cost, requests, rows)
 
             def record(request: Request, completion: Completion) -> None:
                 store.append(completion, request.problem.question)
@@ -246,9 +242,8 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     budget.add(completion)
                 outcome = Outcome.ERROR
                 if not completion.error:
-                    [outcomes] = scorers.outcomes_of([(completion.text, request.problem)])
-                    known[completion.key] = outcomes
-                    outcome = OUTCOMES[outcomes[0]]
+                    known[request.key] = scorers.outcomes(completion.text, request.problem)
+                    outcome = OUTCOMES[known[request.key][0]]
                 for watcher in watchers:
                     watcher.count(EndedSample(completion, outcome))
 
@@ -256,8 +251,7 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 for watcher in watchers:
                     watcher.note(text)
 
-            most = job.connections or model.connections
-            dispatcher = Dispatcher(model, record, most, budget)
+            dispatcher = Dispatcher(model, record, job.connections or model.connections, budget)
             session = asyncio.current_task()
 
             def interrupt() -> None:
@@ -268,99 +262,103 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 in_flight = dispatcher.in_flight.sent
                 note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
 
-            if facts := await model.facts():
-                manifest["engine"] = facts
-            if options := shown_options(job):
-                manifest["options"] = options
-            if looks is None:
-                write_json(folder / MANIFEST_FILE, manifest)
-            stored = len(requests) - len(todo)
+            def answered() -> list[tuple[Request, Completion]]:
+                pairs = [(each, rows[each.key]) for each in requests if each.key in rows]
+                return [(each, row) for each, row in pairs if not row.error]
+
+            total, stored = len(requests), len(answered())
             for watcher in watchers:
-                watcher.begin(len(requests), stored, dispatcher.in_flight, budget, store.damaged)
+                watcher.begin(total, stored, dispatcher.in_flight, budget, store.damaged)
+            sizes = [len(plan.problems)]
+            if looks is not None:
+                before = int((earlier or {}).get("problems", 0))
+                sizes = [size for size in looks.sizes if size >= before]
+            else:
+                write_json(folder / MANIFEST_FILE, manifest)
             with on_interrupt(interrupt):
                 try:
-                    if todo and not job.batch and plan.protocol.example_prompt().prefix is not None:
+                    if (
+                        stored < total
+                        and not job.batch
+                        and plan.protocol.example_prompt().prefix is not None
+                    ):
                         from gradeschool.models.doctor import check_server
 
                         if server := await check_server(model, plan.protocol):
                             manifest["server"] = server
+                    for size in sizes:
+                        requests = planned[: size * plan.samples]
+                        if looks is not None:
+                            ids = [problem.id for problem in plan.problems[:size]]
+                            manifest |= {"problems": size, "problem_ids": ids}
+                        if looks is not None or "server" in manifest:
                             write_json(folder / MANIFEST_FILE, manifest)
-                    if job.batch:
-                        from gradeschool.runs.batch import BatchRun
+                        todo = [each for each in requests
+                                if each.key not in rows or rows[each.key].error]  # fmt: skip
+                        if job.batch:
+                            from gradeschool.models.endpoint import Endpoint
+                            from gradeschool.runs.batch import BatchRun
 
-                        batches = BatchRun(model, store, record, note, dispatcher.stopping)
-                        await batches.request_all(todo)
-                    elif looks is None:
-                        await dispatcher.send_all(todo, job.choices)
-                    else:
-                        asked = 0
-                        for size in (size for size in looks.sizes if size >= earlier):
-                            requests = planned[: size * plan.samples]
-                            manifest |= {"problems": size, "problem_ids": ids[:size]}
-                            write_json(folder / MANIFEST_FILE, manifest)
-                            keys = {request.keys[0] for request in requests[asked:]}
-                            new = [request for request in todo if request.keys[0] in keys]
-                            await dispatcher.send_all(new, job.choices)
-                            if dispatcher.stopping.is_set():
-                                requests = planned
-                                break
-                            pairs = [
-                                (row.text, each.problem)
-                                for each in requests
-                                if (row := rows.get(each.keys[0])) is not None and not row.error
-                            ]
-                            ended = zip(pairs, scorers.outcomes_of(pairs), strict=True)
-                            looks.look(((pair[1].id, each[0]) for pair, each in ended), size)
-                            manifest["until"] = looks.as_json()
-                            write_json(folder / MANIFEST_FILE, manifest)
-                            if looks.is_narrow:
-                                break
-                            asked = len(requests)
+                            assert isinstance(model, Endpoint)  # noqa: S101  (see `prepare`)
+                            batches = BatchRun(model, store, record, note, dispatcher.stopping)
+                            await batches.request_all(todo)
+                        else:
+                            await dispatcher.send_all(todo)
+                        if looks is None:
+                            continue
+                        if dispatcher.stopping.is_set():
+                            requests = planned
+                            break
+                        pairs = [(row.text, each.problem) for each, row in answered()]
+                        ended = zip(pairs, scorers.outcomes_of(pairs), strict=True)
+                        looks.look(((pair[1].id, each[0]) for pair, each in ended), size)
+                        manifest["until"] = looks.as_json()
+                        write_json(folder / MANIFEST_FILE, manifest)
+                        if looks.is_narrow:
+                            break
                 except FatalModelError as error:
                     fatal = error
 
-            score, curve, fields = summarise(model.name, scorers, requests, rows, known)
-            fields["seconds"] = round(monotonic() - started, 3)
+            score, curve, results = summarise(model.name, scorers, requests, rows, known)
+            results["seconds"] = round(monotonic() - started, 3)
+            pairs_answered = answered()
             if work.judge is not None and fatal is None and not dispatcher.stopping.is_set():
                 from gradeschool.runs.judge import judge
 
-                answers = [
-                    (each, row)
-                    for each in requests
-                    if (row := rows.get(each.keys[0])) is not None and not row.error
-                ]
-                fields["judge"] = await judge(
-                    work.judge, folder, answers, work.plan.thinking_marks, job.connections
+                results["judge"] = await judge(
+                    work.judge, folder, pairs_answered, plan.thinking_marks, job.connections
                 )
             if budget is not None:
-                fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
-            write_json(folder / RESULTS_FILE, fields)
+                results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
+            write_json(folder / RESULTS_FILE, results)
 
-    errors, failed = fields["errors"], fields["failed"]
-    answered = len(requests) - fields["missing"] - failed
-    is_partial = answered < len(requests)
+    is_partial = len(pairs_answered) < len(requests)
     over_budget = is_partial and budget is not None and budget.stopped
     stopped = is_partial and dispatcher.stopping.is_set()
-    first = next(iter(errors), "")
-    shown = (row.error for each in requests if (row := rows.get(each.key)) and row.cause == first)
+    cause = next(iter(results["errors"]), "")
+    failed = (rows[each.key] for each in requests if each.key in rows)
     for watcher in watchers:
         watcher.finish(not is_partial)
     return Evaluation(
         folder=folder,
         score=score,
+        results=results,
         requested=len(requests),
-        answered=answered,
-        failed=failed,
+        answered=len(pairs_answered),
         interrupted=stopped and fatal is None and not over_budget,
         fatal=fatal,
         curve=tuple(curve),
         cost=None if budget is None else budget.cost,
         over_budget=over_budget,
-        other_models=other_models(model.identity, fields["answered_by"]),
-        errors=errors,
-        example=next(shown, "").removeprefix(f"{first}: ") if first else "",
-        deviations=fields["deviations"],
-        judged=fields.get("judge"),
+        other_models=other_models(model.identity, results["answered_by"]),
+        example=next(
+            (
+                row.error.removeprefix(f"{cause}: ")
+                for row in failed
+                if cause and row.cause == cause
+            ),
+            "",
+        ),
         looks=looks if looks and looks.problems else None,
     )
 
@@ -378,68 +376,51 @@ def summarise(
     outcomes by key, used if all are known, as in a run of one session. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
     """
-    samples, curve, outcomes = [], [], []
-    failed = prompt_tokens = completion_tokens = 0
-    errors, answered_by, deviations = Counter[str](), Counter[str](), Counter[str]()
-    seconds, speeds, thinking = [], [], []
-    for number, request in enumerate(requests, start=1):
-        if (row := completions.get(request.keys[0])) is None:
-            continue
-        samples.append(
-            Sample(
-                number, text=row.text, sample=request.samples[0], finish=row.finish,
-                error=row.error, problem=request.problem,
-            )
-        )  # fmt: skip
-        deviations.update(row.deviations)
-        if row.error:
-            failed += 1
-            errors[row.cause] += 1
-            continue
-        if known is not None and row.key in known:
-            outcomes.append(known[row.key])
-        answered_by[row.model] += 1
-        prompt_tokens += row.usage.prompt_tokens or 0
-        completion_tokens += row.usage.completion_tokens or 0
-        if row.usage.reasoning_tokens is not None:
-            thinking.append(row.usage.reasoning_tokens)
-        if row.latency is not None:
-            seconds.append(row.latency)
-            if row.latency and row.usage.completion_tokens:
-                speeds.append(row.usage.completion_tokens / row.latency)
+    pairs = [(each, completions[each.key]) for each in requests if each.key in completions]
+    samples = [
+        Sample(
+            number, text=row.text, sample=request.sample, finish=row.finish, error=row.error,
+            problem=request.problem,
+        )
+        for number, (request, row) in enumerate(pairs, start=1)
+    ]  # fmt: skip
+    answers = [row for _, row in pairs if not row.error]
     table = ScoredTable(Run(name, samples), scorers)
-    if len(outcomes) == len(table.samples):
-        table.outcomes = outcomes
-    score = score_table(table)
-    if requests and requests[-1].samples[0]:
+    if known is not None and all(row.key in known for row in answers):
+        table.outcomes = [known[row.key] for row in answers]
+    score, curve = score_table(table), []
+    if requests and requests[-1].sample:
         from gradeschool.scoring.at_k import ballots_of
         from gradeschool.scoring.at_k import curve as curve_of
 
         curve = curve_of(ballots_of(table))
-    del answered_by[""]
+    thinking = [row.usage.reasoning_tokens for row in answers]
+    counted = [tokens for tokens in thinking if tokens is not None]
+    timed = [(row.latency, row.usage.completion_tokens or 0) for row in answers if row.latency]
     fields = {
         **score.as_json(),
         "at_k": [point.as_json() for point in curve],
         "requested": len(requests),
-        "failed": failed,
-        "missing": len(requests) - len(samples),
+        "failed": len(pairs) - len(answers),
+        "missing": len(requests) - len(pairs),
         "truncated": score.forms.truncated if score.forms else 0,
         "empty": score.forms.empty if score.forms else 0,
-        "errors": dict(errors.most_common()),
-        "answered_by": dict(answered_by),
-        "deviations": dict(deviations),
-        "prompt_tokens": prompt_tokens,
-        "completion_tokens": completion_tokens,
-        **({"reasoning_tokens": sum(thinking)} if thinking else {}),
-        "latency": quantiles(seconds),
-        "tokens_per_second": quantiles(speeds),
+        "errors": dict(Counter(row.cause for _, row in pairs if row.error).most_common()),
+        "answered_by": dict(Counter(row.model for row in answers if row.model)),
+        "deviations": dict(Counter(each for _, row in pairs for each in row.deviations)),
+        "prompt_tokens": sum(row.usage.prompt_tokens or 0 for row in answers),
+        "completion_tokens": sum(row.usage.completion_tokens or 0 for row in answers),
+        **({"reasoning_tokens": sum(counted)} if counted else {}),
+        "latency": quantiles([row.latency for row in answers if row.latency is not None]),
+        "tokens_per_second": quantiles([tokens / each for each, tokens in timed if tokens]),
     }
     return score, curve, fields
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median, the 90th and the 99th percentile, {} for no values."""
-    ranked, named = sorted(values), {}
-    for share in (50, 90, 99) if ranked else ():
-        named[f"p{share}"] = round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
-    return named
+    ranked = sorted(values)
+    return {
+        f"p{share}": round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
+        for share in ((50, 90, 99) if ranked else ())
+    }

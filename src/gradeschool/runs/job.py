@@ -27,7 +27,7 @@ from gradeschool.models.local import LocalModel
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import RunPlan, check_samples
+from gradeschool.runs.plan import RunPlan
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import OWN_FUNCTION
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
@@ -62,12 +62,12 @@ class Job:
     percentage points; stop when the interval is narrower, see `runs.evaluate.Looks`. columns: of
     the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop, seed: None
     selects the protocol's. calculator: None turns it on for `tiny` only. connections: maximum
-    number of requests in flight, None to adapt it. choices: samples per request. timeout: seconds
-    per request. price: dollars per million tokens, "2.50/10". max_cost: dollars at which to stop.
-    thinking, reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each
-    request, as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an
-    engine on this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see
-    `runs.judge`. output: the run folder, None for `default_folder`.
+    number of requests in flight, None to adapt it. timeout: seconds per request. price: dollars per
+    million tokens, "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a
+    model that thinks, None for its own. extra_body: fields of each request, as a JSON object.
+    headers: of each request, "NAME=VALUE"; secret. engine_args: of an engine on this machine,
+    "NAME=VALUE". judge: a model that reads what no rule reads, see `runs.judge`. output: the run
+    folder, None for `default_folder`.
     """
 
     model: str
@@ -90,7 +90,6 @@ class Job:
     seed: int | None = None
     calculator: bool | None = None
     connections: int | None = None
-    choices: int = 1
     batch: bool = False
     timeout: float = 600.0
     price: str | None = None
@@ -118,24 +117,18 @@ class Job:
     @property
     def options(self) -> dict[str, Any]:
         """Return what is given of the model's options, parsed; raises InputError."""
-        body: Any = {}
-        if self.extra_body is not None:
-            try:
-                body = json.loads(self.extra_body)
-            except (ValueError, RecursionError):
-                body = None
-            if not isinstance(body, dict) or SET_BY_EVAL & body.keys():
-                raise InputError(
-                    f"--extra-body {self.extra_body[:80]!r} is not a JSON object of fields beside "
-                    f"{', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
-                )
-        arguments = _pairs("--engine-args", self.engine_args) if self.engine_args else {}
-        headers = _pairs("--header", self.headers) if self.headers else None
+        body: Any = {} if self.extra_body is None else _parsed(self.extra_body)
+        if not isinstance(body, dict) or SET_BY_EVAL & body.keys():
+            raise InputError(
+                f"--extra-body {(self.extra_body or '')[:80]!r} is not a JSON object of fields "
+                f"beside {', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
+            )
+        arguments = _pairs("--engine-args", self.engine_args)
         given = {
             "thinking": self.thinking,
             "reasoning_effort": self.reasoning_effort,
             "extra_body": body or None,
-            "headers": headers,
+            "headers": _pairs("--header", self.headers) or None,
             "engine_args": {name: _parsed(value) for name, value in arguments.items()} or None,
         }
         return {name: value for name, value in given.items() if value is not None}
@@ -194,18 +187,21 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     decoding = protocol.decoding
     if job.seed is not None:
         decoding = replace(decoding, seed=job.seed)
-    check_samples(decoding, job.samples)
     chosen = tuple(functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers)
     if "stop" in protocol.changes:
         check_stops(protocol, chosen[0])
-    name = job.dataset or protocol.dataset
-    if job.columns:
-        name = f"{name}#{job.columns}"
+    name = (job.dataset or protocol.dataset) + (f"#{job.columns}" if job.columns else "")
+
+    def price_of(answering: Model) -> Price | None:
+        if not job.price:
+            return None
+        from gradeschool.runs.cost import parse_price
+
+        return parse_price(job.price, answering.name.removesuffix("+calculator"))
+
     settings = (job.timeout, job.calculates, job.options)
     if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        early = model or choose_model(job.model, (), name, *settings)
-        if job.price:
-            _price(job.price, early)
+        price_of(model or choose_model(job.model, (), name, *settings))
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = choose_problems(dataset, job)
@@ -217,16 +213,14 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
 
         if not isinstance(answering, Endpoint) or not answering.speaks_openai:
             raise InputError(f"{job.model!r} has no batches; leave --batch out")
-    if protocol.is_chat and isinstance(answering, LocalModel):
-        answering.check_chat(protocol.name)
-    folder = job.output or default_folder(job, plan, named.with_changes(**changes))
     judge = choose_model(job.judge, (), "", job.timeout) if job.judge is not None else None
-    if isinstance(judge, LocalModel):
-        judge.check_chat("gradeschool/judge")
+    for each, which in ((answering, protocol.name), (judge, "gradeschool/judge")):
+        if isinstance(each, LocalModel) and (each is judge or protocol.is_chat):
+            each.check_chat(which)
+    folder = job.output or default_folder(job, plan, named.with_changes(**changes))
     is_table = judge is not None and (job.price or "").endswith(".json")
-    judge_price = _price(job.price, judge) if job.price and judge and is_table else None
-    price = _price(job.price, answering) if job.price else None
-    return PreparedJob(job, plan, answering, folder, price, judge, judge_price)
+    judge_price = price_of(judge) if judge is not None and is_table else None
+    return PreparedJob(job, plan, answering, folder, price_of(answering), judge, judge_price)
 
 
 def check_stops(protocol: Protocol, headline: Scorer) -> None:
@@ -252,23 +246,12 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
 def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     """Return the problems of a dataset that a job is about, in the order in which they are asked.
 
-    That is the dataset's, or with `until` a random one, the same each time.
-    """
-    problems = list(_chosen_problems(dataset, job))
-    if job.until is not None:
-        Random(0).shuffle(problems)  # noqa: S311  (an order, the same each time)
-    return tuple(problems)
-
-
-def _chosen_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
-    """Return the problems of a dataset that a job is about, in the dataset's order.
-
-    A random sample has its share of every number of steps in the solutions, where these are known.
-    Raises InputError for more than one choice, and for ids that the dataset does not have.
+    That is the dataset's, or with `until` a random one, the same each time. A random sample has its
+    share of every number of steps in the solutions, where these are known. Raises InputError for
+    more than one choice, and for ids that the dataset does not have.
     """
     problems = dataset.problems
-    chosen = [name for name in ("limit", "random", "problems") if getattr(job, name) is not None]
-    if len(chosen) > 1:
+    if sum(choice is not None for choice in (job.limit, job.random, job.problems)) > 1:
         raise InputError("give one of -n, --random and --problems")
     if job.problems is not None:
         text = job.problems
@@ -283,48 +266,48 @@ def _chosen_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
                 f"{dataset.name!r} has no problem {unknown[0]!r} ({len(unknown)} of {len(ids)} ids "
                 "are unknown); give ids of the dataset, or a file with one a line"
             )
-        return tuple(problem for problem in problems if problem.id in ids)
-    if job.random is None or job.random >= len(problems):
-        return problems[: job.limit]
-    # Sorted by steps, every n-th problem is taken, from a random order within each number of steps.
-    shuffled = list(range(len(problems)))
-    Random(0).shuffle(shuffled)  # noqa: S311  (a sample, the same each time)
-    ranked = sorted(shuffled, key=lambda place: problems[place].solution.strip().count("\n"))
-    step = len(problems) / job.random
-    places = sorted(ranked[int((number + 0.5) * step)] for number in range(job.random))
-    return tuple(problems[place] for place in places)
-
-
-def _price(text: str, model: Model) -> Price:
-    from gradeschool.runs.cost import parse_price
-
-    return parse_price(text, model.name.removesuffix("+calculator"))
+        problems = tuple(problem for problem in problems if problem.id in ids)
+    elif job.random is not None and job.random < len(problems):
+        # Sorted by steps, every n-th is taken, from a random order within each number of steps.
+        shuffled = list(range(len(problems)))
+        Random(0).shuffle(shuffled)  # noqa: S311  (a sample, the same each time)
+        ranked = sorted(shuffled, key=lambda place: problems[place].solution.strip().count("\n"))
+        step = len(problems) / job.random
+        places = sorted(ranked[int((number + 0.5) * step)] for number in range(job.random))
+        problems = tuple(problems[place] for place in places)
+    else:
+        problems = problems[: job.limit]
+    if job.until is not None:
+        listed = list(problems)
+        Random(0).shuffle(listed)  # noqa: S311  (an order, the same each time)
+        problems = tuple(listed)
+    return problems
 
 
 def _check(job: Job, protocol: Protocol) -> None:
     """Raise InputError if settings contradict each other."""
-    provider = job.model.strip().partition("/")[0]
+    provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
     if provider in CHAT_ONLY and not protocol.is_chat:
-        raise InputError(
-            f"{provider} answers only chats, and {protocol.name} is a completion protocol; give "
-            "another -p"
-        )
+        raise InputError(f"{provider} answers only chats, and {protocol.name} is {form}")
     if not protocol.is_chat and (job.thinking is not None or job.reasoning_effort is not None):
         raise InputError(
-            f"--thinking and --reasoning-effort need a chat, and {protocol.name} is a completion "
-            "protocol; give another -p"
+            f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"
         )
     if job.max_cost is not None and job.price is None:
         raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
     if job.judge is not None and job.max_cost is not None:
         raise InputError("--max-cost does not limit what --judge costs; leave one of them out")
-    if job.batch and (job.choices > 1 or job.max_cost is not None or job.until is not None):
-        raise InputError("--batch cannot be combined with --choices, --max-cost or --until")
-    if job.calculates and (job.batch or job.choices > 1 or protocol.is_chat):
-        conflict = "--batch" if job.batch else "--choices" if job.choices > 1 else ""
+    if job.batch and (job.max_cost is not None or job.until is not None):
+        raise InputError("--batch cannot be combined with --max-cost or --until")
+    if job.calculates and (job.batch or protocol.is_chat):
         raise InputError(
-            f"the calculator cannot be used with {conflict or f'the chat {protocol.name}'}; "
-            "give --no-calculator, or a completion protocol"
+            "the calculator cannot be used with "
+            f"{'--batch' if job.batch else f'the chat {protocol.name}'}; give --no-calculator, or "
+            "a completion protocol"
+        )
+    if job.samples > 1 and protocol.decoding.temperature == 0:
+        raise InputError(
+            f"{job.samples} samples at temperature 0 would all be the same; give --temperature 0.7"
         )
 
 
@@ -357,7 +340,8 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol) -> Path:
     own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
     protocol = own[1] if own else usual.name  # of a file, its name
     parts = [model_label(job.model), protocol, dataset, *changed]
-    return RUNS / "_".join(_folder_part(part) for part in parts)
+    named = [UNSAFE.sub("-", part).strip("-.")[:MOST_PART] or "unnamed" for part in parts]
+    return RUNS / "_".join(named)
 
 
 def shown_options(job: Job) -> dict[str, Any]:
@@ -379,8 +363,4 @@ def model_label(spec: str) -> str:
         return spec
     path, _, run = name.partition("#")
     label = Path(path).stem if provider in ("llama.cpp", "recorded") else Path(path).name
-    return f"{label} {run}".strip() if run else label
-
-
-def _folder_part(text: str) -> str:
-    return UNSAFE.sub("-", text).strip("-.")[:MOST_PART] or "unnamed"
+    return f"{label} {run}".strip()

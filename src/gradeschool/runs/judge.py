@@ -34,23 +34,22 @@ VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTIL
 
 def judge_requests(
     identity: str, answered: Iterable[tuple[Request, Completion]], marks: Marks
-) -> list[tuple[Request, Completion]]:
-    """Return the judge's request for each completion that no rule reads, beside it.
+) -> list[Request]:
+    """Return the judge's request for each completion that no rule reads.
 
     identity: of the judge; its key has the question and the completion, which are in the prompt.
     marks: of thinking, besides the usual ones.
     """
-    pairs = []
+    asked = []
     for request, row in answered:
-        reading = extract_final_answer(row.text, request.problem.question, marks)
-        if reading is not None and not rests_on_guess(reading):
-            continue
         problem = request.problem
-        asked = replace(problem, meta={**problem.meta, "completion": row.text})
-        [prompt] = JUDGE.render([asked], ())
-        key = request_key(identity, prompt, JUDGE.decoding, row.sample)
-        pairs.append((Request(problem, prompt, JUDGE.decoding, (key,), (row.sample,)), row))
-    return pairs
+        reading = extract_final_answer(row.text, problem.question, marks)
+        if reading is None or rests_on_guess(reading):
+            with_text = replace(problem, meta={**problem.meta, "completion": row.text})
+            [prompt] = JUDGE.render([with_text], ())
+            key = request_key(identity, prompt, JUDGE.decoding, row.sample)
+            asked.append(Request(problem, prompt, JUDGE.decoding, key, row.sample))
+    return asked
 
 
 def verdict_of(reply: str, problem: Problem) -> Outcome:
@@ -79,32 +78,30 @@ async def judge(
     async with model:
         name = re.sub(r"[^\w.-]+", "-", model.name)
         with RunStore(folder / f"judge-{name}") as store:
-            pairs = judge_requests(model.identity, answered, marks)
+            asked = judge_requests(model.identity, answered, marks)
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:
                 store.append(completion, request.problem.question)
 
-            todo = [each for each, _ in pairs
-                    if each.keys[0] not in rows or rows[each.keys[0]].error]  # fmt: skip
-            stopped = ""
+            todo = [each for each in asked if each.key not in rows or rows[each.key].error]
+            stopped = {}
             try:
                 await Dispatcher(model, record, most or model.connections).send_all(todo)
             except FatalModelError as error:
-                stopped = str(error)
-            replies = [(rows.get(request.keys[0]), request.problem) for request, _ in pairs]
-            given = [(row.text, of) for row, of in replies if row and not row.error]
-            outcomes = Counter(verdict_of(*reply) for reply in given)
-            failed = len(pairs) - len(given)
+                stopped = {"stopped": str(error)}
+            given = [each for each in asked if each.key in rows and not rows[each.key].error]
+            outcomes = Counter(verdict_of(rows[each.key].text, each.problem) for each in given)
+            failed = len(asked) - len(given)
             outcomes[Outcome.ERROR] += failed
             return {
                 "scorer": f"judge/{model.name}",
                 "model": model.identity,
                 "of": len(answered),
-                "asked": len(pairs),
+                "asked": len(asked),
                 "failed": failed,
                 **{outcome.value: outcomes[outcome] for outcome in Outcome},
-                **({"stopped": stopped} if stopped else {}),
+                **stopped,
             }
 
 

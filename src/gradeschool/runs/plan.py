@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool import __version__
 from gradeschool.completion import Decoding, Prompt
@@ -57,53 +57,26 @@ class RunPlan:
         """Return the marks of thinking that a scorer of the protocol knows besides the usual."""
         return next((each.thinking_marks for each in self.scorers if each.thinking_marks), ())
 
-    def requests(self, identity: str) -> list[Request]:
-        """Return the requests of one sample each to the model with this identity, by problem.
+    def prompts(self) -> dict[str, Prompt]:
+        """Return the prompts by the problem's id.
 
         Few-shot examples may be drawn for each problem of the dataset in order, so the prompts of
         a part are those of a run over the whole dataset.
         """
         shots = self.shots.problems if self.shots else ()
         rendered = self.problems if self.is_prefix else self.dataset.problems
-        prompts = {}
-        for problem, prompt in zip(rendered, self.protocol.render(rendered, shots), strict=True):
-            prompts[problem.id] = prompt
-        requests, decoding = [], self.decoding
-        for problem in self.problems:
-            prompt = prompts[problem.id]
-            for sample in range(self.samples):
-                key = request_key(identity, prompt, decoding, sample)
-                requests.append(Request(problem, prompt, decoding, (key,), (sample,)))
-        return requests
+        prompts = self.protocol.render(rendered, shots)
+        return {problem.id: prompt for problem, prompt in zip(rendered, prompts, strict=True)}
 
-
-def check_samples(decoding: Decoding, samples: int) -> None:
-    """Raise InputError for several samples with greedy decoding, which would all be the same."""
-    if samples > 1 and decoding.temperature == 0:
-        raise InputError(
-            f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
-        )
-
-
-def groups(requests: Sequence[Request], most: int) -> list[Request]:
-    """Return requests of one sample joined into requests of up to `most` samples, in order."""
-    if most == 1:
-        return list(requests)
-    joined: list[Request] = []
-    for request in requests:
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and len(last.keys) < most
-            and request.decoding.seed is None
-            and (request.problem.id, request.prompt) == (last.problem.id, last.prompt)
-        ):
-            joined[-1] = replace(
-                last, keys=last.keys + request.keys, samples=last.samples + request.samples
-            )
-        else:
-            joined.append(request)
-    return joined
+    def requests(self, identity: str) -> list[Request]:
+        """Return the requests to the model with this identity, by problem."""
+        prompts, decoding = self.prompts(), self.decoding
+        return [
+            Request(problem, prompt, decoding, request_key(identity, prompt, decoding, n), n)
+            for problem in self.problems
+            for prompt in (prompts[problem.id],)
+            for n in range(self.samples)
+        ]
 
 
 def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
@@ -154,16 +127,15 @@ def make_manifest(
             f"the run folder has the schema {earlier.get('schema')!r}, and this version knows "
             f"{SCHEMA}; use the version that wrote it, or give another folder with -o"
         )
-    if (difference := differing(earlier, fields)) is not None:
+    if changed := differing(earlier, fields):
         raise StoreError(
-            f"{str(folder)!r} contains another run: its {difference.name} is {difference.first}, "
-            f"not {difference.second}; give another folder with -o"
+            f"{str(folder)!r} contains another run: its {changed}; give another folder with -o"
         )
     problems, samples = earlier.get("problems"), earlier.get("samples")
     stored = earlier.get("problem_ids")
     if not isinstance(stored, list) and isinstance(problems, int):
         stored = [problem.id for problem in plan.dataset.problems[:problems]]
-    lost = len({str(id) for id in stored or ()}.difference(ids))
+    lost = {str(id) for id in stored or ()}.difference(ids)
     if lost or (isinstance(samples, int) and samples > plan.samples):
         raise StoreError(
             f"{str(folder)!r} contains a larger run ({problems} problems, {samples} samples each); "
@@ -190,35 +162,24 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
     }
 
 
-class ChangedSetting(NamedTuple):
-    """A setting in which two runs differ, with both values in words."""
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Return the first setting that makes two run.json files those of different runs, in words.
 
-    name: str
-    first: str
-    second: str
-
-
-def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> ChangedSetting | None:
-    """Return the first setting that makes two run.json files those of different runs, or None.
-
-    For a setting with several fields, such as decoding, only the differing field is returned.
+    "temperature is 0.0, not 0.7"; "" if they are of the same run.
     """
     for name in FIXED:
         before, after = first.get(name), second.get(name)
         if before == after:
             continue
+        words = name
         if isinstance(before, Mapping) and isinstance(after, Mapping):
-            keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-            inner = "" if name == "decoding" else f"{name} "
-            key = "" if keys[0] == "name" else keys[0].replace("_", " ")
-            words = f"{inner}{key}".strip()
-            return ChangedSetting(words, _words(before.get(keys[0])), _words(after.get(keys[0])))
-        return ChangedSetting(name, _words(before), _words(after))
-    return None
-
-
-def _words(value: object) -> str:
-    return "none" if value in (None, [], "") else repr(value)
+            key = next(key for key in {**before, **after} if before.get(key) != after.get(key))
+            before, after = before.get(key), after.get(key)
+            words = "" if name == "decoding" else name
+            words += "" if key == "name" else f" {key.replace('_', ' ')}"
+        shown = ["none" if value in (None, [], "") else repr(value) for value in (before, after)]
+        return f"{words.strip()} is {shown[0]}, not {shown[1]}"
+    return ""
 
 
 def prompts_of(fields: Mapping[str, Any]) -> dict[str, Prompt]:

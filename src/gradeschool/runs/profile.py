@@ -38,22 +38,19 @@ def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> l
         name: prepare(replace(job, dataset=name, limit=None, output=None))
         for name in sorted(sets, key=lambda name: not is_here(name))  # local ones first
     }
-    jobs = [by_name[name] for name in sets]
-    chosen = choose_problems([work.plan.problems for work in jobs], job.limit)
-    return [_over(work, problems, parent) for work, problems in zip(jobs, chosen, strict=True)]
-
-
-def _over(work: PreparedJob, problems: Sequence[Problem], parent: Path | None) -> PreparedJob:
-    """Return a job over some of its problems, and those that are already in its folder."""
-    folder = work.folder if parent is None else parent / work.folder.name
-    ids = {problem.id for problem in problems}
-    if manifest := manifest_of(folder):
-        try:
-            ids |= {problem.id for problem in plan_of(manifest).problems}
-        except StoreError as error:
-            raise InputError(f"{str(folder)!r} cannot be continued: {error}") from error
-    problems = tuple(problem for problem in work.plan.dataset.problems if problem.id in ids)
-    return replace(work, folder=folder, plan=replace(work.plan, problems=problems))
+    chosen = choose_problems([by_name[name].plan.problems for name in sets], job.limit)
+    jobs = []
+    for work, problems in zip((by_name[name] for name in sets), chosen, strict=True):
+        folder = work.folder if parent is None else parent / work.folder.name
+        ids = {problem.id for problem in problems}
+        if manifest := manifest_of(folder):
+            try:
+                ids |= {problem.id for problem in plan_of(manifest).problems}
+            except StoreError as error:
+                raise InputError(f"{str(folder)!r} cannot be continued: {error}") from error
+        kept = tuple(problem for problem in work.plan.dataset.problems if problem.id in ids)
+        jobs.append(replace(work, folder=folder, plan=replace(work.plan, problems=kept)))
+    return jobs
 
 
 def choose_problems(
@@ -69,37 +66,26 @@ def choose_problems(
         return [tuple(problems) for problems in sets]
     original, *others = sets
     index = SeedIndex({problem.id: problem for problem in original})
-    varied = [_variations(index, problems) for problems in others]
+    varied: list[defaultdict[str, list[Problem]]] = []
+    for problems in others:
+        variations = defaultdict(list)
+        for problem in problems:
+            if (seed := index.find(problem)) is not None:
+                variations[seed].append(problem)
+        varied.append(variations)
     counts = Counter(seed for variations in varied for seed in variations)
     rows = {problem.id: row for row, problem in enumerate(original)}
     order = sorted(rows, key=lambda id: (-counts[id], rows[id]))[:limit]
     ids = frozenset(order)
     chosen = [tuple(problem for problem in original if problem.id in ids)]
     for problems, variations in zip(others, varied, strict=True):
-        chosen.append(_spread_over(order, variations, limit) or tuple(problems[:limit]))
+        # By turn, then by seed; the kinds of the first variations take turns.
+        seeds = [seed for seed in order if seed in variations]
+        ranked = sorted(
+            ((number - place) % len(variations[seed]), place, number)
+            for place, seed in enumerate(seeds)
+            for number in range(len(variations[seed]))
+        )
+        taken = tuple(variations[seeds[place]][number] for _, place, number in ranked[:limit])
+        chosen.append(taken or tuple(problems[:limit]))
     return chosen
-
-
-def _variations(index: SeedIndex, problems: Sequence[Problem]) -> dict[str, list[Problem]]:
-    """Return the variations of each original problem by its id."""
-    variations: defaultdict[str, list[Problem]] = defaultdict(list)
-    for problem in problems:
-        if (seed := index.find(problem)) is not None:
-            variations[seed].append(problem)
-    return variations
-
-
-def _spread_over(
-    seeds: Sequence[str], variations: dict[str, list[Problem]], limit: int
-) -> tuple[Problem, ...]:
-    """Return one variation of each seed, then another one; the kinds of the first take turns."""
-    places = {
-        seed: place for place, seed in enumerate(seed for seed in seeds if seed in variations)
-    }
-    ranked = [
-        ((number - place) % len(variations[seed]), place, problem)
-        for seed, place in places.items()
-        for number, problem in enumerate(variations[seed])
-    ]
-    ranked.sort(key=lambda entry: entry[:2])
-    return tuple(problem for _, _, problem in ranked[:limit])

@@ -13,10 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradeschool.completion import NO_USAGE, Completion, Finish
+from gradeschool.completion import Completion, Finish
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.runs.plan import groups
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
@@ -110,7 +109,7 @@ class InFlight:
 class Dispatcher:
     """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows; one per run.
 
-    record: called once for each sample, with its completion or its error. most: see the limiter.
+    record: called once for each request, with its completion or its error. most: see the limiter.
     budget: asked before each request; if it cannot afford one beside those in flight, the request
     waits until one of them ends, and with none in flight the run stops. `stop()` lets requests in
     flight end.
@@ -135,15 +134,14 @@ class Dispatcher:
         self.stopping.set()
         self.model.stop()
 
-    async def send_all(self, requests: Sequence[Request], choices: int = 1) -> None:
+    async def send_all(self, requests: Sequence[Request]) -> None:
         """Send all requests; return when all results are recorded, or after `stop()`.
 
-        choices: number of samples of a problem per request, if they differ only in their number.
         Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries_left = LEAST_RETRIES + len(requests) // 2
         self._all_taken = False
-        pending = iter(groups(requests, choices))
+        pending = iter(requests)
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._start_workers(tasks, pending, len(requests))
@@ -176,28 +174,25 @@ class Dispatcher:
                 self._all_taken = True
                 break
             tries = 0
-            while request.keys and not self.stopping.is_set():
+            while not self.stopping.is_set():
                 tries += 1
                 sent = self.limiter.clock()
                 self.in_flight.sent += 1
                 try:
-                    replies = await self.model.complete(request)
+                    reply = await self.model.complete(request)
                 except ModelError as error:
                     self.in_flight.sent -= 1
                     if await self._retry(error, tries, sent):
                         continue
-                    request = request.part(self._fail(request, error))
+                    self._fail(request, error)
                 else:
                     self.in_flight.sent -= 1
                     self._reached = True
                     self._failing.clear()
                     self.limiter.succeeded()
                     seconds = self.limiter.clock() - sent
-                    for place, reply in enumerate(replies):
-                        row = completed(request, place, reply, self.model.name, seconds)
-                        self.record(request, row)
-                    request = request.part(len(replies))
-                tries = 0
+                    self.record(request, completed(request, reply, self.model.name, seconds))
+                break
             if self._workers < self.limiter.limit:
                 self._start_workers(tasks, pending, most)
         self._workers -= 1
@@ -227,29 +222,23 @@ class Dispatcher:
         self.in_flight.waiting -= 1
         return True
 
-    def _fail(self, request: Request, error: ModelError) -> int:
-        """Record the error for each sample that it concerns, and stop the run if it should stop.
-
-        Returns the number of recorded samples.
-        """
+    def _fail(self, request: Request, error: ModelError) -> None:
+        """Record the error of a request, or stop the run if no request can succeed."""
         fatal = error if isinstance(error, FatalModelError) else None
         if error.cause == UNREACHED and not self._reached:
-            fatal = FatalModelError(error.cause, f"{error} (is the server running?)")
+            fatal = FatalModelError(error.cause, str(error))
         if fatal is None:
             if isinstance(error, TransientError) or error.cause.startswith("http "):
                 self._failing.add(request.problem.id)
-            number = 1 if error.is_of_choice else len(request.keys)
-            for place in range(number):
-                self.record(request, failed(request, place, error, self.model.name))
+            self.record(request, failed(request, error, self.model.name))
             if len(self._failing) < FAILING_PROBLEMS:
-                return number
+                return
             fatal = FatalModelError(
                 error.cause,
                 f"{len(self._failing)} problems failed one after the other, the last: {error}",
             )
         self.fatal = self.fatal or fatal
         self.stop()
-        return len(request.keys)
 
 
 def wait_before(tries: int, retry_after: float | None) -> float:
@@ -263,14 +252,12 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def completed(
-    request: Request, place: int, reply: Reply, run: str, seconds: float | None = None
-) -> Completion:
-    """Return the completion of a request's sample at this place, whose reply took `seconds`."""
+def completed(request: Request, reply: Reply, run: str, seconds: float | None = None) -> Completion:
+    """Return the completion of a request, whose reply took `seconds`."""
     return Completion(
-        key=request.keys[place],
+        key=request.key,
         problem_id=request.problem.id,
-        sample=request.samples[place],
+        sample=request.sample,
         text=reply.text,
         finish=reply.finish,
         usage=reply.usage,
@@ -284,15 +271,15 @@ def completed(
     )
 
 
-def failed(request: Request, place: int, error: ModelError, run: str) -> Completion:
-    """Return the completion that stands for a failed sample; the first has the reply's tokens."""
+def failed(request: Request, error: ModelError, run: str) -> Completion:
+    """Return the completion that stands for a failed request, with the tokens that it cost."""
     return Completion(
-        key=request.keys[place],
+        key=request.key,
         problem_id=request.problem.id,
-        sample=request.samples[place],
+        sample=request.sample,
         text="",
         finish=Finish.UNKNOWN,
-        usage=error.usage if place == 0 else NO_USAGE,
+        usage=error.usage,
         error=f"{error.cause}: {error}",
         run=run,
     )

@@ -46,26 +46,7 @@ class RunStore:
             self._file = open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however we end
             remove_parts(self.folder)
-            damaged, size, whole = [], os.fstat(self._file).st_size, True
-            for number, row in enumerate(read_completions(self.path), start=1):
-                if whole := row is not None:
-                    latest([row], self.completions)
-                else:
-                    damaged.append(number)
-            if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
-                raise StoreError(
-                    f"{str(self.path)!r} is not part of a run; give another folder with -o"
-                )
-            # Cut off an incomplete last row; end one whose line end was lost.
-            if size and os.pread(self._file, 1, size - 1) != b"\n":
-                if whole:
-                    os.write(self._file, b"\n")
-                else:
-                    with self.path.open("rb") as file:
-                        *_, last = file
-                    os.ftruncate(self._file, size - len(last))
-            if damaged:
-                self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
+            self._read()
             sync_folder(self.folder)
         except BaseException as error:
             self._close()
@@ -81,6 +62,29 @@ class RunStore:
                 ) from error
             raise
         return self
+
+    def _read(self) -> None:
+        damaged, size, is_whole = [], os.fstat(self._file).st_size, True
+        for number, row in enumerate(read_completions(self.path), start=1):
+            is_whole = row is not None
+            if row is None:
+                damaged.append(number)
+            else:
+                latest([row], self.completions)
+        if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
+            raise StoreError(
+                f"{str(self.path)!r} is not part of a run; give another folder with -o"
+            )
+        # Cut off an incomplete last row; end one whose line end was lost.
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            if is_whole:
+                os.write(self._file, b"\n")
+            else:
+                with self.path.open("rb") as file:
+                    *_, last = file
+                os.ftruncate(self._file, size - len(last))
+        if damaged:
+            self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
 
     def append(self, completion: Completion, question: str) -> None:
         """Append a row: it survives a crash of this process, and soon one of the machine."""

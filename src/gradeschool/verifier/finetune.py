@@ -119,7 +119,7 @@ def _correct(
         prompt = Prompt(text=f"{problem.question}\n")
         if uses_chat(tokenizer):
             prompt = Prompt(messages=(Message("user", problem.question),))
-        waiting += [Request(problem, prompt, decoding, (problem.id,), (number,))
+        waiting += [Request(problem, prompt, decoding, problem.id, number)
                     for number in range(samples)]  # fmt: skip
     marks: dict[str, list[bool]] = {problem.id: [] for problem in problems}
 

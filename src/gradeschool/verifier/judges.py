@@ -181,13 +181,13 @@ class Critic:
 
         async def ask(number: int, text: str, sample: int) -> float:
             prompt = Prompt(messages=(Message("user", text),))
-            keys = (f"critique-{number}-{sample}",)
+            key = f"critique-{number}-{sample}"
             problem = Problem.from_gold("0")
             async with turns:
                 for left in range(TRIES, 0, -1):
                     try:
-                        request = Request(problem, prompt, decoding, keys, (sample,))
-                        [reply, *_] = await model.complete(request)
+                        request = Request(problem, prompt, decoding, key, sample)
+                        reply = await model.complete(request)
                     except ModelError as error:
                         if left == 1:
                             raise InputError(f"the critic does not answer: {error}") from error

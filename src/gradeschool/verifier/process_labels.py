@@ -407,11 +407,11 @@ def roll_out_run(
 
         async def reaches(problem: Problem, written: str, number: int) -> bool:
             prompt = f"{problem.question}\n{written}"
-            keys = (f"roll-out {number}",)
+            key = f"roll-out {number}"
             async with turns:
                 try:
-                    request = Request(problem, Prompt(text=prompt), decoding, keys, (number,))
-                    [reply, *_] = await model.complete(request)
+                    request = Request(problem, Prompt(text=prompt), decoding, key, number)
+                    reply = await model.complete(request)
                 except ModelError as error:
                     raise InputError(f"the model of --rollouts does not answer: {error}") from error
             return judge(written + reply.text, problem, run.scorer).correct
