@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -117,7 +116,15 @@ def command(
     if thinking_marks:
         scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
     check_scorers(scorer)
-    check_two = partial(_check_two, specs=specs) if at_least is None else None
+
+    def check_two(names: Sequence[str]) -> None:
+        if len(names) > 1 or at_least is not None:
+            return
+        if len(specs) > 1:
+            raise InputError(f"the same file is given twice: {', '.join(map(repr, specs))}; give "
+                             "another run, or --at-least")  # fmt: skip
+        raise InputError(f"only one run is given: {names[0]!r}; give another, or --at-least")
+
     chosen = choose_runs(specs, reading(dataset), warn, check_two)
     _warn_of_seeds(chosen)
     if good is not None:
@@ -175,30 +182,20 @@ def command(
         sys.exit(3)
 
 
-def _check_two(runs: Sequence[str], specs: Sequence[str]) -> None:
-    if len(runs) < 2 and len(specs) > 1:
-        times = "twice" if len(specs) == 2 else f"{len(specs)} times"
-        raise InputError(f"the same file is given {times}: {', '.join(map(repr, specs))}; "
-                         "give another run, or --at-least")  # fmt: skip
-    if len(runs) < 2:
-        raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")
-
-
 def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
     """Warn if a run has some of the first run's samples: the seed of sample i is the seed + i."""
     facts, seeds = [], []
     for run in runs:
         prompts, decoding = (run.manifest.get(part) or {} for part in ("protocol", "decoding"))
-        seed, samples = decoding.get("seed"), run.manifest.get("samples")
-        is_known = isinstance(seed, int) and isinstance(samples, int)
-        seeds.append(range(seed, seed + samples) if is_known else range(0))
+        seed, number = decoding.get("seed"), run.manifest.get("samples")
+        if not (isinstance(seed, int) and isinstance(number, int)):
+            seed = number = 0
+        seeds.append({*range(seed, seed + number)})
         facts.append(
             (run.manifest.get("model"), prompts.get("digest"), decoding.get("temperature"))
         )
-    for run, drawn, fact in zip(runs[1:], seeds[1:], facts[1:], strict=True):
-        shared = range(max(seeds[0].start, drawn.start), min(seeds[0].stop, drawn.stop))
-        if shared and drawn != seeds[0] and fact == facts[0] and fact[2]:
-            apart = max(len(seeds[0]), len(drawn))
+        shared, apart = seeds[0] & seeds[-1], max(len(seeds[0]), len(seeds[-1]))
+        if shared and seeds[0] != seeds[-1] and facts[0] == facts[-1] and facts[0][2]:
             warn(
                 f"{runs[0].run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
                 "common, so those samples may be equal and the runs are not independent; evaluate "

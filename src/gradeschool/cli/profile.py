@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -24,10 +24,6 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
-
-if TYPE_CHECKING:
-    from gradeschool.runs.job import PreparedJob
-    from gradeschool.scoring.sources import SourceRun
 
 PAGE = ".html"
 
@@ -82,11 +78,28 @@ def command(
 
     Example: gradeschool profile runs/gsm8k runs/gsm-plus runs/mgsm-de -o profile.svg
     """
-    _check(runs, model, datasets, dry_run, settings)
+    from gradeschool.atomic import require_new
+    from gradeschool.reports.figures import check_figure
+
+    if (model is None) == (not runs):
+        raise InputError("give either the runs of a profile or -m MODEL")
+    if model is None:
+        source = click.get_current_context().get_parameter_source
+        options = {param.name: param.opts[-1] for param in command.params}
+        for name in ("dry_run", *settings):
+            if source(name) is ParameterSource.COMMANDLINE:
+                raise InputError(
+                    f"{options[name]} applies only with -m MODEL; leave it out for runs"
+                )
+        if len(datasets) > 1:
+            raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
     check_scorers(scorer)
+    is_page = output is not None and output.suffix.lower() == PAGE
     if output is not None:
-        _check_output(output)
-    status = 0
+        require_new(output)
+        if not is_page:
+            check_figure(output)
+    status, dataset = 0, next(iter(datasets), None)
     if model is not None:
         from gradeschool.runs.job import Job
         from gradeschool.runs.profile import profile_jobs
@@ -96,65 +109,13 @@ def command(
         if dry_run:
             print_estimates(jobs, as_json)
             return
-        runs, status = _ask(jobs, quiet)
-    faults = _profile(runs, None if model else next(iter(datasets), None), scorer, output, as_json)
-    warn_of_faults(faults)
-    sys.exit(status)
+        finished, status = run_all(jobs, quiet)
+        stopped = any(evaluation.over_budget for _, evaluation in finished)
+        if len(finished) < len(jobs) or status not in (0, 3) or stopped:
+            warn("the profile is not complete; the same command continues its runs")
+            sys.exit(status)
+        runs, dataset = tuple(str(work.folder) for work in jobs), None
 
-
-def _check(
-    runs: Sequence[str],
-    model: str | None,
-    datasets: Sequence[str],
-    dry_run: bool,
-    settings: dict[str, Any],
-) -> None:
-    """Raise InputError unless either runs or a model are given."""
-    if (model is None) == (not runs):
-        raise InputError("give either the runs of a profile or -m MODEL")
-    if model is None:
-        source = click.get_current_context().get_parameter_source
-        if foreign := [name for name in ("dry_run", *settings)
-                     if source(name) is ParameterSource.COMMANDLINE]:  # fmt: skip
-            options = {param.name: param.opts[-1] for param in command.params}
-            raise InputError(
-                f"{options[foreign[0]]} applies only with -m MODEL; leave it out for runs"
-            )
-        if len(datasets) > 1:
-            raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
-
-
-def _check_output(output: Path) -> None:
-    from gradeschool.atomic import require_new
-    from gradeschool.reports.figures import check_figure
-
-    require_new(output)
-    if output.suffix.lower() != PAGE:
-        check_figure(output)
-
-
-def _ask(jobs: Sequence[PreparedJob], quiet: bool) -> tuple[tuple[str, ...], int]:
-    """Run the model on missing samples; return the run folders and the exit status.
-
-    Ends the command if a run could not be finished: a partial profile would mislead.
-    """
-    finished, status = run_all(jobs, quiet)
-    stopped = any(evaluation.over_budget for _, evaluation in finished)
-    if len(finished) < len(jobs) or status not in (0, 3) or stopped:
-        warn("the profile is not complete; the same command continues its runs")
-        sys.exit(status)
-    return tuple(str(work.folder) for work in jobs), status
-
-
-def _profile(
-    runs: Sequence[str],
-    dataset: str | None,
-    scorer: str | None,
-    output: Path | None,
-    as_json: bool,
-) -> int:
-    """Print the profile of runs and write its page or figure; return the number of faulty rows."""
-    from gradeschool.reports.pages import save_page
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
@@ -163,29 +124,30 @@ def _profile(
 
     chosen = choose_runs(runs, reading(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)
+    # Runs are named after their datasets if those are known and differ.
+    recorded = (run.manifest.get("dataset", {}).get("name") for run in chosen)
+    names = [Path(name).name if isinstance(name, str) else "" for name in recorded]
+    if not all(names) or len(set(names)) < len(names):
+        names = [run.run.name for run in chosen]
     tables = [scored_table(run.run, [judge]) for run in chosen]
     base, *others = (
-        replace(with_misses(outcomes_of(table), table), run=label)
-        for table, label in zip(tables, _labels(chosen), strict=True)
+        replace(with_misses(outcomes_of(table), table), run=name)
+        for table, name in zip(tables, names, strict=True)
     )
     entries = profile(base, others)
     if as_json:
         print_json({"scorer": judge.name, **profile_json(base, entries)})
     else:
         print_profile(base, entries, judge.name, stdout_console())
-    if output is not None and output.suffix.lower() == PAGE:
-        model = str(chosen[0].manifest.get("model") or chosen[0].run.name)
-        save_page(profile_page(base, entries, judge.name, model), output)
+    if output is not None and is_page:
+        from gradeschool.reports.pages import save_page
+
+        about = str(chosen[0].manifest.get("model") or chosen[0].run.name)
+        save_page(profile_page(base, entries, judge.name, about), output)
     elif output is not None:
         draw_profile(base, entries, output)
-    return sum(run.run.faults for run in chosen)
-
-
-def _labels(runs: Sequence[SourceRun]) -> list[str]:
-    """Return the datasets' names if they are known and differ, else the runs' names."""
-    datasets = (run.manifest.get("dataset", {}).get("name") for run in runs)
-    names = [Path(name).name if isinstance(name, str) else "" for name in datasets]
-    return names if all(names) and len(set(names)) == len(names) else [run.run.name for run in runs]
+    warn_of_faults(sum(run.run.faults for run in chosen))
+    sys.exit(status)
 
 
 def _check_two(runs: Sequence[str]) -> None:

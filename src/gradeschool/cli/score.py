@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -74,12 +75,10 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.datasets.platinum import platinum_changes
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.machine import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.reports.terminal import disagrees, flag_line, quoted
-    from gradeschool.scoring.score import ScoreRows, score_sources
+    from gradeschool.scoring.score import score_sources
     from gradeschool.scoring.sources import open_sources, split_run
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
@@ -104,32 +103,33 @@ def command(
         raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
     scored_on = {table.dataset.name for table in tables}
     here = scored_on.pop() if len(scored_on) == 1 else ""
-    manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
-    headline = chosen[0].name if chosen else headline_scorer(manifests)
-    if not chosen:
+    if names:
+        headline = chosen[0].name
+    else:
+        manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
         warn_of_own_scorer(manifests)
-    if not chosen:
-        chosen = choose_scorers((), here)
+        headline, chosen = headline_scorer(manifests), choose_scorers((), here)
         if headline not in {scorer.name for scorer in chosen}:
             chosen += choose_scorers([headline])
     if labels:
+        from gradeschool.datasets.platinum import platinum_changes
+
         for table in tables:
             platinum_changes(table.dataset.problems, table.dataset.name)
-    score_rows: ScoreRows | None = None
+    kwargs: dict[str, Any] = {"labels": bool(labels), "jobs": jobs}
+    if not jobs:
+        from gradeschool.machine import cores
+
+        kwargs["jobs"] = cores()
     if engine == "ray":
         from gradeschool.scoring.cluster import rows_on_ray
 
-        score_rows = rows_on_ray
+        kwargs["score_rows"] = rows_on_ray
     scorer_set = ScorerSet(chosen)
-    score = partial(
-        score_sources, tables, scorer_set, warn, jobs=jobs or cores(), labels=bool(labels),
-        score_rows=score_rows,
-    )  # fmt: skip
-    if output is None:
-        scores = score()
-    else:
-        with verdict_table(output, scorer_set.names) as write:
-            scores = score(write=write)
+    with ExitStack() as stack:
+        if output is not None:
+            kwargs["write"] = stack.enter_context(verdict_table(output, scorer_set.names))
+        scores = score_sources(tables, scorer_set, warn, **kwargs)
     counted = {}
     if causes:
         from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
@@ -142,12 +142,12 @@ def command(
 
         voted = votes_on([Path(path) for path in paths], votes, reading(dataset), warn)
     options = reading_words(dataset)
-    flagged = [run for run in scores if run.flags]
-    for run in flagged:
-        if disagrees(run.flags[headline]):
-            warn(f"{run.run}: {flag_line(run, headline, options)}")
+    flagged = {run.run: flag_line(run, headline, options) for run in scores if run.flags}
+    for run in scores:
+        if run.flags and disagrees(run.flags[headline]):
+            warn(f"{run.run}: {flagged[run.run]}")
     if as_json:
-        fields = {"runs": [run.as_json() for run in scores]}
+        fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
         for each in fields["runs"] if causes else ():
             for scorer, counts in counted[each["run"]].items():
                 each["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
@@ -156,19 +156,21 @@ def command(
     else:
         from gradeschool.reports import terminal
 
-        terminal.score_table(scores, stdout_console(), None if names else headline)
-        if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
+        console = stdout_console()
+        terminal.score_table(scores, console, None if names else headline)
+        agreements = [run.flags[headline] for run in scores if run.flags]
+        if flagged and all(each.agree == each.n for each in agreements):
+            flagged = {}
             say(f"the file's own flags agree with {headline} on every completion")
-        else:
-            for run in flagged:
-                say(f"{run.run}: {flag_line(run, headline, options)}")
+        for name, line in flagged.items():
+            say(f"{name}: {line}")
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
-        terminal.print_cause_counts(counted, stdout_console())
+        terminal.print_cause_counts(counted, console)
         if voted:
-            terminal.print_votes(voted, stdout_console())
+            terminal.print_votes(voted, console)
     is_failed = False
     for run in scores:
         for result in run.scorers if names else [run.result(headline)]:
@@ -179,7 +181,7 @@ def command(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"
                     f"{judged if result.judged else ''}; why: gradeschool explain "
-                    f"{quoted(run.origin)}{reading_words(dataset)} --scorer {quoted(result.scorer)}"
+                    f"{quoted(run.origin)}{options} --scorer {quoted(result.scorer)}"
                 )
     warn_of_faults(sum(run.faults for run in scores))
     if is_failed:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
-from gradeschool.reports.judged import Judged, Share, Slices, scorer_groups, slices_of
+from gradeschool.reports.judged import Judged, Slices, scorer_groups, slices_of
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_of, curve
-from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.statistics import Interval, Share
 
 
 class Dot(NamedTuple):

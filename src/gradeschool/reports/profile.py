@@ -9,10 +9,9 @@ from typing import Any
 from rich.console import Console
 
 from gradeschool.percentages import bounds, p_value, percent, point_bounds, points
-from gradeschool.reports.comparison import name
 from gradeschool.reports.pages import axis_over, render
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import simple_table
+from gradeschool.reports.terminal import run_name, simple_table
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
@@ -23,47 +22,36 @@ ROW_INCHES = 0.24
 def print_profile(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
 ) -> None:
-    """Print one line for each set and group, then what each set shows in words."""
+    """Print a line for each set and group, then what each set shows in words."""
+    share = original.share
     console.print(
-        f"scored by {scorer}; {name(original.run)}: {percent(original.share.accuracy)} of "
-        f"{len(original.tallies):,} problems (95 % {bounds(original.share.interval)})",
+        f"scored by {scorer}; {run_name(original.run)}: {percent(share.accuracy)} of "
+        f"{len(original.tallies):,} problems (95 % {bounds(share.interval)})",
         soft_wrap=True,
     )
-    headings = ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p")
-    table = simple_table(["set"], headings, fold_numbers=False)
+    heads = ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p")
+    table = simple_table(["set"], heads, fold_numbers=False)
+    losses = simple_table(["loss in points"], ("total", *original.misses), fold_numbers=False)
     for entry in entries:
         pair = entry.comparison
-        label = f"  {printable(entry.group, keep='')}" if entry.group else name(entry.run)
+        label = f"  {printable(entry.group, keep='')}" if entry.group else run_name(entry.run)
         table.add_row(
-            label,
-            str(entry.problems),
-            str(pair.n) if pair.n else "-",
-            percent(pair.accuracy_a),
-            percent(pair.accuracy_b),
-            points(pair.difference),
-            point_bounds(pair.ci95),
-            p_value(pair.p_holm),
+            *(label, str(entry.problems), str(pair.n) if pair.n else "-"),
+            *(percent(pair.accuracy_a), percent(pair.accuracy_b), points(pair.difference)),
+            *(point_bounds(pair.ci95), p_value(pair.p_holm)),
         )
+        parts = (points(part.share) for part in entry.parts)
+        losses.add_row(label, points(-pair.difference), *parts)
     console.print(table)
     for text in verdict(original, entries):
         console.print(printable(text), soft_wrap=True)
     if original.misses:
-        _print_parts(original, entries, console)
+        console.print(losses)
     for entry in entries:
         if not entry.group:
             console.print(f"{printable(sentence(entry, original.run))}.", soft_wrap=True)
         if text := _spread(entry):
             console.print(f"  {printable(text)}", soft_wrap=True)
-
-
-def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
-    """Print the parts of the loss on each set, in points."""
-    table = simple_table(["loss in points"], ("total", *original.misses), fold_numbers=False)
-    for entry in entries:
-        label = f"  {printable(entry.group, keep='')}" if entry.group else name(entry.run)
-        parts = (points(part.share) for part in entry.parts)
-        table.add_row(label, points(-entry.comparison.difference), *parts)
-    console.print(table)
 
 
 def profile_page(
@@ -81,7 +69,7 @@ def profile_page(
         ],
         scorer=scorer,
         axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
-        verdict=list(verdict(original, entries)),
+        verdict=verdict(original, entries),
     )
 
 

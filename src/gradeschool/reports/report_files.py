@@ -10,11 +10,12 @@ from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, bounds, count, gain, p_value
 from gradeschool.reports.comparison import compared_with_first, methods_of
-from gradeschool.reports.judged import Judged, Share, flags_of, guess_sentence, rates_of
+from gradeschool.reports.judged import Judged, flags_of, guess_sentence, rates_of
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import Scorer, clip
+from gradeschool.scoring.statistics import Share
 from gradeschool.scoring.table import ERROR, ScorerSet
 
 # Characters with a meaning in a Markdown table cell.

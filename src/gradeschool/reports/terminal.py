@@ -29,7 +29,7 @@ FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error
 # Where a name can be folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=[/_: +=])|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
-UNEVEN = "{} to {} samples per problem, each problem counts once"
+LIST_ALL = "--scorer all lists every scorer"
 LARGE_DISAGREEMENT = 0.1  # of the file's flags with the headline scorer
 
 
@@ -52,37 +52,30 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     other = score.platinum
     facts = [f"{run_name(score.run)}, {count(score.n, 'completion')}"]
     facts += [f"{other.n} of them in Platinum"] if other else []
-    console.print(", ".join([*facts, *forms_in_words(score)]), soft_wrap=True)
+    console.print(", ".join([*facts, *_forms(score)]), soft_wrap=True)
+    results = {each.scorer: each for each in score.scorers}
+    groups: Sequence[tuple[str, ...]] = [(name,) for name in results]
+    left_out: Sequence[tuple[str, ...]] = ()
+    if headline is not None:
+        order = {group: (headline not in group, -results[group[0]].accuracy)
+                 for group in score.agreeing}  # fmt: skip
+        ranked = sorted(score.agreeing, key=order.__getitem__)
+        groups, left_out = ranked[: MOST_GROUPS + 1], ranked[MOST_GROUPS + 1 :]
     table = _figures_table("scorer", bool(other))
-    names: dict[str, tuple[str, ...]] = {each.scorer: (each.scorer,) for each in score.scorers}
-    if headline is not None:
-        groups = sorted(score.agreeing, key=lambda group: headline not in group)
-        names = {headline if headline in group else group[0]: group for group in groups}
-    results = {scorer.scorer: scorer for scorer in score.scorers}
-    revised = {scorer.scorer: scorer for scorer in other.scorers} if other else {}
-    first, *rest = names
-    if headline is not None:
-        rest.sort(key=lambda name: -results[name].accuracy)
-    left_out = rest[MOST_GROUPS:] if headline is not None else []
-    for name in [first, *rest[: len(rest) - len(left_out)]]:
-        agreeing = len(names[name]) - 1
-        shown = f"{name} + {agreeing}" if agreeing else name
+    for group in groups:
+        name = headline if headline in group else group[0]
+        shown = f"{name} + {len(group) - 1}" if len(group) > 1 else name
         table.add_row(
             folded(shown, max(NARROWEST, console.width - (88 if other else 61))),
             *_figures(results[name]),
-            *(_figures(revised[name])[1:3] if other else ()),
+            *(_figures(other.result(name))[1:3] if other else ()),
         )
     console.print(table)
     if left_out:
-        scorers = sum(len(names[name]) for name in left_out)
-        console.print(
-            f"{scorers} more scorers, {percent(results[left_out[0]].accuracy)} or less; "
-            "--scorer all lists every scorer"
-        )
-    if any(len(group) > 1 for group in names.values()):
-        console.print(
-            "+ N: N more scorers agree on every completion; --scorer all lists every scorer"
-        )
+        most = percent(results[left_out[0][0]].accuracy)
+        console.print(f"{sum(map(len, left_out))} more scorers, {most} or less; {LIST_ALL}")
+    if any(len(group) > 1 for group in groups):
+        console.print(f"+ N: N more scorers agree on every completion; {LIST_ALL}")
 
 
 def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> None:
@@ -93,22 +86,19 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
     table = _figures_table("run", is_revised)
     if others:
         table.add_column(f"{others} other\nscorers", justify="right", no_wrap=True)
-    notes = []
     for score in scores:
-        result = score.result(headline)
-        row = [*_figures(result)]
+        result, other = score.result(headline), score.platinum
+        row = [run_name(score.run), *_figures(result)]
         if is_revised:
-            other = score.platinum
             row += _figures(other.result(headline))[1:3] if other else ["-", "-"]
         if others:
             accuracies = [each.accuracy for each in score.scorers if each is not result]
             row.append(bounds((min(accuracies), max(accuracies))))
-        table.add_row(run_name(score.run), *row)
-        if facts := forms_in_words(score):
-            notes.append(f"{run_name(score.run)}: {', '.join(facts)}")
+        table.add_row(*row)
     console.print(table)
-    for note in notes:
-        console.print(note, soft_wrap=True)
+    for score in scores:
+        if facts := _forms(score):
+            console.print(f"{run_name(score.run)}: {', '.join(facts)}", soft_wrap=True)
 
 
 def _figures_table(first: str, is_revised: bool) -> Table:
@@ -117,14 +107,9 @@ def _figures_table(first: str, is_revised: bool) -> Table:
 
 
 def _figures(scorer: ScorerResult) -> list[str]:
-    return [
-        str(scorer.correct),
-        accuracy_text(scorer),
-        bounds(scorer.ci95) if scorer.judged else "-",
-        str(scorer.wrong),
-        str(scorer.no_answer),
-        str(scorer.error),
-    ]
+    interval = bounds(scorer.ci95) if scorer.judged else "-"
+    counts = map(str, (scorer.wrong, scorer.no_answer, scorer.error))
+    return [str(scorer.correct), accuracy_text(scorer), interval, *counts]
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
@@ -133,17 +118,20 @@ def accuracy_text(scorer: ScorerResult) -> str:
     return shown if scorer.judged else "-"
 
 
-def run_name(run: str) -> str:
+def run_name(run: str, width: int = NAME_WIDTH) -> str:
     """Return a run's name for the terminal, escaped and shortened."""
-    return clip(printable(run, keep=""), NAME_WIDTH)
+    return clip(printable(run, keep=""), width)
 
 
-def forms_in_words(score: RunScore) -> list[str]:
+def _forms(score: RunScore) -> list[str]:
     """Return the shares of completions that are empty, cut off or run on, and uneven samples."""
     forms = score.forms
     named = zip(NAMES, forms[1:], strict=True) if forms else ()
-    parts = [f"{percent(n / forms.n, 1)} {name}" for name, n in named if forms and n]
-    return [*parts, UNEVEN.format(*score.samples)] if score.samples else parts
+    facts = [f"{percent(n / forms.n, 1)} {name}" for name, n in named if forms and n]
+    if score.samples:
+        fewest, most = score.samples
+        facts.append(f"{fewest} to {most} samples per problem, each problem counts once")
+    return facts
 
 
 def simple_table(
@@ -188,27 +176,30 @@ def spread_lines(
     that find no answer in most completions are ignored if two others remain: the table shows that
     they are far from all others.
     """
-    gaps = []
+    gap, found = -1.0, None
     for score in scores:
         scorers = [each for each in score.scorers if each.scorer in comparable and each.judged]
         reads = [
             each for each in scorers if each.correct and each.correct + each.wrong > each.no_answer
         ]
-        ranked = sorted(reads if len(reads) > 1 else scorers, key=lambda each: each.accuracy)
+        ranked = reads if len(reads) > 1 else scorers
         if len(ranked) > 1:
-            gap = 100 * (ranked[-1].accuracy - ranked[0].accuracy)
-            gaps.append((gap, score, ranked, len(ranked) == len(scorers)))
-    if not gaps:
+            low = min(ranked, key=lambda each: (each.accuracy, each.scorer != headline))
+            high = max(ranked, key=lambda each: (each.accuracy, each.scorer == headline))
+            if high.accuracy - low.accuracy > gap:
+                gap, found = (
+                    high.accuracy - low.accuracy,
+                    (score, low, high, len(ranked) == len(scorers)),
+                )
+    if found is None:
         return []
-    gap, score, ranked, is_whole = max(gaps, key=lambda each: each[0])
-    scorers_named = "scorers" if is_whole else "scorers that extract answers"
+    score, low, high, is_whole = found
+    named = "scorers" if is_whole else "scorers that extract answers"
     if not gap:
-        return [f"The {scorers_named} give the same accuracy."]
-    low = min(ranked, key=lambda each: (each.accuracy, each.scorer != headline))
-    high = max(ranked, key=lambda each: (each.accuracy, each.scorer == headline))
+        return [f"The {named} give the same accuracy."]
     where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
     return [
-        f"{where} {scorers_named} are up to {gap:.1f} points apart: {high.scorer} "
+        f"{where} {named} are up to {100 * gap:.1f} points apart: {high.scorer} "
         f"{accuracy_text(high)}, {low.scorer} {accuracy_text(low)}. Why:",
         f"  gradeschool explain {quoted(score.origin)}{reading} "
         f"--scorer '{high.scorer}' '{low.scorer}'",
@@ -220,15 +211,15 @@ def flag_line(score: RunScore, headline: str, reading: str) -> str:
     flags = score.flags[headline]
     best = max(score.flags, key=lambda name: (score.flags[name].agree, name == headline))
     text = f"the file's own flags: {flags.agree:,} of {flags.n:,} agree"
-    if flags.agree < flags.n:
-        text += (
-            f"; {flags.only_scorer:,} say wrong where {headline} says correct, {flags.only_flag:,} "
-            "the reverse"
-        )
-        if score.flags[best].agree > flags.agree:
-            text += f"; {best} agrees on {score.flags[best].agree:,}"
-        text += f"; `gradeschool explain {quoted(score.origin)}{reading} --flags` shows them"
-    return text
+    if flags.agree == flags.n:
+        return text
+    text += (
+        f"; {flags.only_scorer:,} say wrong where {headline} says correct, {flags.only_flag:,} "
+        "the reverse"
+    )
+    if score.flags[best].agree > flags.agree:
+        text += f"; {best} agrees on {score.flags[best].agree:,}"
+    return f"{text}; `gradeschool explain {quoted(score.origin)}{reading} --flags` shows them"
 
 
 def disagrees(flags: FlagAgreement) -> bool:
@@ -252,12 +243,8 @@ def print_cause_counts(
 ) -> None:
     """Print one table per run: scorers with their causes, most frequent first."""
     for run, scorers in causes.items():
-        title = (
-            f"{printable(run, keep='')}: causes of misses, wrong acceptances and correct guesses"
-        )
-        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-        table.add_column("scorer", overflow="fold", vertical="top")
-        table.add_column("causes", vertical="top")
+        title = "causes of misses, wrong acceptances and correct guesses"
+        table = simple_table(("scorer", "causes"), title=f"{printable(run, keep='')}: {title}")
         for scorer, counts in scorers.items():
             words = [f"{count} {cause}" for cause, count in counts.items()]
             table.add_row(scorer, ", ".join(words) or "none")
@@ -266,20 +253,13 @@ def print_cause_counts(
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     """Print one row for each run and vote."""
-    table = simple_table(
-        ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong")
-    )
-    table.add_column("no answer wins")
+    table = simple_table(("run", "vote", "problems", "accuracy", "95 % interval", "correct",
+                          "wrong", "no answer wins"))  # fmt: skip
     for score in scores:
         table.add_row(
-            printable(score.run, keep=""),
-            score.vote,
-            str(score.problems),
-            percent(score.accuracy),
-            bounds(score.ci95),
-            str(score.correct),
-            str(score.wrong),
-            str(score.no_answer),
+            *(printable(score.run, keep=""), score.vote, str(score.problems)),
+            *(percent(score.accuracy), bounds(score.ci95)),
+            *map(str, (score.correct, score.wrong, score.no_answer)),
         )
     console.print(table)
 
@@ -288,18 +268,13 @@ def curve_table(
     curve: Sequence[AtK], title: str, console: Console, count_invalid: bool = False
 ) -> None:
     """Print one row for each k, then how ties and samples without an answer were counted."""
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for name in ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties"):
-        table.add_column(name, justify="right", no_wrap=True)
+    heads = ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties")
+    table = simple_table((), heads, title, fold_numbers=False)
     for point in curve:
         table.add_row(
-            str(point.k),
-            percent(point.maj),
-            bounds(point.maj_ci95),
-            percent(point.pass_any),
-            bounds(point.pass_ci95),
-            str(point.problems),
-            percent(point.ties, 1),
+            *(str(point.k), percent(point.maj), bounds(point.maj_ci95)),
+            *(percent(point.pass_any), bounds(point.pass_ci95)),
+            *(str(point.problems), percent(point.ties, 1)),
         )
     console.print(table)
     silent = "votes for none" if count_invalid else "does not vote"
