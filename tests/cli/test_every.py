@@ -63,32 +63,15 @@ def test_wrong_options_are_one_sentence(gradeschool: Command, arguments: Sequenc
     assert len(result.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["score", "F", *SAMPLE],
-        ["protocols", "prompts", "zero-shot/chat", "-d", "F"],
-    ],
-    ids=" ".join,
-)
-def test_a_closed_pipe_ends_the_command_quietly(tmp_path: Path, arguments: Sequence[str]) -> None:
-    """`| head -c 1` ends the command quietly, with exit status 0."""
-    rows = [
-        {"index": 29, "completion": "#### 13.", "question": f"{index}", "answer": "1"}
-        for index in range(5000)
-    ]
-    if "prompts" not in arguments:
-        rows = [{"index": 29, "completion": "#### 13.", "run": str(index)} for index in range(300)]
-    path = jsonl(tmp_path / "a.jsonl", rows)
-    command = shlex.join([str(SCRIPT), *(str(path) if word == "F" else word for word in arguments)])
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
+    command = shlex.join([str(SCRIPT), "protocols", "prompts", "zero-shot/chat", "-d", "fresh:1"])
     result = subprocess.run(
         ["bash", "-c", f"{command} | head -c 1; echo ${{PIPESTATUS[0]}}"],
         capture_output=True,
         text=True,
         env=environment({}),
     )
-    assert result.stdout[1:] == "0\n"
-    assert all(": read " in line for line in result.stderr.splitlines())
+    assert (result.stdout[1:], result.stderr) == ("0\n", "")
 
 
 def test_no_color_is_respected(tmp_path: Path) -> None:
@@ -147,17 +130,8 @@ def test_a_full_disk_is_one_line_and_status_2(tmp_path: Path, form: list[str]) -
     assert last == "gradeschool: cannot read or write: [Errno 28] No space left on device"
 
 
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [("gradeschool ev", "eval"), ("gradeschool eval --save", "--save-config")],
-)
-def test_a_shell_completes_commands_and_options(words: str, completed: str) -> None:
-    changes = {
-        "_GRADESCHOOL_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }
-    result = subprocess.run(
-        [SCRIPT], env=os.environ | changes, capture_output=True, text=True, timeout=60
-    )
-    assert result.stdout.split() == [f"plain,{completed}"]
+def test_a_shell_completes_commands() -> None:
+    changes = {"_GRADESCHOOL_COMPLETE": "bash_complete", "COMP_WORDS": "gradeschool ev",
+               "COMP_CWORD": "1"}  # fmt: skip
+    result = subprocess.run([SCRIPT], env=os.environ | changes, capture_output=True, text=True)
+    assert result.stdout.split() == ["plain,eval"]

@@ -95,21 +95,3 @@ def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
     chat = json.loads(result.out)
     assert chat["messages"][-1] == {"role": "assistant", "content": "Answer:"}
     assert chat["continue_final_message"] is True
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["lm-eval/gsm9k"], "no protocol is called 'lm-eval/gsm9k'; did you mean lm-eval/gsm8k"),
-        (
-            ["openai/2021", "-d", "nope"],
-            "no dataset is called 'nope'; `gradeschool data list` prints all names",
-        ),
-        (["openai/2021", "-d", "no.csv"], "'no.csv' does not exist"),
-    ],
-)
-def test_prompts_of_nothing(gradeschool: Command, words: list[str], message: str) -> None:
-    """One line, exit status 2."""
-    result = gradeschool("protocols", "prompts", *words)
-    assert (result.status, result.out) == (2, "")
-    assert result.err.startswith(f"gradeschool: {message}")
