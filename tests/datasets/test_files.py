@@ -14,10 +14,11 @@ from gradeschool import load_dataset
 from gradeschool.datasets import files, load
 from gradeschool.datasets.sources import SOURCES, DatasetSource
 from gradeschool.errors import DataError
-from tests.datasets.test_load import BODY
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
+
+BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 
 
 def cached() -> list[Path]:
@@ -101,8 +102,8 @@ def test_the_cache_folder_is_chosen_by_the_environment(
     assert files.cache_folder() == tmp_path / "home" / ".cache" / "gradeschool"
 
 
-def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
-    tiny: DatasetSource, origin: Origin
+def test_a_missing_dataset_is_fetched_once(
+    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert files.find_file(tiny) is None
     assert files.locate(tiny).where == "fetched"
@@ -113,6 +114,9 @@ def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
     assert origin.paths == ["/pinned/test.jsonl"]
     assert cached() == [files.cache_folder() / "tiny" / "test.jsonl"]
     assert cached()[0].read_bytes() == BODY
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    load._load_source.cache_clear()
+    assert len(load_dataset("tiny")) == 1  # what is here is read offline
 
 
 def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
@@ -123,23 +127,6 @@ def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     assert files.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
     assert origin.paths == []
-
-
-def test_what_the_given_folder_does_not_hold_is_fetched(
-    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
-    assert files.locate(tiny).where == "fetched"
-    assert len(origin.paths) == 1
-
-
-def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
-    tiny: DatasetSource, origin: Origin
-) -> None:
-    origin.body = BODY.replace(b"2", b"3")
-    with pytest.raises(DataError, match=r"expected [0-9a-f]{64}; nothing was kept"):
-        load_dataset("tiny")
-    assert cached() == []
 
 
 def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
@@ -194,48 +181,26 @@ def test_a_digest_that_nobody_published_is_that_of_the_first_fetch(
         files.locate(pinned)
 
 
-def test_a_damaged_cache_is_an_error_that_says_what_to_remove(
-    tiny: DatasetSource, origin: Origin
-) -> None:
-    path = files.locate(tiny).path
-    path.write_bytes(BODY[:-1])
-    with pytest.raises(DataError, match="remove it"):
-        load_dataset("tiny")
-    path.unlink()
-    assert len(load_dataset("tiny")) == 1
-
-
 @pytest.mark.parametrize("variable", files.OFFLINE_VARIABLES)
-@pytest.mark.parametrize("value", ["1", "true", "ON", " yes "])
+@pytest.mark.parametrize("value", ["1", " yes ", "0", "false"])
 def test_nothing_is_fetched_where_the_user_is_offline(
     tiny: DatasetSource, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
+    if value in ("0", "false"):
+        assert len(load_dataset("tiny")) == 1
+        return
     with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
         load_dataset("tiny")
     assert origin.paths == []
 
 
-def test_what_was_fetched_before_is_read_offline(
+def test_an_origin_that_cannot_be_reached_is_a_clear_error(
     tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files.locate(tiny)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert len(load_dataset("tiny")) == 1
-
-
-@pytest.mark.parametrize(
-    ("url", "reason"),
-    [
-        ("http://127.0.0.1:9/test.jsonl", "refused"),
-        ("http://origin.invalid/test.jsonl", "fetch"),
-    ],
-)
-def test_an_origin_that_cannot_be_reached_is_a_clear_error(
-    tiny: DatasetSource, url: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    url = "http://127.0.0.1:9/test.jsonl"
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
-    with pytest.raises(DataError, match=reason) as caught:
+    with pytest.raises(DataError, match="refused") as caught:
         load_dataset("tiny")
     assert url in str(caught.value)
     assert "$GRADESCHOOL_DATA/tiny/test.jsonl" in str(caught.value)
@@ -252,41 +217,14 @@ def test_an_origin_that_refuses_or_talks_nonsense_is_a_clear_error(
     assert cached() == []
 
 
-def test_a_file_with_another_number_of_rows_is_an_error(
-    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
-    with pytest.raises(DataError, match="contains 1 problems, not 2"):
-        load_dataset("tiny")
-
-
-@pytest.mark.parametrize("value", ["0", "", "false"])
-def test_an_offline_variable_that_says_no_does_not_forbid(
-    tiny: DatasetSource, origin: Origin, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", value)
-    assert len(load_dataset("tiny")) == 1
-    assert len(origin.paths) == 1
-
-
-@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
 def test_a_proxy_of_the_environment_is_used(
-    tiny: DatasetSource, origin: Origin, variable: str, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://origin.invalid/pinned/test.jsonl"
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
-    monkeypatch.setenv(variable, origin.url)
+    monkeypatch.setenv("HTTP_PROXY", origin.url)
     assert len(load_dataset("tiny")) == 1
     assert origin.paths == [url]
-
-
-def test_no_proxy_exempts_a_host(
-    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    assert len(load_dataset("tiny")) == 1
-    assert origin.paths == ["/pinned/test.jsonl"]
 
 
 def test_a_cache_that_cannot_be_written_is_a_clear_error(

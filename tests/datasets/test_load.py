@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
+from gradeschool import Problem, calculator, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
 from gradeschool.datasets.load import config_shots
 from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES
@@ -246,21 +246,6 @@ def test_a_bad_csv_file_is_refused_with_its_row(
         load_dataset(str(path))
 
 
-def test_cells_of_a_csv_file_may_hold_line_breaks_and_be_long(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"question": "a\n" * 200_000, "answer": "1,234", "id": ""}]
-    problems = load_dataset(write(tmp_path / "own.csv", rows)).problems
-    assert problems == (Problem("0", "a\n" * 200_000, "1,234", "#### 1,234"),)
-
-
-def test_a_bad_row_of_a_parquet_file_is_refused_with_its_number(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"question": "1 + 1?", "answer": 2.0},
-        {"question": "?", "answer": None},
-    ]
-    with pytest.raises(InputError, match=r"row 2 of .* has no answer"):
-        load_dataset(write(tmp_path / "own.parquet", rows))
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -279,9 +264,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(
     with pytest.raises(InputError, match=message) as caught:
         load_dataset(str(tmp_path / name))
     assert name in str(caught.value)
-
-
-def test_a_folder_is_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder; give the path of a file"):
         load_dataset(str(tmp_path))
 
@@ -291,55 +273,12 @@ def test_a_folder_is_no_dataset(tmp_path: Path) -> None:
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
 
 
-def value(expression: str) -> Fraction:
-    """The exact value of an arithmetic expression of the annotations, by its own small grammar."""
-    tokens = re.findall(r"\d*\.\d+|\d+|[-+*/()]", expression)
-    assert "".join(tokens) == expression.replace(" ", "")
-    result, rest = _sum(tokens)
-    assert not rest
-    return result
-
-
-def _sum(tokens: list[str]) -> tuple[Fraction, list[str]]:
-    result, rest = _product(tokens)
-    while rest and rest[0] in "+-":
-        sign, (term, rest) = rest[0], _product(rest[1:])
-        result = result + term if sign == "+" else result - term
-    return result, rest
-
-
-def _product(tokens: list[str]) -> tuple[Fraction, list[str]]:
-    result, rest = _atom(tokens)
-    while rest and rest[0] in "*/":
-        sign, (factor, rest) = rest[0], _atom(rest[1:])
-        result = result * factor if sign == "*" else result / factor
-    return result, rest
-
-
-def _atom(tokens: list[str]) -> tuple[Fraction, list[str]]:
-    if tokens[0] == "(":
-        result, rest = _sum(tokens[1:])
-        assert rest[0] == ")"
-        return result, rest[1:]
-    if tokens[0] == "-":
-        result, rest = _atom(tokens[1:])
-        return -result, rest
-    return Fraction(tokens[0]), tokens[1:]
-
-
-def test_every_annotation_of_the_sample_comes_to_its_result_exactly() -> None:
-    checked = 0
-    for problem in load_dataset("sample").problems:
-        for expression, result in ANNOTATION.findall(problem.solution):
-            assert value(expression) == Fraction(result), problem.id
-            checked += 1
-        assert problem.solution.count("<<") == len(ANNOTATION.findall(problem.solution))
-    assert checked >= 48
-
-
-def test_the_last_annotation_of_a_sample_solution_is_its_gold() -> None:
+def test_every_annotation_of_the_sample_is_right_and_the_last_is_the_gold() -> None:
     for problem in load_dataset("sample").problems:
         results = ANNOTATION.findall(problem.solution)
+        assert results and len(results) == problem.solution.count("<<")
+        for expression, result in results:
+            assert calculator.evaluate(expression) == Fraction(result), problem.id
         assert Fraction(results[-1][1]) == Fraction(problem.gold.replace(",", "")), problem.id
 
 
@@ -353,14 +292,7 @@ def test_the_golds_of_the_sample_hold_what_the_real_ones_hold() -> None:
     assert any(int(gold.replace(",", "")) >= 100_000 for gold in golds)
 
 
-def test_every_sample_solution_is_right_under_the_main_scorers() -> None:
-    for name in ("openai/2021", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"):
-        scorer = get_scorer(name)
-        verdicts = [scorer.judge(p.solution, p).correct for p in load_dataset("sample").problems]
-        assert all(verdicts), name
-
-
-def test_the_shipped_exemplars_have_rationales_that_state_their_answers() -> None:
+def test_the_shipped_exemplars_state_their_answers() -> None:
     exemplars = load_dataset("exemplars")
     assert len(exemplars) == 8
     for exemplar in exemplars.problems:
@@ -371,26 +303,13 @@ def test_the_shipped_exemplars_have_rationales_that_state_their_answers() -> Non
     assert not questions & {exemplar.question for exemplar in exemplars.problems}
 
 
-def sample_completions() -> list[dict[str, str | int | None]]:
-    """The shipped completions: model, index, sample, completion, intended."""
-    lines = (SAMPLE / "completions.jsonl").read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def test_the_shipped_completions_cover_every_problem_in_every_style() -> None:
-    rows = sample_completions()
-    cells = {(row["model"], row["index"]) for row in rows}
-    assert len(rows) == len(cells) == 240
-    assert {row["index"] for row in rows} == set(range(48))
-    assert len({row["model"] for row in rows}) == 5
-
-
-def test_the_parser_reads_what_the_writers_of_the_completions_intended() -> None:
+def test_the_parser_reads_the_shipped_completions_as_intended() -> None:
     """234 of 240: four that are cut before any answer, one in words, one with a later aside."""
-    rows = sample_completions()
+    lines = (SAMPLE / "completions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len({(row["model"], row["index"]) for row in rows}) == len(rows) == 5 * 48
     missed = [row for row in rows if parse_gsm8k_answer(str(row["completion"])) != row["intended"]]
-    print(f"parse_gsm8k_answer reads {len(rows) - len(missed)} of {len(rows)} as intended")
-    assert len(missed) <= 6
+    assert len(missed) == 6
     assert sum(row["intended"] is None for row in missed) == 4
 
 
@@ -428,10 +347,6 @@ def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
     )
     [_, second] = config_shots(path)
     assert (second.fields["rationale"], second.fields["answer"]) == ("Three.", "1,003")
-
-
-def test_an_example_without_a_conclusion_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "config.py"
     path.write_text(CONFIG.replace("The answer is 1,003", "1,003"), "utf-8")
     with pytest.raises(DataError, match="example 2 does not end in 'The answer is N'"):
         config_shots(path)
