@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,21 +22,20 @@ if TYPE_CHECKING:
 
     from gradeschool.formats.samples import ReadOptions
 
-
-STANDARD_INPUT = "-"
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in a context
+MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _pipe_of_copy: dict[str, str] = {}  # the temporary files that `files_and_scorers` has written
 
 
 class Verb(click.Command):
-    """A command that refuses to have a single-value option twice."""
+    """A command that refuses to have a single-value option twice; click keeps the last."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises UsageError for a repeated option (click keeps the last)."""
+        """Parse the arguments; raises UsageError for a repeated option."""
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
         for option, times in Counter(parameters).items():
             if isinstance(option, click.Option) and times > 1:
@@ -44,6 +44,12 @@ class Verb(click.Command):
                     name = max(option.opts, key=len)
                     raise click.UsageError(f"{name} is given {times} times; give it once")
         return super().parse_args(ctx, args)
+
+
+class VerbGroup(click.Group):
+    """A verb with verbs of its own."""
+
+    command_class = Verb
 
 
 class FileVerb(Verb):
@@ -72,9 +78,8 @@ class FileVerb(Verb):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments and take these options out, for `reading`; show the columns."""
         rest = super().parse_args(ctx, args)
-        given = ctx.meta[READING] = {}
-        for key in ("columns", "in_order", "id_base"):
-            given[key] = ctx.params.pop(key, None)
+        given = {key: ctx.params.pop(key, None) for key in ("columns", "in_order", "id_base")}
+        ctx.meta[READING] = given
         if SHOW in (given["columns"] or ()):
             from gradeschool.formats.read import show_columns
 
@@ -100,13 +105,15 @@ def reading(dataset: str | None) -> ReadOptions:
     return ReadOptions(columns, dataset, given.get("in_order", False), given.get("id_base"))
 
 
-class VerbGroup(click.Group):
-    """A verb with verbs of its own."""
+def reading_words(dataset: str | None) -> str:
+    """Return the options with which the command reads its files, as words behind a file name."""
+    from gradeschool.reports.terminal import quoted
 
-    command_class = Verb
-
-
-MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
+    given = click.get_current_context().meta[READING]
+    pairs = [("-d", dataset), *(("--columns", each) for each in given["columns"])]
+    pairs.append(("--id-base", given["id_base"]))
+    words = [f" {option} {quoted(str(value))}" for option, value in pairs if value is not None]
+    return "".join([" --in-order" * given["in_order"], *words])
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
@@ -138,75 +145,30 @@ class FiniteRange(FiniteNumber, click.FloatRange):
 
 
 dataset_option = click.option(
-    "-d",
-    "--dataset",
+    "-d", "--dataset",
     help="Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its "
     "https:// address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, "
     "else gsm8k.",
-)
+)  # fmt: skip
 labels_option = click.option(
-    "--labels",
-    type=click.Choice(["platinum"]),
+    "--labels", type=click.Choice(["platinum"]),
     help="Use the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
-)
+)  # fmt: skip
 log_option = click.option(
     "--log", "loggers", multiple=True, metavar="LOGGER", envvar="GRADESCHOOL_LOG",
     type=click.Choice(["wandb", "mlflow", "trackio", "tensorboard", "jsonl"]),
     help="Log the run to wandb, mlflow, trackio, tensorboard or a jsonl file; may be repeated.",
 )  # fmt: skip
+marks_option = click.option(
+    "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
+    help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def warn(message: str) -> None:
-    """Print a message on stderr, with control characters escaped."""
-    if _pipe_of_copy:
-        message = with_pipes(message)
-    say(f"gradeschool: {message}", err=True)
-
-
-def with_pipes(message: str) -> str:
-    """Return a message that names the pipes of the command line, not their temporary copies."""
-    for copy, pipe in _pipe_of_copy.items():
-        message = message.replace(copy, pipe)
-    return message
-
-
-def is_own_function(scorer: str) -> bool:
-    """Return whether a scorer's name is that of a function of one's own, "mine.py:f"."""
-    from gradeschool.scorer import MARKED
-
-    return ":" in scorer and not scorer.startswith(MARKED)
-
-
-def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """Say that a run's own scorer is code, which a run folder cannot ask to run."""
-    from gradeschool.formats.own_run import scorer_of
-
-    for name in dict.fromkeys(scorer_of(manifest) or "" for manifest in manifests):
-        if is_own_function(name):
-            warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
-                 f"--scorer {name!r} to use it")  # fmt: skip
-
-
-def warn_of_faults(faults: int) -> None:
-    """Warn about rows that could not be used, and exit with 3 if there are any."""
-    if faults:
-        errors = "an error" if faults == 1 else "errors"
-        warn(f"{count(faults, 'row')} could not be used, counted as {errors}")
-        sys.exit(3)
-
-
-def reading_words(dataset: str | None) -> str:
-    """Return the options with which the command reads its files, as words behind a file name."""
-    from gradeschool.reports.terminal import quoted
-
-    names = click.get_current_context().meta[READING]
-    options = [("-d", dataset), *(("--columns", pairs) for pairs in names["columns"])]
-    options.append(("--id-base", names["id_base"]))
-    in_order = " --in-order" if names["in_order"] else ""
-    return in_order + "".join(
-        f" {option} {quoted(str(value))}" for option, value in options if value is not None
-    )
+def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
+    """Return the option --scorer, which takes one name."""
+    return click.option("--scorer", metavar="NAME", help=help_text)
 
 
 def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
@@ -219,17 +181,6 @@ def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
         help="Names from `gradeschool protocols list`, functions of your own (FILE.py:FUNCTION), "
         f"or 'all'; by default {default}.",
     )  # fmt: skip
-
-
-marks_option = click.option(
-    "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
-    help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",
-)  # fmt: skip
-
-
-def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Return the option --scorer, which takes one name."""
-    return click.option("--scorer", metavar="NAME", help=help_text)
 
 
 def check_scorers(*names: str | None) -> None:
@@ -260,9 +211,7 @@ def files_and_scorers(
     """
     from gradeschool.protocols.registry import all_scorers
 
-    once = dict.fromkeys(arguments)
-    arguments = [_copied(name) if is_pipe(name) else name for name in once]
-
+    arguments = [_copy(name) if is_pipe(name) else name for name in dict.fromkeys(arguments)]
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     registered = all_scorers() if scorers and absent else {}
     named = [name for name in absent if name in registered or (scorers and ".py:" in name)]
@@ -274,34 +223,69 @@ def files_and_scorers(
         raise InputError(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
-    scorers = tuple(dict.fromkeys((*scorers, *named)))
-    return files, marked_scorers(scorers, marks) if marks else scorers
+    return files, marked_scorers(tuple(dict.fromkeys((*scorers, *named))), marks)
 
 
 def is_pipe(name: str) -> bool:
     """Return whether a name is "-" or that of a pipe, as `<(zcat FILE)` gives."""
     exists = os.path.exists(name)  # noqa: PTH110  (never raises)
-    return name == STANDARD_INPUT or (exists and Path(name).is_fifo())
+    return name == "-" or (exists and Path(name).is_fifo())
 
 
-def _copied(pipe: str) -> str:
+def _copy(pipe: str) -> str:
     """Copy a pipe (JSON lines) to a temporary file, deleted when the command ends.
 
     A file of completions is read twice, and may be larger than memory.
     """
-    import shutil
     from tempfile import TemporaryDirectory
 
+    name = "stdin" if pipe == "-" else pipe
     folder = click.get_current_context().with_resource(TemporaryDirectory())
-    path = Path(folder) / f"{'stdin' if pipe == STANDARD_INPUT else Path(pipe).stem}.jsonl"
-    with path.open("wb") as file:
-        if pipe == STANDARD_INPUT:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        else:
-            with Path(pipe).open("rb") as source:
-                shutil.copyfileobj(source, file)
-    _pipe_of_copy[str(path)] = "stdin" if pipe == STANDARD_INPUT else pipe
+    path = Path(folder) / f"{Path(name).stem}.jsonl"
+    with (
+        path.open("wb") as file,
+        sys.stdin.buffer if pipe == "-" else Path(pipe).open("rb") as source,
+    ):
+        shutil.copyfileobj(source, file)
+    _pipe_of_copy[str(path)] = name
     return str(path)
+
+
+def with_pipes(message: str) -> str:
+    """Return a message that names the pipes of the command line, not their temporary copies."""
+    for copy, pipe in _pipe_of_copy.items():
+        message = message.replace(copy, pipe)
+    return message
+
+
+def warn(message: str) -> None:
+    """Print a message on stderr, with control characters escaped."""
+    say(f"gradeschool: {with_pipes(message)}", err=True)
+
+
+def is_own_function(scorer: str) -> bool:
+    """Return whether a scorer's name is that of a function of one's own, "mine.py:f"."""
+    from gradeschool.scorer import MARKED
+
+    return ":" in scorer and not scorer.startswith(MARKED)
+
+
+def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Say that a run's own scorer is code, which a run folder cannot ask to run."""
+    from gradeschool.formats.own_run import scorer_of
+
+    for name in dict.fromkeys(scorer_of(manifest) or "" for manifest in manifests):
+        if is_own_function(name):
+            warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
+                 f"--scorer {name!r} to use it")  # fmt: skip
+
+
+def warn_of_faults(faults: int) -> None:
+    """Warn about rows that could not be used, and exit with 3 if there are any."""
+    if faults:
+        errors = "an error" if faults == 1 else "errors"
+        warn(f"{count(faults, 'row')} could not be used, counted as {errors}")
+        sys.exit(3)
 
 
 def size_in_words(size: int) -> str:
@@ -332,7 +316,5 @@ def stdout_console() -> Console:
 
 
 def _stdout_width() -> int:
-    import shutil
-
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return 120 if piped else shutil.get_terminal_size().columns

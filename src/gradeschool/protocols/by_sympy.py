@@ -80,6 +80,8 @@ def _qwen_expression(text: str) -> Any:
 def deepseek_equal(value: str, reference: str) -> bool:
     """Return whether two expressions are equal: symbolically, or within 1e-3."""
     first, second = _deepseek_expression(value), _deepseek_expression(reference)
+    if isinstance(first, str) or isinstance(second, str):
+        return False  # `N` would execute a text
     return _holds(lambda: simplify(first - second) == 0) or _holds(
         lambda: isclose(float(N(first)), float(N(second)), abs_tol=1e-3)
     )
