@@ -19,22 +19,19 @@ LINK = re.compile(r"\[([^\]\n]+)\]\(([^)\s]+)\)")
 MARK = re.compile(r"^<!-- .* -->\n", re.MULTILINE)  # for tests, see tests/test_docs.py
 CHANGELOG = "CHANGELOG.md"
 GUIDE = {
-    "Install": "install.md",
+    "Install, and when something goes wrong": "install.md",
     "Tutorial": "tutorial.md",
-    "Evaluate a model": "evaluate.md",
+    "Evaluate a model; servers": "evaluate.md",
     "Score, and explain disagreements": "score.md",
     "Compare": "compare.md",
     "Report and export": "report.md",
     "Your own prompt, scorer, dataset": "own.md",
-    "Servers": "servers.md",
     "Runs and reliability": "runs.md",
     "Datasets and fresh problems": "data.md",
     "Integrations": "integrations.md",
     "Audit a scorer": "audit.md",
     "Verifiers": "verifier.md",
     "How the answer is read": "answers.md",
-    "Architecture": "architecture.md",
-    "When something goes wrong": "troubleshooting.md",
 }
 
 
