@@ -19,12 +19,10 @@ from gradeschool.verifier.process_labels import (
     ReferenceSteps,
     StepLabels,
     label_steps,
-    prm800k_row,
-    roll_out_run,
     split_steps,
-    trl_row,
 )
-from gradeschool.verifier.process_labels import LabelledStepsRow as Row
+from gradeschool.verifier.step_rows import LabelledStepsRow as Row
+from gradeschool.verifier.step_rows import roll_out_run, trl_row
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -90,11 +88,6 @@ def test_first_wrong_steps_by_hand(text: str, first_wrong: int | None, reason: s
     assert len(labels.labels) == expected
 
 
-def test_another_way_is_counted() -> None:
-    assert label_steps(solution("3*4", "12-6", "6+5", answer=11), APPLES).other_ways == 1
-    assert label_steps(APPLES.solution, APPLES).other_ways == 0
-
-
 def test_equal_products_of_other_numbers_are_other_quantities() -> None:
     twelve = problem("2*6", answer=12)
     assert label_steps(solution("3*4", answer=12), twelve).first_wrong == 0
@@ -117,7 +110,7 @@ def test_the_solutions_of_all_families_have_no_wrong_step() -> None:
     assert len({problem.meta["family"] for problem in problems}) == 22
     for each in problems:
         labels = label_steps(each.solution, each)
-        assert (labels.first_wrong, labels.other_ways) == (NO_ERROR, 0), each
+        assert labels.first_wrong == NO_ERROR, each
 
 
 def test_a_changed_number_is_found_where_it_was_changed() -> None:
@@ -169,14 +162,8 @@ def test_rows_end_with_the_first_wrong_step() -> None:
         "completions": [computed("3*4"), computed("12+6")],
         "labels": [True, False],
     }
-    prm800k = prm800k_row(wrong)
-    assert prm800k is not None
-    ratings = [step["completions"][0]["rating"] for step in prm800k["label"]["steps"]]
-    assert (ratings, prm800k["label"]["finish_reason"]) == ([1, -1], "found_error")
-    right = prm800k_row(row(APPLES.solution))
-    assert right is not None and right["label"]["finish_reason"] == "solution"
     undecided = Row("k", APPLES, 0, False, StepLabels(["x"], None, "no final answer"))
-    assert trl_row(undecided) is prm800k_row(undecided) is None
+    assert trl_row(undecided) is None
 
 
 def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:

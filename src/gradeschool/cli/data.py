@@ -249,7 +249,7 @@ def _with_gold(text: str, problem: Problem) -> str:
 
 @command.command("label-steps")
 @click.argument("run", metavar="RUN")
-@click.option("--form", type=click.Choice(["gradeschool", "trl", "prm800k"]),
+@click.option("--form", type=click.Choice(["gradeschool", "trl"]),
               default="gradeschool", show_default=True,
               help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
 @output_option
@@ -277,7 +277,7 @@ def label_steps_command(
     """
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.data import read_candidates
-    from gradeschool.verifier.process_labels import (
+    from gradeschool.verifier.step_rows import (
         LabelledStepsRow,
         format_lines,
         label_counts,
