@@ -133,8 +133,9 @@ def command(
     if scorer is None:
         warn_of_own_scorer(manifests)
     judge = scorer_for(manifests, scorer)
-    protocols = {(manifest.get("protocol") or {}).get("name"): 0 for manifest in manifests}
-    if len(protocols := [str(name) for name in protocols if name]) > 1:
+    names = [(manifest.get("protocol") or {}).get("name") for manifest in manifests]
+    protocols = [str(name) for name in dict.fromkeys(names) if name]
+    if len(protocols) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
@@ -44,7 +45,7 @@ from gradeschool.scoring.table import (
 )
 from gradeschool.verdict import Answer
 from gradeschool.verifier.data import sample_key
-from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
+from gradeschool.verifier.scores import read_scores, scores_path
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 Warn = Callable[[str], None]
@@ -125,13 +126,9 @@ class Judged:
         tallies: dict[str, list[int]] = {}
         for each in self.completions if only is None else only:
             if not each.sample.error:
-                outcome, tally = (
-                    each.outcomes[scorer],
-                    tallies.setdefault(each.problem.id, [0, 0, 0]),
-                )
+                outcome, tally = each.outcomes[scorer], tallies.setdefault(each.problem.id, [0] * 3)
                 tally[0] += outcome == CORRECT
-                tally[1] += outcome != ERROR
-                tally[2] += outcome == ERROR
+                tally[1 if outcome != ERROR else 2] += 1
         return share_of((right, size, errors) for right, size, errors in tallies.values())
 
     def samples(self) -> tuple[int, int]:
@@ -348,39 +345,36 @@ def flags_of(judged: Judged) -> FlagAgreement | None:
     return flags if flags.n else None
 
 
-class Platinum(NamedTuple):
-    """A run under GSM8K-Platinum's labels: without removed problems, with revised golds."""
+def platinum_of(judged: Judged) -> dict[str, Any] | None:
+    """Return the headline under Platinum's labels; None if no label is known to be disputed.
 
-    share: Share
-    removed: int
-    revised: int
-
-
-def platinum_of(judged: Judged) -> Platinum | None:
-    """Return the headline under Platinum's labels; None if no label is known to be disputed."""
+    share: without removed problems, with revised golds; removed, revised: numbers of completions.
+    """
     if not judged.disputed:
         return None
     outcomes: list[tuple[str, int]] = []
-    revised: list[tuple[str, Problem]] = []
+    pairs: list[tuple[str, Problem]] = []
     removed = 0
     for each in judged.completions:
         id = each.problem.id
         if id not in judged.disputed or each.sample.error:
             outcomes.append((id, each.outcome))
         elif (problem := judged.disputed[id]) is not None:
-            revised.append((each.sample.text, problem))
+            pairs.append((each.sample.text, problem))
         else:
             removed += 1
-    scored = judged.headline.scorers.outcomes_of(revised)
-    outcomes += [(problem.id, code) for (_, problem), (code,) in zip(revised, scored, strict=True)]
+    scored = judged.headline.scorers.outcomes_of(pairs)
+    outcomes += [(problem.id, code) for (_, problem), (code,) in zip(pairs, scored, strict=True)]
     share = share_of((*tally, 0) for tally in tally_by_problem(outcomes).values())
-    return Platinum(share, removed, len(revised))
+    return {"share": share, "removed": removed, "revised": len(pairs)}
 
 
 STEP = "<<"  # begins a calculator annotation in a reference solution: one for each step
-MOST_STEPS = 8
-SIZES = ((10, "0 to 9"), (100, "10 to 99"), (1000, "100 to 999"), (10_000, "1,000 to 9,999"))
-LENGTHS = ((30, "up to 29"), (40, "30 to 39"), (50, "40 to 49"), (65, "50 to 64"))
+MOST_STEPS, LARGEST = 8, 10**9
+SIZES = ((10, "0 to 9"), (100, "10 to 99"), (1000, "100 to 999"), (10_000, "1,000 to 9,999"),
+         (LARGEST, "10,000 and more"))  # fmt: skip
+LENGTHS = ((30, "up to 29"), (40, "30 to 39"), (50, "40 to 49"), (65, "50 to 64"),
+           (LARGEST, "65 and more"))  # fmt: skip
 
 
 class Slices(NamedTuple):
@@ -394,18 +388,35 @@ class Slices(NamedTuple):
 def slices_of(judged: Judged) -> list[Slices]:
     """Return accuracy by steps of the solution, size of the gold, words of the question.
 
-    A classification with a single class is left out.
+    A classification with a single class is left out, as is a problem without the fact.
     """
-    ways: tuple[tuple[str, str, Callable[[Problem], tuple[int, str] | None]], ...] = (
-        ("Steps of the reference solution", "steps", _by_steps),
-        ("Size of the answer", "", _by_size),
-        ("Length of the question", "words", _by_length),
-    )
+    facts: dict[str, list[tuple[int, str] | None]] = {}
+    for each in judged.completions:
+        problem = each.problem
+        if problem.id not in facts:
+            body, size = problem.solution.rpartition(MARKER)[0], None
+            lines = sum(bool(line.strip()) for line in body.split("\n"))
+            steps = min(problem.solution.count(STEP) or lines, MOST_STEPS)
+            shown = f"{steps} and more" if steps == MOST_STEPS else str(steps)
+            with suppress(ValueError, ZeroDivisionError):
+                size = abs(Fraction(normalize(problem.gold)))
+            words = len(problem.question.split())
+            facts[problem.id] = [
+                (steps, shown) if steps else None,
+                None if size is None else next((c for c in SIZES if size < c[0]), SIZES[-1]),
+                next(c for c in LENGTHS if words < c[0]) if words else None,
+            ]
     slices = []
-    for title, unit, class_of in ways:
+    for place, (title, unit) in enumerate(
+        (
+            ("Steps of the reference solution", "steps"),
+            ("Size of the answer", ""),
+            ("Length of the question", "words"),
+        )
+    ):
         classes: dict[tuple[int, str], list[JudgedCompletion]] = {}
         for each in judged.completions:
-            if (rank := class_of(each.problem)) is not None:
+            if (rank := facts[each.problem.id][place]) is not None:
                 classes.setdefault(rank, []).append(each)
         if len(classes) > 1:
             shares = ((label, judged.share(only=classes[n, label])) for n, label in sorted(classes))
@@ -413,51 +424,20 @@ def slices_of(judged: Judged) -> list[Slices]:
     return slices
 
 
-def step_count(problem: Problem) -> int:
-    """Return the steps of a reference solution: its annotations, else its lines; 0 without one."""
-    body = problem.solution.rpartition(MARKER)[0]
-    return problem.solution.count(STEP) or sum(bool(line.strip()) for line in body.split("\n"))
+def lengths_of(judged: Judged) -> dict[str, Any]:
+    """Return the sorted lengths of correct and of other completions.
 
-
-def _by_steps(problem: Problem) -> tuple[int, str] | None:
-    steps = min(step_count(problem), MOST_STEPS)
-    return (steps, f"{steps} and more" if steps == MOST_STEPS else str(steps)) if steps else None
-
-
-def _by_size(problem: Problem) -> tuple[int, str] | None:
-    try:
-        size = abs(Fraction(normalize(problem.gold)))
-    except (ValueError, ZeroDivisionError):
-        return None
-    return next((each for each in SIZES if size < each[0]), (10**9, "10,000 and more"))
-
-
-def _by_length(problem: Problem) -> tuple[int, str] | None:
-    words = len(problem.question.split())
-    long = (10**9, "65 and more")
-    return next((each for each in LENGTHS if words < each[0]), long) if words else None
-
-
-class Lengths(NamedTuple):
-    """Sorted lengths of correct and of other completions, in tokens or characters."""
-
-    unit: str
-    correct: tuple[int, ...]
-    others: tuple[int, ...]
-
-
-def lengths_of(judged: Judged) -> Lengths:
-    """Return the lengths of a run's completions: in tokens if all are recorded, else characters."""
+    unit: tokens if they are recorded for all, else characters.
+    """
     texts = [each for each in judged.completions if not each.sample.error]
-    counted = bool(texts) and all(each.sample.usage.completion_tokens is not None for each in texts)
-    results: dict[bool, list[int]] = {True: [], False: []}
-    for each in texts:
-        tokens = each.sample.usage.completion_tokens if counted else None
-        size = len(each.sample.text) if tokens is None else tokens
+    tokens = [each.sample.usage.completion_tokens for each in texts]
+    unit = "characters" if None in tokens or not texts else "tokens"
+    lengths: dict[str, list[int]] = {"correct": [], "others": []}
+    for each, number in zip(texts, tokens, strict=True):
         if each.outcome != ERROR:
-            results[each.outcome == CORRECT].append(size)
-    unit = "tokens" if counted else "characters"
-    return Lengths(unit, tuple(sorted(results[True])), tuple(sorted(results[False])))
+            size = len(each.sample.text) if unit == "characters" or number is None else number
+            lengths["correct" if each.outcome == CORRECT else "others"].append(size)
+    return {"unit": unit, **{name: sorted(sizes) for name, sizes in lengths.items()}}
 
 
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
@@ -475,26 +455,21 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     verifiers: dict[str, dict[str, TokenValues]] = {}
     last = ""
     for row in read_scores(path):
-        result = _checked(row)
-        if result is not None:
+        tokens, values = row.tokens, row.values
+        if not (tokens and values and len(tokens) == len(values) <= MOST_TOKENS):
+            continue
+        if not (isfinite(row.score) and all(isinstance(token, str) for token in tokens)):
+            continue
+        if all(isinstance(value, int | float) and isfinite(value) for value in values):
             last = row.verifier
-            verifiers.setdefault(last, {})[row.key] = result
+            numbers = tuple(map(float, values))
+            valued = TokenValues(last, row.score, tuple(tokens), numbers)
+            verifiers.setdefault(last, {})[row.key] = valued
     if len(verifiers) > 1:
         others = ", ".join(repr(name) for name in verifiers if name != last)
         warn(f"{str(path)!r} has values by several verifiers; those by {last!r} are shown, not "
              f"by {others}")  # fmt: skip
     return verifiers.get(last, {})
-
-
-def _checked(row: ScoreRow) -> TokenValues | None:
-    tokens, values = row.tokens, row.values
-    if not tokens or not values or len(tokens) != len(values) or len(tokens) > MOST_TOKENS:
-        return None
-    if not all(isinstance(token, str) for token in tokens) or not isfinite(row.score):
-        return None
-    if not all(isinstance(value, int | float) and isfinite(value) for value in values):
-        return None
-    return TokenValues(row.verifier, row.score, tuple(tokens), tuple(map(float, values)))
 
 
 def pieces(text: str, tokens: Sequence[str]) -> list[str]:

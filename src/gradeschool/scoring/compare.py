@@ -26,7 +26,7 @@ from gradeschool.scoring.statistics import (
     share_of,
     unpaired,
 )
-from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally, nothing_judged
+from gradeschool.scoring.table import ERROR, ScoredTable, Tally, nothing_judged
 
 SHOWN_IDS = 5
 GATE_LEVEL = 0.05
@@ -247,81 +247,6 @@ def left_out_text(run: str, ids: Sequence[str]) -> str:
 
 def _shown(ids: Sequence[str]) -> str:
     return f"{', '.join(ids[:SHOWN_IDS])}{', ...' if len(ids) > SHOWN_IDS else ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreDelta:
-    """One run under two scorers.
-
-    n: completions that both scorers judge (an error of either is no verdict). before, after: number
-    that each calls correct. lost, gained: correct only under the first, only under the second.
-    difference: in accuracy, the mean over problems; if they have unequal numbers of completions, it
-    is not that of the two shares of completions. interval: 95 %, of the difference. p: two-sided,
-    of the exact McNemar test if each problem has one sample, else by problem
-    (`scoring.statistics`). test: its name.
-    """
-
-    run: str
-    n: int
-    before: int
-    after: int
-    lost: int
-    gained: int
-    difference: float
-    interval: Interval
-    p: float
-    test: str
-
-    @property
-    def points(self) -> float:
-        """Return the difference in accuracy, in percentage points."""
-        return 100 * self.difference
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return {
-            "run": self.run,
-            "n": self.n,
-            "correct": [self.before, self.after],
-            "flips": {"correct_to_wrong": self.lost, "wrong_to_correct": self.gained},
-            "points": self.points,
-            "ci95": [100 * bound for bound in self.interval],
-            "p": self.p,
-            "test": self.test,
-        }
-
-
-def score_delta(table: ScoredTable) -> ScoreDelta:
-    """Return how a run's score changes from the first scorer of its table to the second."""
-    verdicts = [
-        (problem.id, outcomes[0] == CORRECT, outcomes[1] == CORRECT)
-        for problem, outcomes in zip(table.problems(), table.outcomes, strict=True)
-        if ERROR not in outcomes[:2]
-    ]
-    before: Counter[str] = Counter()
-    after: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for problem, was, now in verdicts:
-        before[problem] += was
-        after[problem] += now
-        sizes[problem] += 1
-    lost = sum(was and not now for _, was, now in verdicts)
-    gained = sum(now and not was for _, was, now in verdicts)
-    pairs = [ProblemPair(before[id], size, after[id], size) for id, size in sizes.items()]
-    interval, _ = paired_interval(pairs) if pairs else (Interval(-1.0, 1.0), "")
-    p, test = paired_test(pairs) if lost + gained else (1.0, "nothing flips")
-    return ScoreDelta(
-        run=table.run.name,
-        n=len(verdicts),
-        before=before.total(),
-        after=after.total(),
-        lost=lost,
-        gained=gained,
-        difference=mean_difference(pairs),
-        interval=interval,
-        p=p,
-        test=test,
-    )
 
 
 class Threshold(NamedTuple):
