@@ -31,8 +31,8 @@ from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, label_changes
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import SourceRun
-from gradeschool.scoring.statistics import clustered_wilson, standard_error
-from gradeschool.scoring.table import OUTCOMES, headline_scorer, scored_table, tally_by_problem
+from gradeschool.scoring.statistics import Share, share_of, standard_error
+from gradeschool.scoring.table import headline_scorer, scored_table
 from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,17 +45,19 @@ Files = dict[str, Write]  # by path below the target ("": the target itself)
 class ExportedScore(NamedTuple):
     """The score of a run under one scorer: a mean over problems, as lm-eval and inspect report it.
 
-    accuracy, interval, stderr: the mean of the problems' shares, its 95 % interval and its standard
-    error, None for a single problem. judged: number of completions, scorer failures left out.
-    problems: (correct, judged) by problem id.
+    stderr: the standard error of the mean, None for a single problem. problems: (correct, judged)
+    by problem id.
     """
 
     name: str
-    accuracy: float
-    interval: tuple[float, float]
+    share: Share
     stderr: float | None
-    judged: int
     problems: Mapping[str, tuple[int, int]]
+
+    @property
+    def is_exact(self) -> bool:
+        """True if there is an accuracy, and not only bounds, because the scorer fails on a text."""
+        return self.share.judged > 0 and self.share.bounds is None
 
 
 class ExportedSample(NamedTuple):
@@ -142,19 +144,20 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
         ))  # fmt: skip
     scores = []
     for index, scorer in enumerate(scorers):
-        tallies = tally_by_problem(
-            (each.problem.id, OUTCOMES.index(each.verdicts[index].outcome))
-            for each in samples
-            if each.verdicts
-        )
-        shares = [correct / judged for correct, judged in tallies.values()]
+        tallies: dict[str, list[int]] = {}  # by problem: correct, judged, failures of the scorer
+        for each in samples:
+            if each.verdicts:
+                outcome = each.verdicts[index].outcome
+                tally = tallies.setdefault(each.problem.id, [0, 0, 0])
+                tally[0] += outcome is Outcome.CORRECT
+                tally[1 if outcome is not Outcome.ERROR else 2] += 1
+        judged = {id: (right, n) for id, (right, n, _) in tallies.items() if n}
+        shares = [right / n for right, n in judged.values()]
         scores.append(ExportedScore(
             scorer.name,
-            accuracy=sum(shares) / len(shares) if shares else 0.0,
-            interval=clustered_wilson(list(tallies.values())),
-            stderr=standard_error(shares) if len(shares) > 1 else None,
-            judged=sum(judged for _, judged in tallies.values()),
-            problems=tallies,
+            share_of((right, n, errors) for right, n, errors in tallies.values()),
+            standard_error(shares) if len(shares) > 1 else None,
+            judged,
         ))  # fmt: skip
 
     file = completions_file(chosen.path)  # of several files, the name that the user gave
@@ -277,8 +280,8 @@ def lm_eval_files(run: ExportedRun) -> Files:
 
     figures: dict[str, Any] = {"name": task, "alias": task, "sample_len": len(groups)}
     for name, score in zip(filters, run.scores, strict=True):
-        if score.problems:
-            figures[f"{METRIC},{name}"] = score.accuracy
+        if score.is_exact:
+            figures[f"{METRIC},{name}"] = score.share.accuracy
             figures[f"{METRIC}_stderr,{name}"] = "N/A" if score.stderr is None else score.stderr
     protocol = all_protocols().get(run.task)
     shots, version = protocol.shot_count if protocol else 0, run.facts("protocol").get("digest")
@@ -288,10 +291,12 @@ def lm_eval_files(run: ExportedRun) -> Files:
         "dataset": run.dataset,
         "left_out": len(run.samples) - run.answered + run.faults,
         "accuracy": {
-            each.name: {"value": each.accuracy, "ci95": list(each.interval), "n": each.judged}
+            each.name: {"value": each.share.accuracy if each.is_exact else None,
+                        "bounds": each.share.bounds, "ci95": each.share.interval,
+                        "n": each.share.judged}
             for each in run.scores
         },
-    }
+    }  # fmt: skip
     shown = "".join(char if char.isprintable() else "_" for char in storable(run.model))
     model = UNSAFE.sub("__", shown).strip(".")[:120] or "model"
     hashes = "".join(f"{row['doc_hash']}{row['prompt_hash']}{row['target_hash']}" for row in rows)
@@ -446,7 +451,7 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         })  # fmt: skip
         yield f"samples/{written['id']}_epoch_{written['epoch']}.json", written
     yield "summaries.json", summaries
-    judged = [score for score in run.scores if score.judged]  # the others have no figure
+    judged = [score for score in run.scores if score.is_exact]
     yield (
         "reductions.json",
         [
@@ -484,7 +489,7 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
                         "metrics": {
                             metric: {"name": metric, "value": value, "params": {}}
                             for metric, value in zip(
-                                METRICS, (score.accuracy, score.stderr or 0.0), strict=True
+                                METRICS, (score.share.accuracy, score.stderr or 0.0), strict=True
                             )
                         },
                     }

@@ -13,7 +13,7 @@ from typing import Any
 from gradeschool import __version__
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.masking import masked, register_secret
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import accuracy_words, bounds
 from gradeschool.reports.export import ExportedRun, storable
 from gradeschool.reports.measured import measured
 from gradeschool.reports.printable import markdown_table
@@ -103,10 +103,11 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
         front["configs"] = [{"config_name": "default", "data_files": tables[0]}]
     unknown = [("model", run.model), ("dataset", run.dataset)]
     settings = measured(run.manifest).lines() if run.manifest else unknown
-    scores = (
-        (item.name, percent(item.accuracy), bounds(item.interval, between=" to "),
-         f"{item.judged:,}") for item in run.scores
-    )  # fmt: skip
+    scores = []
+    for name, share, *_ in run.scores:
+        accuracy = accuracy_words(share.accuracy, share.bounds)
+        interval = bounds(share.interval, between=" to ")
+        scores.append((name, accuracy, interval, f"{share.judged:,}"))
     lines = [
         f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         f"# {run.model} under {run.task}",
