@@ -334,7 +334,7 @@ def _text(
         if HEADLINE not in family:
             answer = scorers[family[0]].judge(sample.text, completion.problem).answer
         if answer is not None:
-            key = *(answer.span or (-1, -1)), clip(answer.value, LONGEST_VALUE)
+            key = *(answer.span or (-1, -1)), clip(answer.value or answer.text, LONGEST_VALUE)
             readings.setdefault(key, []).extend(family)
     row: dict[str, Any] = {
         "text": sample.text,
