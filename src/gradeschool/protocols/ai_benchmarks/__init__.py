@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import HASH, first_group
-from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, Template
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
 # The character class has no comma: the gold "2,125" is read as "2".

@@ -20,7 +20,6 @@ from gradeschool.answers.search import (
     match_of,
     mentions_answer,
 )
-from gradeschool.completion import Decoding
 from gradeschool.latex import (
     braced_fractions,
     plain_symbols,
@@ -29,10 +28,7 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.library_scorer import MATH_VERIFY, call_library
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, answer_of
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradeschool.completion import Decoding
-from gradeschool.library_scorer import library_scorer
-from gradeschool.prompts import MGSM, Template
-from gradeschool.protocol import Protocol
+from gradeschool.prompts import MGSM
+from gradeschool.protocols import Decoding, Protocol, Template, library_scorer
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks"
 METRICS = "evalscope 1.14.1, evalscope/metrics/math/parser.py"

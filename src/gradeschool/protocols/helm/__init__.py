@@ -6,12 +6,7 @@ import re
 
 from gradeschool.answers.extractions import LAST_NUMBER
 from gradeschool.answers.search import END, last_match
-from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template, answer_of
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"

@@ -25,13 +25,18 @@ from typing import NamedTuple
 
 from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.answers.search import once_per_text
-from gradeschool.completion import SERVERS_OWN
-from gradeschool.library_scorer import library_scorer
-from gradeschool.prompts import MGSM, Template, mgsm_message
-from gradeschool.protocol import Protocol
+from gradeschool.prompts import MGSM, mgsm_message
+from gradeschool.protocols import (
+    SERVERS_OWN,
+    Answer,
+    Protocol,
+    Scorer,
+    ScorerFailure,
+    Template,
+    answer_of,
+    library_scorer,
+)
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.verdict import Answer, answer_of
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")

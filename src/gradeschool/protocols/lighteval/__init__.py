@@ -13,12 +13,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gradeschool.answers.extractions import gold_as_it_is, gold_without_commas, whole_text
-from gradeschool.completion import SERVERS_OWN, Decoding
-from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template, draw_shuffled, rationale
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.prompts import draw_shuffled, rationale
+from gradeschool.protocols import (
+    SERVERS_OWN,
+    Decoding,
+    Problem,
+    Protocol,
+    Scorer,
+    Template,
+    library_scorer,
+)
 
 TASKS = "lighteval 0.13.0, src/lighteval/tasks/tasks"
 METRICS = "lighteval 0.13.0, src/lighteval/metrics/metrics.py"

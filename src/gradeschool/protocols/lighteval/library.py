@@ -1,75 +1,327 @@
 """lighteval's metrics for golds that are numbers; runs in a child process (`gradeschool.worker`).
 
 Needs the extra `math-verify`. lighteval's own time-outs (5 s for a parse, 5 s for a comparison) are
-replaced by the worker's. Comparison: src/lighteval/metrics/utils/math_comparison.py, lines 483-640;
-a gold here is a number, a percentage or an arithmetic expression, never an equation or a set, so
-lighteval's code for those is left out.
+replaced by the worker's.
+
+PyPI 0.13.0. The search, for English: src/lighteval/metrics/utils/extractive_match_utils.py, lines
+93-158 (numbers and expressions), 161-277 (LaTeX), 379-640. Patterns are tried by priority, smaller
+ones first, the rightmost match first; some are quadratic. Cleaning: latex2sympy2_extended 1.0.6,
+math_normalization.py, lines 262-330 (boxes), 456-509. Steps in which 1.11 differs are implemented
+here, in the order of 1.0.6; the others are 1.11's. Comparison: utils/math_comparison.py, lines
+483-640; a gold here is a number, a percentage or an arithmetic expression, never an equation or a
+set, so lighteval's code for those is left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import product
-from typing import Any
+from functools import cache, lru_cache
+from itertools import groupby, product
+from typing import Any, NamedTuple
 
-from math_verify.grader import sympy_expr_eq
-from sympy import (
-    And,
-    Basic,
-    Eq,
-    FiniteSet,
-    Float,
-    MatrixBase,
-    Mul,
-    Number,
-    Rational,
-    Set,
-    Symbol,
-    Tuple,
-    simplify,
-)
+import sympy
+from latex2sympy2_extended import NormalizationConfig, latex2sympy, normalize_latex
+from latex2sympy2_extended.sets import FiniteSet
+from math_verify.grader import should_treat_as_complex, sympy_expr_eq
+from sympy import Mul, Number, Rational
+from sympy.parsing import parse_expr
 
+from gradeschool.answers.search import closing_brace
 from gradeschool.protocols.by_math_verify import shown
-from gradeschool.protocols.lighteval.extraction import (
-    answer_patterns,
-    expression_patterns,
-    extracted,
-)
 from gradeschool.worker import Raised, attempt
 
+BOXES = ("\\boxed", "\\fbox")
+JOINED = re.compile(r"^\s*(?:and|or|,)\s*$")
+TEXT_AND_OR = re.compile(r"\\text{\s*(?:and|or)\s*}")
+AND_OR = re.compile(r"(?<!\w)(?:and|or)(?!\w)")
+CLEANING_PERCENT = re.compile(r"\\text{percent}|\s*percent")
+TEXT_AT_THE_END = re.compile(r"(\\(?:text|mbox){.*?})(\^\d|\{\^\d\})?$")
+EMPTY_TEXT = re.compile(r"\\text\s*\{\s*\}")
+
+COMMANDS, CLEANING_OPERATORS = (
+    NormalizationConfig(
+        basic_latex=commands, equations=commands, malformed_operators=not commands,
+        nits=not commands, units=False, boxed="none",
+    )
+    for commands in (True, False)
+)  # fmt: skip
+
+
+def cleaned(latex: str, last_box: bool) -> str:
+    """Return a formula ready to parse. last_box: only the last box and those joined to it."""
+    text = boxed(latex, last_box)
+    text = CLEANING_PERCENT.sub(lambda _: r"\\%", text)
+    text = AND_OR.sub(";", TEXT_AND_OR.sub(";", text))
+    text = normalize_latex(text, COMMANDS)
+    without_unit = TEXT_AT_THE_END.sub("", text).strip()
+    text = EMPTY_TEXT.sub(" ", without_unit or text)
+    cleaned: str = normalize_latex(text, CLEANING_OPERATORS)
+    return cleaned
+
+
+def boxed(text: str, last_box: bool) -> str:
+    r"""Return the contents of the boxes, joined by commas; the text itself if there is no box.
+
+    Boxes are found from the end. last_box: stop where "and", "or" or a comma does not join two.
+    A box without a closing brace counts only as the last one, and extends to the end of the text.
+    """
+    contents: list[str] = []
+    end, later = len(text), -1
+    while True:
+        start, inside = _box_before(text, later if later >= 0 else end)
+        if start < 0 or inside >= end:
+            break
+        close = closing_brace(text, inside + 1, end) if text[inside] == "{" else -1
+        if close < 0:
+            contents = contents or [text[inside:]]
+            break
+        if last_box and later >= 0 and not JOINED.match(text[close + 1 : later]):
+            break
+        contents.append(text[inside + 1 : close].strip())
+        end = later = start
+    return ",".join(reversed(contents)) if contents else text
+
+
+def _box_before(text: str, end: int) -> tuple[int, int]:
+    """Return the positions of the last box before `end` and of its expected brace."""
+    start, command = max((text.rfind(command, 0, end), command) for command in BOXES)
+    inside = start + len(command)
+    while inside < end and text[inside].isspace():
+        inside += 1
+    return start, inside
+
+
+NUMBER = (
+    r"(?:(?P<integer1>-?\d{1,3}(?:[ ,]\d{3})+)(?P<decimal1>\.\d+)?"
+    r"|(?P<integer2>-?\d+)(?P<decimal2>[.,]\d+)"
+    r"|(?P<decimal3>\.\d+)"
+    r"|(?P<integer3>-?\d+))"
+    r"(?P<percent>\s*(?:%|[Pp]ercent|\s*[Pp]ercentage|\s*[Pp]ct))?"
+)
+PATTERNS_OPERATORS = r"\+\-\*\×\/\^\(\)\÷"
+INSIDE = rf"[\d\.\s{PATTERNS_OPERATORS}]"
+EXPRESSION = rf"(?P<expr>-?\(?-?\d{INSIDE}*[{PATTERNS_OPERATORS}]{INSIDE}+\)?)"
+CURRENCY = re.escape("$€£¥₹₽₪₩₫฿₡₢₣₤₥₦₧₨₩₪₫₭₮₯₰₱₲₳₴₵₶₷₸₹₺₻₼₽₾₿")
+BEFORE = r"(?:^|(?:\s|\ )|\=)(?:\*\*)?"
+AFTER = r"(?:\*\*)?(?:[\.]|[,]|\s?[:]|(?:\s|\ )|\)|\$|$)"
+WHOLE_EXPRESSION = rf"(?:{BEFORE}{EXPRESSION}{AFTER})"
+WHOLE_NUMBER = rf"(?:{BEFORE}[{CURRENCY}]?{NUMBER})"
+EITHER = rf"(?:{WHOLE_EXPRESSION}|{WHOLE_NUMBER})"
+ANSWER = r"(?i:answer)"
+FINAL_IS = r"(?i:final answer is)\:?"
+FINAL_LATER_IS = r"(?i:final answer.{0,100}?)\s+is\:?"
+
+EXPRESSIONS = (
+    (rf"{FINAL_IS}\s*{EITHER}\.?\s?I hope", 0),
+    (rf"{FINAL_LATER_IS}{EITHER}", 50),
+    (rf"{ANSWER}\s?[:](?:.{{0,100}}=\s*|.{{0,50}}?){EITHER}(?!\s*=)", 100),
+    (rf"{ANSWER}(?:.{{0,100}}=\s*|.{{0,50}}?){EITHER}(?!\s*=)", 200),
+    (WHOLE_EXPRESSION, 300),
+    (WHOLE_NUMBER, 300),
+)
+
+# (group, before, one character of the content, after) of each kind of formula
+ENVIRONMENTS = (
+    ("DisplayDollar", r"(?<!\\)\$\$", r"(?:[^$]|\$(?!\$))", r"(?<!\\)\$\$"),
+    ("DisplayBracket", r"(?<!\\)\\\[", r"(?:[^\\]|\\(?!\]))", r"(?<!\\)\\\]"),
+    ("InlineDollar", r"(?<!\\|\d)\$", r"(?:\\[$]|[^\n$])", r"(?<!\\)\$"),
+    ("InlineParenthesis", r"(?<!\\)\\\(", r"(?:[^\\\n]|\\(?!\)))", r"(?<!\\)\\\)"),
+    ("InlineBracket", r"\s\[", r"[^\n\]\[]", r"\]\s"),
+)
+DIGITS = r"-?\d+(?:[.,]\d+)?"
+PATTERNS_PERCENT = r"(?:\\?%|[Pp]ercent|[Pp]ercentage|[Pp]ct)"
+MOST_FORMULAS = 6  # joined by "and", "or" or a comma into one answer
+JOINT = r"\s*(?:and|or|,)\s*"
+OPEN_BOX = r"(?P<first_latexBoxed>\\boxed{.+})"
+
+
+def formula(name: str, boxed: bool) -> str:
+    r"""Return the pattern of one formula whose groups begin with `name`; `boxed`: with a \boxed."""
+    kinds = []
+    for kind, before, inside, behind in ENVIRONMENTS:
+        body = rf"{inside}*?\\boxed{{{inside}+?}}{inside}*?" if boxed else rf"{inside}+?"
+        kinds.append(rf"{before}(?P<{name}_latex{kind}>{body}){behind}")
+    if not boxed:
+        kinds.append(rf"(?P<{name}_latexFraction>-?\\frac{{{DIGITS}}}{{{DIGITS}}})")
+    return rf"(?:(?:{'|'.join(kinds)})\s*(?P<{name}_percent>{PATTERNS_PERCENT})?)"
+
+
+def formulas(boxed: bool) -> str:
+    """Return the pattern of one to six joined formulas."""
+    further = [
+        rf"(?:{JOINT}{formula(f'next{number}', boxed)})?" for number in range(1, MOST_FORMULAS)
+    ]
+    return formula("first", boxed) + "".join(further)
+
+
+class Pattern(NamedTuple):
+    """A pattern, its priority, and whether it finds LaTeX rather than numbers and expressions."""
+
+    regex: re.Pattern[str]
+    priority: int
+    latex: bool
+
+
+@cache
+def expression_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns for golds."""
+    return tuple(Pattern(re.compile(regex), priority, False) for regex, priority in EXPRESSIONS)
+
+
+@cache
+def answer_patterns(box: int = 0) -> tuple[Pattern, ...]:
+    """Return the patterns for completions: LaTeX before plain numbers of the same priority.
+
+    box: the priority of boxes; 55 puts them after "final answer is".
+    """
+    plain = rf"(?:{formulas(boxed=False)})"
+    latex = (
+        (rf"{FINAL_IS}\s*{plain}\.?\s?I hope", 0),
+        (rf"{FINAL_LATER_IS}\s*{plain}", 50),
+        (rf"{ANSWER}\s?[:].{{0,50}}?{plain}", 100),
+        (rf"{ANSWER}.{{0,50}}?{plain}", 200),
+        (plain, 300),
+        (formulas(boxed=True), box),
+        (OPEN_BOX, box),
+    )
+    match = [Pattern(re.compile(regex, re.DOTALL), priority, True) for regex, priority in latex]
+    return (*match, *expression_patterns())
+
+
+HUNDREDTH = Rational(1, 100)
+SEPARATORS = str.maketrans("", "", ", ")
+
+
+def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> list[Any]:
+    """Return the extracted value and its characters: a list of zero, one or two items.
+
+    first_match: stop after the first match, even if it cannot be parsed; else try the next ones.
+    """
+    values: list[Any] = []
+    characters: list[str] = []
+    for _, group in groupby(sorted(patterns, key=_priority), key=_priority):
+        matches = [
+            (match, pattern.latex) for pattern in group for match in pattern.regex.finditer(text)
+        ]
+        matches.sort(key=lambda match: (match[0].end(), -match[0].start()), reverse=True)
+        for match, latex in matches:
+            value, read = _formulas(match) if latex else _number(match)
+            characters += [read] if read else []
+            if value is not None:
+                values.append(value)
+            if value is not None or first_match:
+                break
+        if values or (matches and first_match):
+            break
+    return [*values, *characters[:1]]
+
+
+def _priority(pattern: Pattern) -> int:
+    return pattern.priority
+
+
+def _number(match: re.Match[str]) -> tuple[Any, str]:
+    """Read a number or an arithmetic expression."""
+    groups = match.groupdict()
+    integer = next((groups[name] for name in groups if name[:7] == "integer" and groups[name]), "")
+    decimal = next((groups[name] for name in groups if name[:7] == "decimal" and groups[name]), "")
+    if integer or decimal:
+        whole = integer.translate(SEPARATORS).lstrip("0") or "0"
+        written = f"{whole}{decimal.replace(',', '.')}"
+        number = attempt(lambda: Number(written))
+        if isinstance(number, Raised):  # digits of another script, or more than 4,300 of them
+            return None, written
+        return (percent(number) if groups["percent"] else number), written
+    expression = groups.get("expr") or ""
+    if not expression:
+        return None, expression
+    python = expression.replace("\n", " ").replace("^", "**")
+    value = attempt(lambda: parse_expr(python, evaluate=False))
+    return (None if isinstance(value, Raised) else value), expression
+
+
+def percent(number: Any) -> Any:
+    """Return a hundredth of a number, not multiplied out: 60 % does not equal 3/5 here."""
+    return Mul(number, HUNDREDTH, evaluate=False)
+
+
+def _formulas(match: re.Match[str]) -> tuple[Any, str]:
+    """Read one formula, or several joined ones as a set."""
+    groups = match.groupdict()
+    values, texts = [], []
+    for name in ("first", *(f"next{number}" for number in range(1, MOST_FORMULAS))):
+        kind = next(
+            (kind for kind in groups if kind.startswith(f"{name}_latex") and groups[kind]), ""
+        )
+        if not kind:
+            continue
+        text = cleaned(groups[kind], last_box=kind == "first_latexBoxed")
+        texts.append(text)
+        value = _parsed(text)
+        values.append(
+            value if value is None or not groups.get(f"{name}_percent") else percent(value)
+        )
+    if not texts:
+        return None, ""
+    if len(values) < 2 or None in values:
+        return values[0], texts[0]
+    members = [
+        member
+        for value in values
+        for member in (value.args if isinstance(value, sympy.FiniteSet) else (value,))
+    ]
+    return FiniteSet(*members), " and ".join(texts)
+
+
+def _parsed(latex: str) -> Any:
+    value = attempt(
+        lambda: latex2sympy(
+            latex,
+            is_real=not should_treat_as_complex(latex),
+            convert_degrees=False,
+            normalization_config=None,
+        )
+    )
+    if isinstance(value, Raised):
+        return None
+    if isinstance(value, Mul) and value.args[1:] == (sympy.UnevaluatedExpr(HUNDREDTH),):
+        return percent(value.args[0])  # the newer parser keeps the hundredth separate
+    return value
+
+
+# The metrics
+
 LATE_BOX = 55  # the priority of boxes where no other is set
+Judged = tuple[str | None, bool]
 
 
-def extractive_match(text: str, choice: str) -> tuple[str | None, bool]:
+def extractive_match(text: str, choice: str) -> Judged:
     """Judge as `Metrics.expr_gold_metric`; `choice` is the whole reference solution."""
     answers = extracted(text, answer_patterns(), first_match=False)
     golds = _golds(choice, False) or [choice]
-    return shown(answers), any_equal(golds, answers)
+    return shown(answers), any_equal(golds, answers, numbers_equal)
 
 
-def pass_at_1(text: str, choice: str) -> tuple[str | None, bool]:
+def pass_at_1(text: str, choice: str) -> Judged:
     """Judge one completion as `Metrics.pass_at_k_math`; the gold is a number."""
-    answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
-    golds = extracted(choice.strip(), answer_patterns(LATE_BOX), first_match=False)
-    return shown(answers), any_equal(golds or [choice.strip()], answers, decimals=6)
+    return _pass_at_1(text, choice, lambda gold, reading: numbers_equal(gold, reading, 6))
 
 
-def pass_at_1_of_solutions(text: str, choice: str) -> tuple[str | None, bool]:
+def pass_at_1_of_solutions(text: str, choice: str) -> Judged:
     """Judge one completion as `Metrics.pass_at_k_math`; the gold is extracted from a solution."""
-    answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
-    golds = _golds_of_solution(choice.strip()) or [choice.strip()]
-    return shown(answers), any(
-        expressions_equal(gold, answer) for gold, answer in product(golds, answers)
+    return _pass_at_1(
+        text, choice, lambda gold, reading: sympy_expr_eq(gold, reading, 6, 15, True) is True
     )
 
 
-@lru_cache(1024)
-def _golds_of_solution(text: str) -> list[Any]:
-    return extracted(text, answer_patterns(LATE_BOX), first_match=False)
+def _pass_at_1(text: str, choice: str, equal: Callable[[Any, Any], bool]) -> Judged:
+    answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
+    golds = _late_golds(choice.strip()) or [choice.strip()]
+    return shown(answers), any_equal(golds, answers, equal)
 
 
-def math_scorer(text: str, target: str) -> tuple[str | None, bool]:
+def math_scorer(text: str, target: str) -> Judged:
     """Judge as `math_scorer`: the items extracted from both must be equal lists."""
     answers = extracted(text, answer_patterns(), first_match=True)
     return shown(answers), answers == _golds(target, True)
@@ -80,55 +332,38 @@ def _golds(text: str, first_match: bool) -> list[Any]:
     return extracted(text, expression_patterns(), first_match)
 
 
-HUNDREDTH = Rational(1, 100)
+@lru_cache(1024)
+def _late_golds(text: str) -> list[Any]:
+    return extracted(text, answer_patterns(LATE_BOX), first_match=False)
 
 
-def any_equal(golds: list[Any], readings: list[Any], decimals: int = 5) -> bool:
-    """Return whether a gold equals an extracted item: values as values, texts as texts.
-
-    decimals: the number of decimals to which numbers are rounded before the comparison.
-    """
-    return any(_equal(gold, reading, decimals) for gold, reading in product(golds, readings))
-
-
-def _equal(gold: Any, reading: Any, decimals: int) -> bool:
-    if isinstance(gold, str) and isinstance(reading, str):
-        return gold.strip() == reading.strip() != ""
-    if isinstance(gold, str) or isinstance(reading, str):
-        return False
-    return attempt(lambda: values_equal(gold, reading, decimals)) is True
+def any_equal(golds: list[Any], readings: list[Any], equal: Callable[[Any, Any], bool]) -> bool:
+    """Return whether a gold equals an extracted item: values as values, texts as texts."""
+    for gold, reading in product(golds, readings):
+        if isinstance(gold, str) and isinstance(reading, str):
+            same: Any = gold.strip() == reading.strip() != ""
+        else:
+            one_text = isinstance(gold, str) or isinstance(reading, str)
+            same = not one_text and attempt(lambda: equal(gold, reading))  # noqa: B023
+        if same is True:
+            return True
+    return False
 
 
-def expressions_equal(gold: Any, reading: Any) -> bool:
-    """Return whether two expressions are equal to six decimals, as Math-Verify compares them."""
-    if isinstance(gold, str) and isinstance(reading, str):
-        return gold.strip() == reading.strip() != ""
-    if isinstance(gold, str) or isinstance(reading, str):
-        return False
-    return attempt(lambda: sympy_expr_eq(gold, reading, 6, 15, True)) is True
-
-
-def values_equal(gold: Any, reading: Any, decimals: int) -> bool:
-    """Return whether a number equals a value."""
-    if _is_equation(reading):
-        reading = _last_side(reading)
-    if _same_form(gold, reading):
+def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
+    """Return whether a number equals a value; decimals: to which they are rounded first."""
+    if isinstance(reading, sympy.And) and all(isinstance(it, sympy.Eq) for it in reading.args):
+        reading = reading.args[-1] if reading.args else reading
+    if isinstance(reading, sympy.Eq):
+        reading = reading.rhs
+    first, second = _evaluated(gold), _evaluated(reading)
+    if _holds(lambda: first == second or str(first).strip() == str(second).strip()):
         return True
-    if isinstance(reading, Set | Tuple):
+    if isinstance(reading, sympy.Set | sympy.Tuple):
         return _in_set(gold, reading, decimals)
-    if isinstance(reading, Symbol):
+    if isinstance(reading, sympy.Symbol):
         return bool(gold == reading)
     return _same_number(gold, reading, decimals) or _same_after_simplifying(gold, reading)
-
-
-def _is_equation(value: Any) -> bool:
-    if isinstance(value, And):
-        return bool(value.args) and all(isinstance(part, Eq) for part in value.args)
-    return isinstance(value, Eq)
-
-
-def _last_side(value: Any) -> Any:
-    return _last_side(value.args[-1]) if isinstance(value, And) else value.rhs
 
 
 def _evaluated(value: Any) -> Any:
@@ -142,20 +377,15 @@ def _holds(test: Callable[[], Any]) -> bool:
     return not isinstance(result, Raised) and bool(result)
 
 
-def _same_form(gold: Any, reading: Any) -> bool:
-    first, second = _evaluated(gold), _evaluated(reading)
-    return _holds(lambda: first == second or str(first).strip() == str(second).strip())
-
-
 def _in_set(gold: Any, reading: Any, decimals: int) -> bool:
     """Compare with a set or tuple: only one with a single member can equal a number."""
-    single = FiniteSet(gold)
+    single = sympy.FiniteSet(gold)
     if single == reading:
         return True
-    if isinstance(reading, Set) and single.symmetric_difference(reading).is_empty:
+    if isinstance(reading, sympy.Set) and single.symmetric_difference(reading).is_empty:
         return True
-    if isinstance(reading, FiniteSet | Tuple) and len(reading) == 1:
-        return values_equal(single.args[0], reading.args[0], decimals)
+    if isinstance(reading, sympy.FiniteSet | sympy.Tuple) and len(reading) == 1:
+        return numbers_equal(single.args[0], reading.args[0], decimals)
     return False
 
 
@@ -167,10 +397,10 @@ def _is(kind: type, value: Any) -> bool:
 
 
 def _same_number(gold: Any, reading: Any, decimals: int) -> bool:
-    if isinstance(gold, MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
+    if isinstance(gold, sympy.MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
         return _holds(lambda: (gold - reading).evalf(chop=True) == 0)
     first, second = _evaluated(gold), _evaluated(reading)
-    if not (_is(Float, gold) or _is(Float, reading)):
+    if not (_is(sympy.Float, gold) or _is(sympy.Float, reading)):
         return bool(first == second)
     if isinstance(first, Number) and isinstance(second, Number):
         return bool(first.round(decimals) == second.round(decimals))
@@ -179,9 +409,9 @@ def _same_number(gold: Any, reading: Any, decimals: int) -> bool:
 
 def _same_after_simplifying(gold: Any, reading: Any) -> bool:
     def vanishes() -> Any:
-        rest = simplify(gold - reading)
-        if isinstance(rest, MatrixBase):
+        rest = sympy.simplify(gold - reading)
+        if isinstance(rest, sympy.MatrixBase):
             return rest.is_zero_matrix
-        return isinstance(rest, Basic) and rest.is_zero
+        return isinstance(rest, sympy.Basic) and rest.is_zero
 
     return _holds(vanishes)

@@ -25,12 +25,9 @@ from gradeschool.answers.extractions import (
     marked_gold,
     whole_text,
 )
-from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template, as_message, draw_in_order, draw_shuffled
-from gradeschool.protocol import Protocol
+from gradeschool.prompts import as_message, draw_in_order, draw_shuffled
+from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, Template
 from gradeschool.protocols.lm_eval.math import MATH_PROTOCOLS, MATH_SCORERS, TASKS
-from gradeschool.scorer import Scorer
 from gradeschool.vote import Vote
 
 SOURCE = f"{TASKS}/gsm8k"

@@ -16,14 +16,18 @@ from functools import partial
 
 from gradeschool.answers.extractions import gold_as_it_is, last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.completion import Decoding
 from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
-from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template, rationale
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.prompts import rationale
+from gradeschool.protocols import (
+    Answer,
+    Decoding,
+    Problem,
+    Protocol,
+    Scorer,
+    Template,
+    answer_of,
+    library_scorer,
+)
 
 TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,

@@ -1,6 +1,6 @@
 """Math-Verify: parse and verify with their defaults, and its own GSM8K task."""
 
-from gradeschool.library_scorer import library_scorer
+from gradeschool.protocols import library_scorer
 
 SCORERS = tuple(
     library_scorer(

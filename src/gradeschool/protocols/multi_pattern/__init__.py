@@ -15,8 +15,7 @@ from gradeschool.answers.extractions import (
     normalized_gold,
 )
 from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.protocols import Answer, Scorer, answer_of
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
 # `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.

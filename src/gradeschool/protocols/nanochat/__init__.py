@@ -6,12 +6,7 @@ import re
 
 from gradeschool.answers.extractions import first_marked
 from gradeschool.answers.search import last_match
-from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
 # A tool call of the reference solution; the gold is extracted from the text after the last one.

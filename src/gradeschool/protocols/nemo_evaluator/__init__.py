@@ -15,12 +15,8 @@ from gradeschool.answers.extractions import (
     last_number,
 )
 from gradeschool.answers.search import last_match, last_number_start, lowered
-from gradeschool.completion import SERVERS_OWN
-from gradeschool.problem import MARKER, Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.problem import MARKER
+from gradeschool.protocols import SERVERS_OWN, Answer, Problem, Protocol, Scorer, Template
 
 SOURCE = "NVIDIA-NeMo/Evaluator @ 992fc1d1, src/nemo_evaluator"
 ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")

@@ -11,9 +11,8 @@ from gradeschool.answers.extractions import (
     normalized_gold,
 )
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure, clip
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, answer_of
+from gradeschool.scorer import clip
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")

@@ -11,10 +11,7 @@ import re
 from dataclasses import replace
 
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
-from gradeschool.completion import Decoding
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.protocols import Decoding, Protocol, Scorer, Template
 
 SOURCE = "allenai/olmes gsm8k::{} (tasks.py as in goodfire-ai/olmes @ acbb7467)"
 # The examples of Wei et al., as AI2's harnesses write them (STD:GSM8k).

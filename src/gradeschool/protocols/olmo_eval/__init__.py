@@ -6,10 +6,7 @@ import re
 from dataclasses import replace
 
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
-from gradeschool.completion import Decoding
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.protocols import Decoding, Protocol, Scorer, Template
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
 STOPS = ("Question:", "\n\n")

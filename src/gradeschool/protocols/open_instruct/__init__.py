@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number_without_commas
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.protocols import Answer, Scorer
 
 # In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")

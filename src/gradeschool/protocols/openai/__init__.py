@@ -10,13 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradeschool.answers.extractions import first_marked, gold_without_commas
-from gradeschool.completion import Decoding
 from gradeschool.errors import InputError
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, clip
-from gradeschool.verdict import Answer
+from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template
+from gradeschool.scorer import clip
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 INVALID = "[invalid]"

@@ -31,7 +31,6 @@ from gradeschool.answers.search import (
     math_box,
     mentions_answer,
 )
-from gradeschool.completion import Decoding
 from gradeschool.latex import (
     MINERVA_REMOVED,
     MINERVA_SUBSTITUTIONS,
@@ -43,12 +42,18 @@ from gradeschool.latex import (
     unwrapped,
     without_unit,
 )
-from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import Problem
-from gradeschool.prompts import MGSM, Template, mgsm_message, rationale
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.prompts import MGSM, mgsm_message, rationale
+from gradeschool.protocols import (
+    Answer,
+    Decoding,
+    Problem,
+    Protocol,
+    Scorer,
+    ScorerFailure,
+    Template,
+    answer_of,
+    library_scorer,
+)
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 DATASETS = f"{SOURCE}, opencompass/datasets"

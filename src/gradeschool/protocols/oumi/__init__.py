@@ -1,10 +1,7 @@
 """`oumi/gsm8k`: gsm8k_reward with its default method "strict"."""
 
 from gradeschool.answers.extractions import last_marked, marked_gold
-from gradeschool.completion import SERVERS_OWN
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.protocols import SERVERS_OWN, Protocol, Scorer, Template
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
 # A prompt that defines the protocol, verbatim.

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number
-from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.protocols import Problem, Scorer, ScorerFailure
 
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 TOLERANCE = 1e-3

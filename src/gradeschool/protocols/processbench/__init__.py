@@ -6,11 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gradeschool.answers.extractions import gold_as_it_is
-from gradeschool.completion import Decoding
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
+from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template
 
 SOURCE = "QwenLM/ProcessBench, code/run_eval.py"
 # code/templates/critique_template.txt: a prompt that defines the protocol, verbatim. The problem

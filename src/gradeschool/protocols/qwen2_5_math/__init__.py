@@ -14,7 +14,6 @@ from functools import cache
 from math import isclose
 
 from gradeschool.answers.search import closing_brace, last_match
-from gradeschool.completion import Decoding
 from gradeschool.latex import (
     braced_fractions,
     plain_symbols,
@@ -24,11 +23,16 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.library_scorer import MATH_VERIFY, call_library
-from gradeschool.problem import MARKER, Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.verdict import Answer
+from gradeschool.problem import MARKER
+from gradeschool.protocols import (
+    Answer,
+    Decoding,
+    Problem,
+    Protocol,
+    Scorer,
+    ScorerFailure,
+    Template,
+)
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
 # numbers are skipped, so that "she has eighteen dollars" is 18.

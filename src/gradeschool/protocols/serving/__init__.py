@@ -10,11 +10,8 @@ import re
 from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.completion import Decoding
-from gradeschool.problem import Problem
-from gradeschool.prompts import Template, as_message
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.prompts import as_message
+from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, ScorerFailure, Template
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"

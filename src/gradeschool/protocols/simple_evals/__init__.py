@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number_behind
-from gradeschool.completion import Decoding
 from gradeschool.prompts import MGSM, mgsm_message
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
+from gradeschool.protocols import Decoding, Protocol, Scorer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
 # No sign: -10 is read as 10.

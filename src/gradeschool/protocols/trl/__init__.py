@@ -1,6 +1,6 @@
 """TRL: the two accuracy rewards of its GRPO examples."""
 
-from gradeschool.library_scorer import library_scorer
+from gradeschool.protocols import library_scorer
 
 SOURCE = "trl 1.16.0, trl/rewards/accuracy_rewards.py"
 SCORERS = tuple(

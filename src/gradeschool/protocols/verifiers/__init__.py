@@ -9,11 +9,8 @@ left to the caller.
 from __future__ import annotations
 
 from gradeschool.answers.extractions import gold_as_it_is
-from gradeschool.completion import SERVERS_OWN
-from gradeschool.library_scorer import library_scorer
-from gradeschool.problem import MARKER, Problem
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
+from gradeschool.problem import MARKER
+from gradeschool.protocols import SERVERS_OWN, Problem, Protocol, Template, library_scorer
 
 GIT = "PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k"
 RUBRIC = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"

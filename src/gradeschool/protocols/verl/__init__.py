@@ -12,7 +12,6 @@ from functools import partial
 
 from gradeschool.answers.extractions import HASH, gold_as_it_is, last_marked, marked_gold
 from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
-from gradeschool.completion import Decoding
 from gradeschool.latex import (
     MINERVA_REMOVED,
     MINERVA_REWRITTEN,
@@ -21,10 +20,7 @@ from gradeschool.latex import (
     replaced,
     spaced_box,
 )
-from gradeschool.prompts import Template
-from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, answer_of
 
 FOLDER = "verl 0.9.1, verl/utils/reward_score"
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box

@@ -1,8 +1,7 @@
 """`zero-shot/chat` and `zero-shot/cot`."""
 
-from gradeschool.completion import Decoding
-from gradeschool.prompts import CHAT_SYSTEM, Template
-from gradeschool.protocol import Protocol
+from gradeschool.prompts import CHAT_SYSTEM
+from gradeschool.protocols import Decoding, Protocol, Template
 from gradeschool.scorer import DEFAULT_SCORER
 
 # Kojima et al. 2022, arXiv 2205.11916, section 3: the reasoning trigger.
