@@ -20,7 +20,6 @@ from gradeschool.cli.options import (
     check_scorers,
     dataset_option,
     json_option,
-    log_option,
     print_json,
     reading,
     scorer_option,
@@ -38,93 +37,95 @@ if TYPE_CHECKING:
     from gradeschool.verifier.scores import CandidateScorer, ScoreRow
     from gradeschool.verifier.train import TrainingJob
 
-POSITIVE = FiniteRange(min=0, min_open=True)
+COUNT, POSITIVE = click.IntRange(min=1), FiniteRange(min=0, min_open=True)
+SEED = click.IntRange(0, MOST_SEED)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
 TRACKERS = ("wandb", "mlflow", "trackio", "tensorboard")
 # Of a new model; an existing one gets the paper's settings, which the dataclass has.
 NEW_MODEL: dict[str, Any] = {
     "epochs": 20.0, "optimizer": "muon", "lr": 5e-3, "warmup": 50, "batch": 16,
 }  # fmt: skip
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
-MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
 
-seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0,
-                           show_default=True, help="Random seed.")  # fmt: skip
-form_option = click.option(
-    "--form",
-    type=click.Choice(["token", "sequence", "math-shepherd", "qwen", "skywork", "yes-no"]),
-    help="Form of a published reward model; by default read from config.json.")  # fmt: skip
+
+def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Decorated], Decorated]:
+    """Return an option that shows its default; kind: its type, or the names of its choices."""
+    if isinstance(kind, tuple):
+        kind = click.Choice(kind)
+    more.setdefault("show_default", more.get("default") is not None)
+    return click.option(*names.split(), type=kind, help=help, **more)
+
+
+def switch(name: str, help: str) -> Callable[[Decorated], Decorated]:
+    """Return an option without a value."""
+    return click.option(name, is_flag=True, default=None, help=help)
+
+
+quiet_option = switch("--quiet", "Show no progress.")
+limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
+seed_option = option("--seed", SEED, "Random seed.", default=0)
+form_option = option(
+    "--form", ("token", "sequence", "math-shepherd", "qwen", "skywork", "yes-no"),
+    "Form of a published reward model; by default read from config.json.",
+)  # fmt: skip
 score_options = with_options(
-    click.option("--verifier", metavar=f"{MODEL_FORMS}|URL",
-                 help="Verifier or published reward model, or the address of one behind vLLM; tiny "
-                      "comes with the package. For rank also a file of scores, or the first "
-                      "characters of a name in the run's file of scores."),
-    click.option("--generator", metavar=MODEL_FORMS,
-                 help="Add the log-probabilities under this model; without a verifier, they are "
-                      "the scores."),
-    click.option("--critic", metavar="PROVIDER/NAME",
-                 help="Instead of a verifier, ask this model whether each solution is right; the "
-                      "score is the share of yes, or its probability."),
-    click.option("--critiques", type=click.IntRange(min=0), default=1, show_default=True,
-                 help="Answers of the critic for each solution; 0 for the probability of yes, of a "
-                      "transformers/FOLDER or a URL."),
-    click.option("--reduce", "reduction",
-                 type=click.Choice(["last", "tokens", "min", "product", "mean"]),
-                 help="Score of a solution: the value at its last token, the mean over all its "
-                      "tokens, or the smallest, the product or the mean of the values at the ends "
-                      "of its lines; by default last, for a verifier with --level pooled tokens."),
+    option("--verifier", str, "Verifier or published reward model, or the address of one behind "
+           "vLLM; tiny comes with the package. For rank also a file of scores, or the first "
+           "characters of a name in the run's file of scores.", metavar=f"{MODEL_FORMS}|URL"),
+    option("--generator", str, "Add the log-probabilities under this model; without a verifier, "
+           "they are the scores.", metavar=MODEL_FORMS),
+    option("--critic", str, "Instead of a verifier, ask this model whether each solution is right; "
+           "the score is the share of yes, or its probability.", metavar="PROVIDER/NAME"),
+    option("--critiques", click.IntRange(min=0), "Answers of the critic for each solution; 0 for "
+           "the probability of yes, of a transformers/FOLDER or a URL.", default=1),
+    option("--reduce reduction", ("last", "tokens", "min", "product", "mean"),
+           "Score of a solution: the value at its last token, the mean over all its tokens, or the "
+           "smallest, the product or the mean of the values at the ends of its lines; by default "
+           "last, for a verifier with --level pooled tokens."),
     form_option,
 )  # fmt: skip
 
 
-def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decorated], Decorated]:
+def training_options(defaults: Mapping[str, str], items: str) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the options of every training.
 
     defaults: those of epochs, optimizer, lr, warmup and batch, as --help shows them; the command
-    gets None for an option that is not given. batch: the items that --batch counts.
+    gets None for an option that is not given. items: what --batch counts.
     """
+
+    def shown(name: str, kind: Any, help: str) -> Callable[[Decorated], Decorated]:
+        return option(f"--{name}", kind, help, show_default=defaults[name])
+
     return with_options(
-        click.option("-o", "--output", type=FOLDER, required=True, metavar="FOLDER",
-                     help="Folder for the trained model."),
-        click.option("-n", "--limit", type=click.IntRange(min=1),
-                     help="Use only the first N problems."),
-        click.option("--epochs", type=POSITIVE, show_default=defaults["epochs"],
-                     help="Passes over the data; may be a fraction."),
-        click.option("--optimizer", type=click.Choice(["adam", "muon"]),
-                     show_default=defaults["optimizer"],
-                     help="Adam, or Muon for the matrices of the layers beside it."),
-        click.option("--lr", type=POSITIVE, show_default=defaults["lr"],
-                     help="Highest learning rate; it decays linearly to 0."),
-        click.option("--warmup", type=click.IntRange(min=0), show_default=defaults["warmup"],
-                     help="Updates over which the learning rate rises."),
-        click.option("--batch", type=click.IntRange(min=1), show_default=defaults["batch"],
-                     help=f"{batch} in an update. The paper counts tokens: multiply by the mean "
-                          "length."),
-        click.option("--micro-batch", type=click.IntRange(min=1),
-                     show_default="8, of a small model all",
-                     help="Of these in one pass; gradients of the passes add up."),
-        click.option("--precision", type=click.Choice(["float32", "bfloat16"]),
-                     show_default="bfloat16 on a GPU, else float32",
-                     help="Precision of the passes; weights and optimizer stay in float32."),
-        click.option("--lora", type=click.IntRange(min=1), metavar="RANK",
-                     help="Train adapters of this rank by peft instead of all weights; the folder "
-                          "gets the merged model and the adapter."),
-        click.option("--chat", is_flag=True, default=None,
-                     help="Read the question as a user's turn, by the model's chat template; so do "
-                          "score and rank then."),
-        click.option("--gradient-checkpointing", is_flag=True, default=None,
-                     help="Save memory: compute activations again in the backward pass."),
-        click.option("--dropout", type=FiniteRange(0, 1, max_open=True),
-                     help="Dropout on the residual paths; the paper uses 0.2."),
+        option("-o --output", FOLDER, "Folder for the trained model.", required=True,
+               metavar="FOLDER"),
+        limit_option,
+        shown("epochs", POSITIVE, "Passes over the data; may be a fraction."),
+        shown("optimizer", ("adam", "muon"), "Adam, or Muon for the matrices of the layers beside "
+              "it."),
+        shown("lr", POSITIVE, "Highest learning rate; it decays linearly to 0."),
+        shown("warmup", click.IntRange(min=0), "Updates over which the learning rate rises."),
+        shown("batch", COUNT, f"{items} in an update. The paper counts tokens: multiply by the "
+              "mean length."),
+        option("--micro-batch", COUNT, "Of these in one pass; gradients of the passes add up.",
+               show_default="8, of a small model all"),
+        option("--precision", ("float32", "bfloat16"), "Precision of the passes; weights and "
+               "optimizer stay in float32.", show_default="bfloat16 on a GPU, else float32"),
+        option("--lora", COUNT, "Train adapters of this rank by peft instead of all weights; the "
+               "folder gets the merged model and the adapter.", metavar="RANK"),
+        switch("--chat", "Read the question as a user's turn, by the model's chat template; so do "
+               "score and rank then."),
+        switch("--gradient-checkpointing", "Save memory: compute activations again in the backward "
+               "pass."),
+        option("--dropout", FiniteRange(0, 1, max_open=True), "Dropout on the residual paths; the "
+               "paper uses 0.2."),
         seed_option,
-        click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
-                     help="Updates between checkpoints."),
-        click.option("--log", "trackers", multiple=True, type=click.Choice(TRACKERS),
-                     help="Log to a tracker of transformers' Trainer; may be repeated. "
-                          "losses.jsonl is always written."),
-        click.option("--dry-run", is_flag=True,
-                     help="Print the numbers of updates and weights; write nothing."),
-        click.option("--quiet", is_flag=True, help="Show no progress."),
+        option("--save-every", COUNT, "Updates between checkpoints.", default=200),
+        option("--log trackers", TRACKERS, "Log to a tracker of transformers' Trainer; may be "
+               "repeated. losses.jsonl is always written.", multiple=True),
+        switch("--dry-run", "Print the numbers of updates and weights; write nothing."),
+        quiet_option,
         json_option,
     )  # fmt: skip
 
@@ -138,10 +139,9 @@ def _train(
     from gradeschool.verifier.train import TrainingJob
 
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
-    note = (lambda _: None) if quiet else warn_plainly
     job = TrainingJob(
         options.pop("output"), join(["gradeschool", *sys.argv[1:]]), options.pop("save_every"),
-        options.pop("trackers"), options.pop("dry_run"), note,
+        options.pop("trackers"), options.pop("dry_run"), (lambda _: None) if quiet else tell,
     )  # fmt: skip
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
@@ -155,7 +155,7 @@ def _train(
         sys.exit(130)
 
 
-def warn_plainly(text: str) -> None:
+def tell(text: str) -> None:
     """Print a line of progress on stderr."""
     say(text, err=True)
 
@@ -169,26 +169,20 @@ def command() -> None:
 
 
 @command.command("finetune")
-@click.option("-m", "--model", required=True, metavar="FOLDER|FILE.gguf|new:SIZE",
-              help="Folder of a Hugging Face model, or new:0.2M, new:1M, new:5M for a new "
-                   "one.")  # fmt: skip
-@click.option("-d", "--dataset", required=True,
-              help="Problems with solutions: a name from `gradeschool data list`, or a "
-                   "file.")  # fmt: skip
-@click.option("--loss-on", type=click.Choice(["solution", "both", "answer"]), default="both",
-              show_default=True,
-              help="Compute the loss on the solution, or as the paper on the question too; or on "
-                   "the final answer alone, without steps.")  # fmt: skip
-@click.option("--vocabulary", type=click.IntRange(min=1), default=1024, show_default=True,
-              help="Vocabulary size of a new model.")  # fmt: skip
-@click.option("--dev", help="Problems for the curves: loss, test@1 and test@k after every epoch.")
-@click.option("--dev-problems", type=click.IntRange(min=1), default=100, show_default=True,
-              help="Use only the first N of them.")  # fmt: skip
-@click.option("--dev-samples", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Samples of each for test@k, at temperature 0.7.")  # fmt: skip
+@option("-m --model", str, "Folder of a Hugging Face model, or new:0.2M, new:1M, new:5M for a new "
+        "one.", required=True, metavar="FOLDER|FILE.gguf|new:SIZE")  # fmt: skip
+@option("-d --dataset", str, "Problems with solutions: a name from `gradeschool data list`, or a "
+        "file.", required=True)  # fmt: skip
+@option("--loss-on", ("solution", "both", "answer"), "Compute the loss on the solution, or as the "
+        "paper on the question too; or on the final answer alone, without steps.",
+        default="both")  # fmt: skip
+@option("--vocabulary", COUNT, "Vocabulary size of a new model.", default=1024)
+@option("--dev", str, "Problems for the curves: loss, test@1 and test@k after every epoch.")
+@option("--dev-problems", COUNT, "Use only the first N of them.", default=100)
+@option("--dev-samples", COUNT, "Samples of each for test@k, at temperature 0.7.", default=1)
 @training_options(
     {"epochs": "2, new:SIZE 20", "optimizer": "adam, new:SIZE muon", "lr": "1e-5, new:SIZE 5e-3",
-     "warmup": "0, new:SIZE 50", "batch": "32, new:SIZE 16"}, batch="Problems")  # fmt: skip
+     "warmup": "0, new:SIZE 50", "batch": "32, new:SIZE 16"}, items="Problems")  # fmt: skip
 def finetune_command(**options: Any) -> None:
     """Fine-tune a language model on problems with solutions.
 
@@ -204,57 +198,44 @@ def finetune_command(**options: Any) -> None:
     from gradeschool.verifier.finetune import Finetuning, finetune
 
     usual = NEW_MODEL if options["model"].startswith(PREFIX) else {"epochs": 2.0}
-    for name, value in usual.items():
-        options[name] = value if options[name] is None else options[name]
-    _train(finetune, Finetuning, options)
+    given = {name: value for name, value in options.items() if value is not None}
+    _train(finetune, Finetuning, {**options, **usual, **given})
 
 
 @command.command("sample")
-@click.option("-m", "--model", required=True, metavar="PROVIDER/NAME",
-              help="transformers/FOLDER, or any other model as for `gradeschool "
-                   "eval`.")  # fmt: skip
+@option("-m --model", str, "transformers/FOLDER, or any other model as for `gradeschool eval`.",
+        required=True, metavar="PROVIDER/NAME")  # fmt: skip
 @dataset_option
-@click.option("-o", "--output", type=FOLDER, required=True, metavar="RUN", help="Run folder.")
-@click.option("-k", "--samples", type=click.IntRange(min=1), default=100, show_default=True,
-              help="Completions for each problem.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
-@click.option("-p", "--protocol", default="openai/2021", show_default=True,
-              help="A name from `gradeschool protocols list`.")  # fmt: skip
-@click.option("--temperature", type=FiniteRange(0, 2), default=0.7, show_default=True,
-              help="Sampling temperature.")  # fmt: skip
-@click.option("--max-tokens", type=click.IntRange(min=1),
-              help="Length limit; by default that of the protocol, 400.")  # fmt: skip
+@option("-o --output", FOLDER, "Run folder.", required=True, metavar="RUN")
+@option("-k --samples", COUNT, "Completions for each problem.", default=100)
+@limit_option
+@option("-p --protocol", str, "A name from `gradeschool protocols list`.", default="openai/2021")
+@option("--temperature", FiniteRange(0, 2), "Sampling temperature.", default=0.7)
+@option("--max-tokens", COUNT, "Length limit; by default that of the protocol, 400.")
 @click.option("--calculator/--no-calculator", default=True, show_default=True,
               help="Insert the results of annotations (<<3*4=12>>) while the model "
                    "writes.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, MOST_SEED),
-              help="Seed; another one gives other samples.")  # fmt: skip
-@click.option("--connections", type=click.IntRange(1, 4096), help="Requests in flight at a time.")
-@click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
-              help="Seconds to wait for one request.")  # fmt: skip
-@log_option
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@option("--seed", SEED, "Seed; another one gives other samples.")
+@quiet_option
 @json_option
 def sample_command(
-    loggers: tuple[str, ...], quiet: bool, as_json: bool, output: Path, dataset: str | None,
-    **settings: Any,
-) -> None:  # fmt: skip
+    quiet: bool, as_json: bool, output: Path, dataset: str | None, **settings: Any
+) -> None:
     """Sample many completions for each problem, and label them.
 
     Writes a run folder, which every command that takes a run reads, and prints how many are
     correct. Running the same command again samples only what is missing; a larger -k adds samples.
+    For other options, such as those of a server, run `gradeschool eval` with the same protocol.
 
     Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
     """
     from gradeschool.cli.eval import exit_status, run_plan, warn_of_end
     from gradeschool.formats.samples import ReadOptions
-    from gradeschool.reports.loggers import check_loggers
     from gradeschool.runs.job import Job, prepare
     from gradeschool.verifier.data import count_labels, describe_labels, read_candidates
 
-    check_loggers(loggers)
     job = Job(dataset=dataset or "", output=output, **settings)
-    evaluation = run_plan(prepare(job), quiet, loggers)
+    evaluation = run_plan(prepare(job), quiet, ())
     if evaluation.fatal is None:
         [candidates] = read_candidates(str(output), ReadOptions(), warn)
         labels = count_labels(candidates.answered)
@@ -268,43 +249,33 @@ def sample_command(
 
 
 @command.command("train", cls=FileVerb)
-@click.option("--generator", required=True, metavar="FOLDER", help="Model that wrote the samples.")
-@click.option("--samples", required=True, metavar="RUN",
-              help="Run of `gradeschool verifier sample`, or any sample file.")  # fmt: skip
-@click.option("--init", metavar="FOLDER",
-              help="Start from the weights of this model; by default the generator.")  # fmt: skip
+@option("--generator", str, "Model that wrote the samples.", required=True, metavar="FOLDER")
+@option("--samples", str, "Run of `gradeschool verifier sample`, or any sample file.",
+        required=True, metavar="RUN")  # fmt: skip
+@option("--init", str, "Start from the weights of this model; by default the generator.",
+        metavar="FOLDER")  # fmt: skip
 @dataset_option
-@click.option("--level", type=click.Choice(["token", "pooled", "step", "solution", "likelihood"]),
-              default="token", show_default=True,
-              help="Learn a value at every token, as the paper; one value, the mean over the "
-                   "tokens; a value at the end of each step; at the last token; or the solution's "
-                   "likelihood.")  # fmt: skip
-@click.option("--supervision", type=click.Choice(["outcome", "process"]), default="outcome",
-              show_default=True,
-              help="Learn the final answer's correctness, or the exact first wrong step of fresh "
-                   "problems.")  # fmt: skip
-@click.option("--objective", type=click.Choice(["joint", "verification", "pairwise"]),
-              default="joint", show_default=True,
-              help="Train with or without the language loss; or to score right solutions above "
-                   "wrong ones of the same problem, which with --level likelihood is "
-                   "DPO.")  # fmt: skip
-@click.option("--language", type=click.Choice(["reference", "right"]),
-              help="Text of the language loss: reference solutions or correct samples; by default "
-                   "reference, with --level likelihood right.")  # fmt: skip
-@click.option("--head-lr", type=POSITIVE, show_default="1e-2",
-              help="Learning rate of the head's gain and bias; a tenth of it, but at least --lr, "
-                   "is that of the token's row.")  # fmt: skip
-@click.option("--init-row", type=click.Choice(["random", "probe"]), default="random",
-              show_default=True,
-              help="Begin the head from random numbers, or from a ridge regression of the labels "
-                   "on mean states.")  # fmt: skip
-@click.option("--dev", metavar="RUN",
-              help="Samples of other problems: keep the weights with the best AUC within "
-                   "problems, and stop early.")  # fmt: skip
-@click.option("--patience", type=click.IntRange(min=1), show_default="3",
-              help="Evaluations by --dev without a better one after which to stop.")  # fmt: skip
+@option("--level", ("token", "pooled", "step", "solution", "likelihood"),
+        "Learn a value at every token, as the paper; one value, the mean over the tokens; a value "
+        "at the end of each step; at the last token; or the solution's likelihood.",
+        default="token")  # fmt: skip
+@option("--supervision", ("outcome", "process"), "Learn the final answer's correctness, or the "
+        "exact first wrong step of fresh problems.", default="outcome")  # fmt: skip
+@option("--objective", ("joint", "verification", "pairwise"), "Train with or without the language "
+        "loss; or to score right solutions above wrong ones of the same problem, which with "
+        "--level likelihood is DPO.", default="joint")  # fmt: skip
+@option("--language", ("reference", "right"), "Text of the language loss: reference solutions or "
+        "correct samples; by default reference, with --level likelihood right.")  # fmt: skip
+@option("--head-lr", POSITIVE, "Learning rate of the head's gain and bias; a tenth of it, but at "
+        "least --lr, is that of the token's row.", show_default="1e-2")  # fmt: skip
+@option("--init-row", ("random", "probe"), "Begin the head from random numbers, or from a ridge "
+        "regression of the labels on mean states.", default="random")  # fmt: skip
+@option("--dev", str, "Samples of other problems: keep the weights with the best AUC within "
+        "problems, and stop early.", metavar="RUN")  # fmt: skip
+@option("--patience", COUNT, "Evaluations by --dev without a better one after which to stop.",
+        show_default="3")  # fmt: skip
 @training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "32"},
-                  batch="Solutions")  # fmt: skip
+                  items="Solutions")  # fmt: skip
 def train_command(**options: Any) -> None:
     """Train a verifier on labelled completions.
 
@@ -326,9 +297,8 @@ def train_command(**options: Any) -> None:
 @command.command("score", cls=FileVerb)
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
 @score_options
-@click.option("-o", "--output", type=FILE, metavar="FILE",
-              help="File to write; by default verifier-scores.jsonl beside the "
-                   "samples.")  # fmt: skip
+@option("-o --output", FILE, "File to write; by default verifier-scores.jsonl beside the samples.",
+        metavar="FILE")  # fmt: skip
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
 @dataset_option
 def score_command(
@@ -359,8 +329,8 @@ def score_command(
 
 @command.command("export")
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
-              metavar="FOLDER|FILE.gguf", help="Folder or file to write.")  # fmt: skip
+@option("-o --output", click.Path(path_type=Path), "Folder or file to write.", required=True,
+        metavar="FOLDER|FILE.gguf")  # fmt: skip
 def export_command(folder: Path, output: Path) -> None:
     """Export a verifier as a token classifier, or a small model as one file for llama.cpp.
 
@@ -392,26 +362,20 @@ def export_command(folder: Path, output: Path) -> None:
 @command.command("rank", cls=FileVerb)
 @click.argument("run", metavar="RUN")
 @score_options
-@click.option("--dev", metavar="RUN",
-              help="Choose strategy, completions, voters and share weight on this run, on other "
-                   "problems.")  # fmt: skip
-@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
-              help="Compare with another run on the same problems, such as a greedy "
-                   "one.")  # fmt: skip
-@click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
-              help="Number of voters: the verifier's top N completions.")  # fmt: skip
-@click.option("--share-weight", type=FiniteRange(min=0), default=0.2, show_default=True,
-              help="Weight of an answer's share of the samples beside the score.")  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
-              help="Random subsets of each problem's completions, for votes over fewer of "
-                   "them.")  # fmt: skip
+@option("--dev", str, "Choose strategy, completions, voters and share weight on this run, on other "
+        "problems.", metavar="RUN")  # fmt: skip
+@option("--baseline baselines", str, "Compare with another run on the same problems, such as a "
+        "greedy one.", multiple=True, metavar="RUN")  # fmt: skip
+@option("--voters", COUNT, "Number of voters: the verifier's top N completions.", default=5)
+@option("--share-weight", FiniteRange(min=0), "Weight of an answer's share of the samples beside "
+        "the score.", default=0.2)  # fmt: skip
 @seed_option
 @scorer_option("Scorer that labels the completions; by default that of the protocol.")
 @dataset_option
 @json_option
 def rank_command(
     run: str, dev: str | None, baselines: tuple[str, ...], voters: int, share_weight: float,
-    draws: int, seed: int, scorer: str | None, dataset: str | None, as_json: bool, **scored_by: Any,
+    seed: int, scorer: str | None, dataset: str | None, as_json: bool, **scored_by: Any,
 ) -> None:  # fmt: skip
     """Select one of many completions, by a verifier or a vote.
 
@@ -433,7 +397,7 @@ def rank_command(
     check_sources([run, *([dev] if dev else []), *baselines], options)
     source = scorer_or_scores(run, **scored_by)
     candidates, found = _scored(run, source, options, scorer)
-    settings = SelectionSettings(voters, share_weight, draws, seed)
+    settings = SelectionSettings(voters, share_weight, seed=seed)
     chosen = None
     if dev is not None:
         _, others = _scored(dev, source, options, scorer, is_reported=False)
@@ -496,31 +460,22 @@ def _scored(
 
 @command.command("bench")
 @click.argument("benchmark", metavar="processbench|FILE")
-@click.option("--verifier", "verifiers", multiple=True, metavar="FOLDER|FILE.gguf|tiny",
-              help="Verifier: its value at the end of each step; may be repeated.")  # fmt: skip
-@click.option("--logprob", "generators", multiple=True, metavar="FOLDER|FILE.gguf|tiny",
-              help="Language model: the mean log-probability of each step's tokens; may be "
-                   "repeated.")  # fmt: skip
-@click.option("--reward-model", "reward_models", multiple=True, metavar="FOLDER",
-              help="Reward model for transformers; may be repeated.")  # fmt: skip
+@option("--verifier verifiers", str, "Verifier: its value at the end of each step; may be "
+        "repeated.", multiple=True, metavar=MODEL_FORMS)  # fmt: skip
+@option("--logprob generators", str, "Language model: the mean log-probability of each step's "
+        "tokens; may be repeated.", multiple=True, metavar=MODEL_FORMS)  # fmt: skip
+@option("--reward-model reward_models", str, "Reward model for transformers; may be repeated.",
+        multiple=True, metavar="FOLDER")  # fmt: skip
 @form_option
-@click.option("--critic", "critics", multiple=True, metavar="RUN",
-              help="Run of `gradeschool eval -p processbench/gsm8k`; its critiques of a solution "
-                   "vote. May be repeated.")  # fmt: skip
-@click.option("--predictions", multiple=True, metavar="FILE",
-              help="JSONL with the id and the scores or the prediction of each solution; may be "
-                   "repeated.")  # fmt: skip
-@click.option("--threshold", type=FiniteNumber(),
-              help="Score below which a step is wrong; by default each half of the problems "
-                   "chooses for the other.")  # fmt: skip
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=1),
-    help="Use only N solutions, evenly spread over the file.",
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write the scores and predictions of every solution as JSON lines.")  # fmt: skip
+@option("--critic critics", str, "Run of `gradeschool eval -p processbench/gsm8k`; its critiques "
+        "of a solution vote. May be repeated.", multiple=True, metavar="RUN")  # fmt: skip
+@option("--predictions", str, "JSONL with the id and the scores or the prediction of each "
+        "solution; may be repeated.", multiple=True, metavar="FILE")  # fmt: skip
+@option("--threshold", FiniteNumber(), "Score below which a step is wrong; by default each half of "
+        "the problems chooses for the other.")  # fmt: skip
+@option("-n --limit", COUNT, "Use only N solutions, evenly spread over the file.")
+@option("-o --output", FILE, "Write the scores and predictions of every solution as JSON lines.",
+        metavar="FILE")  # fmt: skip
 @json_option
 def bench_command(
     benchmark: str, threshold: float | None, limit: int | None, output: Path | None, as_json: bool,
@@ -555,22 +510,18 @@ def bench_command(
 
 
 @command.command("reproduce")
-@click.option("--preset", type=click.Choice(["laptop", "pretrained", "gpu", "tiny"]),
-              default="laptop", show_default=True,
-              help="laptop: a new model on a CPU. pretrained: --model by LoRA. gpu: --model, all "
-                   "weights. tiny: the models that the package ships.")  # fmt: skip
-@click.option("--model", metavar="FOLDER|FILE.gguf",
-              help="Pretrained model for the presets pretrained and gpu.")  # fmt: skip
-@click.option("-o", "--output", type=FOLDER,
-              help="Output folder; by default reproduce-PRESET.")  # fmt: skip
-@click.option("--figure", "figures", multiple=True, metavar="NAME",
-              help="Make only this figure of the paper: 2, 5, 6a, 6b, 6c, 7a, 7b, 8, or direct "
-                   "(answers without steps); may be repeated.")  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=1),
-              help="Use only the first N seeds of the verifier.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1),
-              help="Stages to run at a time; by default one for each core.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
+@option("--preset", ("laptop", "pretrained", "gpu", "tiny"), "laptop: a new model on a CPU. "
+        "pretrained: --model by LoRA. gpu: --model, all weights. tiny: the models that the package "
+        "ships.", default="laptop")  # fmt: skip
+@option("--model", str, "Pretrained model for the presets pretrained and gpu.",
+        metavar="FOLDER|FILE.gguf")  # fmt: skip
+@option("-o --output", FOLDER, "Output folder; by default reproduce-PRESET.")
+@option("--figure figures", str, "Make only this figure of the paper: 2, 5, 6a, 6b, 6c, 7a, 7b, 8, "
+        "or direct (answers without steps); may be repeated.", multiple=True,
+        metavar="NAME")  # fmt: skip
+@option("--seeds", COUNT, "Use only the first N training seeds.")
+@option("--jobs", COUNT, "Stages to run at a time; by default one for each core.")
+@switch("--dry-run", "Print the commands without running them.")
 def reproduce_command(
     preset: str, model: str | None, output: Path | None, figures: tuple[str, ...],
     seeds: int | None, jobs: int | None, dry_run: bool,
@@ -616,7 +567,7 @@ def reproduce_command(
     from gradeschool.reports.paper import write_figure, write_report
 
     root = output or Path(f"reproduce-{preset}")
-    run_stages(stages, root, jobs or cores(), warn_plainly)
+    run_stages(stages, root, jobs or cores(), tell)
     for name, (_, points) in plans.items():
         say("\n".join(write_figure(root, name, points)))
     if not plans:
