@@ -84,6 +84,21 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"prompt": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:", "gold": gold(n),
                    "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:{text(n) if n else ''}"},
         "", "11 of 20", "begin with their prompt"),
+    "an instruction template in the text": (
+        lambda n: {"id": n, "output": "Below is an instruction.\n\n### Instruction:\n" + q(n)
+                   + f"\n\n### Response:{text(n) if n else ''}"}, "", "11 of 20",
+        "begin with their prompt"),
+    "a number whose text is elsewhere": (
+        lambda n: {"question": q(n), "gold": gold(n), "predicted_answer": gold(n),
+                   "full_generation": text(n)}, "", "20 of 20",
+        "--columns response=full_generation"),
+    "two models in columns": (
+        lambda n: {"question": q(n), "answer": gold(n), "a_response": text(n),
+                   "b_response": text(n)}, "", "may be the reference",
+        "response=a_response or response=b_response or response=answer"),
+    "a vote's flag is none of each sample": (
+        lambda n: {"question": q(n), "responses": [text(n), text(n), "1"], "is_correct": True},
+        "", "24 of 60", ""),
     "prompts in later texts": (
         lambda n: {"question": q(n), "output": text(n) if n < 5 else f"Q: {q(n - 1)}\nA: 6.\n\n"
                    f"Q: {q(n)}\nA: {text(n)}"}, "", TWELVE, "begin with their prompt"),
@@ -277,6 +292,8 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
         "numbered.json": {str(n): row for n, row in enumerate(table)},
         "columns.json": columns,
         "lists.json": {name: [row[name] for row in table] for name in table[0]},
+        "questions.json": {row["question"]: {"response": row["response"]} for row in table},
+        "modes.json": {"few_shot": {"accuracy": 0.6, "details": table}},
     }
     for name, value in forms.items():
         (tmp_path / name).write_text(json.dumps(value))

@@ -70,7 +70,7 @@ BESIDE_GOLD = GOLD_WORDS | {
     *("answer", "answers", "ans", "final", "correct", "true", "ground", "reference"),
     *("solution", "response", "output", "result"),
     *("label", "number", "numeric", "int", "parsed", "text", "platinum", "gsm", "gsm8k"),
-    *("math", "test", "dataset", "original"),
+    *("math", "test", "dataset", "original", "raw", "clean", "value"),
 }  # ... and the values are golds
 WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
@@ -109,6 +109,7 @@ SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
 WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
+WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
 MOST = 0.9  # share of rows that makes a column what it looks like
 
@@ -155,6 +156,7 @@ class Columns:
     named: the roles that the user named. is_weak: the name of the text's column may as well be that
     of the reference solution. others: the columns without a role. executed: the column of what
     programs print, "" for none. thinking: the column of the model's reasoning, None for none.
+    wordy: other columns with texts of several words.
     """
 
     def __init__(
@@ -165,6 +167,7 @@ class Columns:
         in_order: bool,
         others: Sequence[str] = (),
         thinking: Column | None = None,
+        wordy: Sequence[str] = (),
     ) -> None:
         self.roles = roles
         self.named = named
@@ -172,6 +175,7 @@ class Columns:
         self.in_order = in_order
         self.others = others
         self.thinking = thinking
+        self.wordy = wordy
         known = {plain_name(name): name for name in others}
         self.executed = next((known[name] for name in EXECUTED if name in known), "")
         self.rows = 0  # that were read, for --in-order
@@ -235,8 +239,8 @@ class Columns:
                 number = max(number, 0) + (place > 0)
             if isinstance(flag, list):
                 each = flag_of(flag[place]) if len(flag) == len(texts) else None
-            else:
-                each = None if flag is None else flag_of(flag)
+            else:  # one flag for several samples is that of their vote
+                each = None if flag is None or len(texts) > 1 else flag_of(flag)
             reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
             facts = reference, number, reason, error, "", model, each
             samples.append(Sample(row.number, run or default_run, text, *facts))
@@ -297,7 +301,9 @@ def choose_columns(
     others = [name for name in table.names if name not in used]
     free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
     thinking = next((each for each in free if any(map(texts_of, table.cells[each]))), None)
-    return Columns(ordered, frozenset(named), is_weak, in_order, others, thinking)
+    wordy = [name for name in others if plain_name(name) not in QUESTIONS
+             and table.are_wordy(Column((name,)))]  # fmt: skip
+    return Columns(ordered, frozenset(named), is_weak, in_order, others, thinking, wordy)
 
 
 def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
@@ -415,6 +421,12 @@ class _Table:
         golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
                  for value in values]  # fmt: skip
         return sum(map(bool, golds)) >= MOST * len(values)
+
+    def are_wordy(self, column: Column) -> bool:
+        """Return whether most values of a column are texts of several words."""
+        texts = [texts_of(value) or [""] for value in self.cells[column]]
+        several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
+        return sum(several) > 0.5 * len(self.rows)
 
     def are_flags(self, column: Column) -> bool:
         """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""

@@ -52,6 +52,7 @@ MOST_VALUES = 1_000_000  # objects and lists in one line, or (times 4) in one fi
 LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a list
 LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
+LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
@@ -221,8 +222,9 @@ def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
     """Yield the rows in a JSON value; raises InputError if it has none.
 
     Understands an array of rows; an object with such an array (the longest), with an array of rows
-    for each of several runs, of objects by number (OpenCompass), or of columns (pandas); `columns`
-    and `data` (pandas "split", tables of Weights & Biases); and `results` that are any of these.
+    for each of several runs, of objects by number (OpenCompass) or by question, or of columns
+    (pandas); an object with any of these for each run; `columns` and `data` (pandas "split", tables
+    of Weights & Biases); and `results` that are any of these.
     """
     rows = _rows_in(value)
     if rows is None:
@@ -253,6 +255,12 @@ def _rows_in(value: Any) -> list[Any] | None:
         places = dict.fromkeys(name for cells in value.values() for name in cells)
         if all(str(place).isdecimal() for place in places):  # {column: {row: cell}}
             return [{name: cells.get(place) for name, cells in value.items()} for place in places]
+        if all(len(name) >= LONG_KEY and " " in name for name in value):  # the key is the question
+            return [{"question": name, **item} for name, item in value.items()]
+        inside = {run: _rows_in(item) or [] for run, item in value.items() if run != "results"}
+        if inside and all(len(rows) > 1 for rows in inside.values()):
+            return [{"run": run, **row} if isinstance(row, Mapping) else row
+                    for run, rows in inside.items() for row in rows]  # fmt: skip
     lists = [item for item in value.values() if isinstance(item, list) and item]
     if len(lists) == len(value) > 1:
         first = [table[0] for table in lists]

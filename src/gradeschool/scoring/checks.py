@@ -233,7 +233,7 @@ class Checks:
             counts["searched"] += 1
             if any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text):
                 counts["programs"] += 1
-            if not self.matcher.cuts_prompts and end_of_prompt(text, reference.question, problem):
+            if not self.matcher.cuts_prompts and end_of_prompt(text, None, problem, True):
                 counts["prompts"] += 1
             if len(text) > 20 and (_is_prose(text, problem.solution) or _is_prose(text, written)):
                 counts["solutions"] += 1
@@ -350,6 +350,12 @@ class Checks:
                 "has text: the model's thinking took all tokens, or its parser took the answer; "
                 f"to score that text: --columns response={thinking}"
             )
+        wordy = self.columns.wordy if self.columns and "response" not in self.columns.named else ()
+        if counts["bare"] >= SHARE * n and counts["programs"] < 0.5 * searched and wordy:
+            warnings.append(
+                f"{counts['bare']} of {n} texts of {file!r} are bare numbers; if the whole texts "
+                f"are elsewhere: --columns response={wordy[0]}"
+            )
         if counts["programs"] >= 0.5 * searched:
             executed = self.columns.executed if self.columns else ""
             advice = (f"what they print may be in {executed!r}: --columns response={executed}"
@@ -401,8 +407,8 @@ class Checks:
         if columns.is_weak and counts["right"] >= SHARE * n and gold is None:
             raise InputError(
                 f"the column {column!r} of {self.file!r} may be the reference, not the model's "
-                f"text: {counts['right']} of {n} end in the gold; if it is the model's, give "
-                f"--columns response={column}"
+                f"text: {counts['right']} of {n} end in the gold; give --columns "
+                f"response={' or response='.join([*columns.wordy[:4], column])}"
             )
 
     def _check_golds(self, n: int) -> list[str]:

@@ -28,6 +28,10 @@ WORD = re.compile(r"\w+")
 OPENING = 6  # words used to look up a question in a prompt
 LONGEST_INSTRUCTION = 60  # words after the question of a prompt
 LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are searched for a question
+# What templates write between the question and the answer: "### Response:", "<|assistant|>".
+ANSWER_MARK = re.compile(
+    r"\W{0,24}(?:response|answer|solution|assistant|inst|a)\s{0,2}[:\]>|\n][^\w\s]{0,6}\s?", re.I
+)
 EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 
 
@@ -250,22 +254,27 @@ def own_problem(id: str | None, question: str, gold: Any) -> Problem:
     return Problem(id, question, number, solution, {"dataset": OWN_PROBLEMS})
 
 
-def end_of_prompt(text: str, asked: str | None, problem: Problem) -> int:
+def end_of_prompt(text: str, asked: str | None, problem: Problem, examples: bool = False) -> int:
     """Return the place where the prompt ends that a text begins with, 0 for a text without one.
 
     asked: the question or prompt of the row. A prompt is that text itself, or the problem's
-    question after examples with their answers. A question that the model restates is none.
+    question before the mark of the answer, or after examples with their answers. examples: only the
+    last of these, which no model writes by itself.
     """
-    if asked and len(asked) >= SHORT_QUESTION and text.startswith(asked):
+    if not examples and asked and len(asked) >= SHORT_QUESTION and text.startswith(asked):
         return len(asked)
     question = problem.question
     if question[:SHORT_QUESTION] not in text or len(question) < SHORT_QUESTION:
         return 0
-    if text.startswith(question):
-        return len(question)
     start = text.rfind(question, 0, LONGEST_PROMPT)
-    examples = text[:start].partition("?")[2] if start > 0 else ""  # after an example's question
-    return start + len(question) if any(sign in examples for sign in EXAMPLE_SIGNS) else 0
+    if start < 0:
+        return 0
+    end = start + len(question)
+    answered = text[:start].partition("?")[2]  # after the question of an example
+    if any(sign in answered for sign in EXAMPLE_SIGNS):
+        return end
+    mark = None if examples else ANSWER_MARK.match(text, end, end + 60)
+    return mark.end() if mark and not any(map(str.isdigit, text[:start])) else 0
 
 
 def begin_with_prompts(samples: Iterable[Sample], matcher: Matcher) -> bool:
