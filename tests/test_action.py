@@ -62,32 +62,33 @@ def test_a_margin_that_is_not_excluded_fails_the_job_and_is_no_loss(
     assert "neither excludes a loss of more than the margin (1) nor shows a loss" in summary
 
 
-def test_a_run_is_worse_where_the_whole_interval_lies_below_0(runs: Path, tmp_path: Path) -> None:
-    rows = map(json.loads, (runs / "chat" / "completions.jsonl").read_text().splitlines())
-    answers = tmp_path / "wrong.jsonl"
-    answers.write_text("".join(
-        json.dumps({"id": row["problem_id"], "completion": "#### 987654321"}) + "\n" for row in rows
-    ))  # fmt: skip
-    inputs = {"NEW": str(answers), "DATASET": "sample", "SCORER": "gradeschool/reader"}
-    code, _, summary, outputs = job(runs, tmp_path, **inputs)
-    assert (code, outputs) == (1, "status=worse\n")
-    assert summary.startswith("### gradeschool: worse\n\n| run | accuracy |")
-    assert "The whole 95 % interval of the difference lies below 0" in summary
-
-
-def test_problems_without_a_completion_make_a_passed_job_incomplete(
-    runs: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("wrong", "margin", "ended", "said"),
+    [
+        (
+            "completion",
+            "1",
+            (1, "status=worse\n"),
+            "The whole 95 % interval of the difference",
+        ),
+        ("error", "30", (3, "status=incomplete\n"), "without the problems of which one run has no"),
+    ],
+)
+def test_a_loss_and_missing_completions_are_told_apart(
+    runs: Path, tmp_path: Path, wrong: str, margin: str, ended: tuple[int, str], said: str
 ) -> None:
+    """All answers wrong are a loss; one failed request makes a passed job incomplete."""
     rows = list(map(json.loads, (runs / "chat" / "completions.jsonl").read_text().splitlines()))
-    first, *others = [{"id": row["problem_id"], "completion": row["completion"]} for row in rows]
-    failed = {"id": first["id"], "error": "http 500"}
-    answers = tmp_path / "failed.jsonl"
-    answers.write_text("".join(json.dumps(row) + "\n" for row in (failed, *others)))
+    kept = [{"id": row["problem_id"], "completion": row["completion"]} for row in rows]
+    if wrong == "error":
+        kept[0] = {"id": kept[0]["id"], "error": "http 500"}
+    else:
+        kept = [{"id": row["id"], "completion": "#### 987654321"} for row in kept]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in kept))
     inputs = {"NEW": str(answers), "DATASET": "sample", "SCORER": "gradeschool/reader"}
-    code, shown, summary, outputs = job(runs, tmp_path, **inputs, MARGIN="30")
-    assert (code, outputs) == (3, "status=incomplete\n")
-    assert "1 problem left out" in shown
-    assert "without the problems of which one run has no completion" in summary
+    code, _, summary, outputs = job(runs, tmp_path, **inputs, MARGIN=margin)
+    assert ((code, outputs), said in summary) == (ended, True)
 
 
 def test_bad_input_is_an_error_and_nothing_is_run_by_a_name(runs: Path, tmp_path: Path) -> None:

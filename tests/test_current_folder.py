@@ -68,40 +68,30 @@ def test_python_started_as_usual_imports_the_canaries(canaries: Canaries) -> Non
     assert {"json", "linecache"} & set(canaries.ran())
 
 
-@pytest.mark.slow
-def test_audit_imports_the_function_from_the_folder_and_no_canary(canaries: Canaries) -> None:
-    """The folder is where the function comes from, and the library's modules are not."""
-    (canaries.folder / "my_rewards.py").write_text(
-        "import json, my_helper\n"
-        "def score(completion, gold):\n    return my_helper.ends(completion, gold)\n"
-    )
-    (canaries.folder / "my_helper.py").write_text(
-        "def ends(completion, gold):\n    return completion.endswith(gold)\n"
-    )
-    for name in ("my_rewards:score", "my_rewards.py:score"):
-        process = canaries.command("audit", name, "--longest", 50, "--json")
-        assert process.returncode == 1, process.stderr
-        assert json.loads(process.stdout)["counting"]
-    assert canaries.ran() == []
+COMMANDS = {
+    "audit my_rewards:score --longest 50 --json": 1,
+    "audit my_rewards.py:score --longest 50 --json": 1,
+    "audit --scorer openai/2021 --longest 50 --json": 1,
+    "score completions.jsonl -d problems.jsonl --scorer all --jobs 1 --json": 0,
+    "score completions.jsonl -d problems.jsonl --scorer all --jobs 2 --json": 0,
+}
 
 
 @pytest.mark.slow
-def test_audit_of_a_scorer_imports_no_canary(canaries: Canaries) -> None:
-    process = canaries.command("audit", "--scorer", "openai/2021", "--longest", 50, "--json")
-    assert process.returncode == 1, process.stderr
-    assert canaries.ran() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_score_under_every_scorer_imports_no_canary(canaries: Canaries, jobs: int) -> None:
-    """With Math-Verify in its child process, where it is installed; in processes of our own."""
-    (canaries.folder / "problems.jsonl").write_text(json.dumps(PROBLEM) + "\n")
-    row = {"id": "0", "completion": "It is \\boxed{7}.\n#### 7"}
-    (canaries.folder / "completions.jsonl").write_text(json.dumps(row) + "\n")
-    options = ("-d", "problems.jsonl", "--scorer", "all", "--jobs", jobs, "--json")
-    process = canaries.command("score", "completions.jsonl", *options)
-    assert process.returncode == 0, process.stderr
+@pytest.mark.parametrize("words", COMMANDS)
+def test_commands_import_no_canary(canaries: Canaries, words: str) -> None:
+    """The folder is where the user's function comes from, and the library's modules are not."""
+    for name, text in {
+        "my_rewards.py": "import json, my_helper\n"
+        "def score(completion, gold): return my_helper.ends(completion, gold)\n",
+        "my_helper.py": "def ends(completion, gold): return completion.endswith(gold)\n",
+        "problems.jsonl": json.dumps(PROBLEM) + "\n",
+        "completions.jsonl": '{"id": "0", "completion": "It is \\\\boxed{7}.\\n#### 7"}\n',
+    }.items():
+        (canaries.folder / name).write_text(text)
+    process = canaries.command(*words.split())
+    assert process.returncode == COMMANDS[words], process.stderr
+    assert json.loads(process.stdout)
     assert canaries.ran() == []
 
 
@@ -133,21 +123,3 @@ def test_the_environment_of_a_child_has_no_variable_that_runs_code(
         "PYTHONPYCACHEPREFIX",
     }  # fmt: skip
     assert variables["PATH"] == os.environ["PATH"]
-
-
-@pytest.mark.slow
-def test_sample_imports_no_canary(canaries: Canaries, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
-    from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
-
-    tokenizer = tokenizer_of(sums(40))
-    trainee(tokenizer).save_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "model")
-    write_problems(canaries.folder / "sums.jsonl", 2)
-    options = ("-d", "sums.jsonl", "-k", 2, "-o", "run", "--max-tokens", 8)
-    process = canaries.command(
-        "verifier", "sample", "-m", f"transformers/{tmp_path / 'model'}", *options
-    )
-    assert process.returncode == 0, process.stderr
-    assert canaries.ran() == []
