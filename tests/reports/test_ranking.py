@@ -20,7 +20,7 @@ def ranking() -> Ranking:
     for number in range(PROBLEMS):
         is_known = number % 2 == 0
         options = [
-            Option(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index, 5)
+            Option(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index)
             for index in range(4)
         ]
         family = "ages\x1b[31m" if is_known else "trips"

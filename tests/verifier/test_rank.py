@@ -47,7 +47,7 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
         for _ in range(samples):
             right = source.random() < chance
             answer = "18" if right else source.choice(["19", "20", None])
-            cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random(), 9))
+            cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random()))
         ranked.append(RankedProblem(str(problem), "ab"[problem % 2], cast, samples))
     return ranked
 

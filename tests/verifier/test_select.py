@@ -20,8 +20,8 @@ from gradeschool.verifier.select import (
     best_of,
     break_even_auc,
     choose_strategy,
+    measure_auc,
     pick,
-    within,
 )
 
 # An answer's rightness follows from the answer; few scores, so that there are ties.
@@ -32,7 +32,7 @@ SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 @st.composite
 def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
     answers = draw(st.lists(st.sampled_from(list(ANSWERS)), min_size=1, max_size=most))
-    return [Option(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2, draw(st.integers(1, 9)))
+    return [Option(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2)
             for text in answers]  # fmt: skip
 
 
@@ -91,10 +91,10 @@ def test_the_auc_is_scipys(pairs: list[tuple[float, bool]]) -> None:
 
 def test_within_problems_only_those_with_both_labels_count() -> None:
     one_label = [([0.1, 0.2], [False, False]), ([0.9, 0.8], [True, True])]
-    assert within(one_label).auc is None
+    assert measure_auc(one_label).within is None
     mixed = [([0.3, 0.4], [True, False]), ([0.6, 0.5, 0.1], [True, False, False])]
-    areas = within([*one_label, *mixed])
-    assert (areas.auc, areas.problems) == (0.5, 2)
+    areas = measure_auc([*one_label, *mixed])
+    assert (areas.within, areas.problems) == (0.5, 2)
 
 
 def noisy(name: str, count: int, distance: float, right: int = 3) -> list[RankedProblem]:
@@ -107,7 +107,7 @@ def noisy(name: str, count: int, distance: float, right: int = 3) -> list[Ranked
             is_right = sample < right
             wrong = str(chance.choice([8, 9, 10, 11]))
             score = chance.gauss(distance * is_right, 1.0)
-            cast.append(Option("7" if is_right else wrong, is_right, score, -1.0, 10))
+            cast.append(Option("7" if is_right else wrong, is_right, score, -1.0))
         chance.shuffle(cast)
         problems.append(RankedProblem(str(number), "all", cast, 8, f"{name} {number}?"))
     return problems

@@ -8,7 +8,6 @@ from pathlib import Path
 from gradeschool.atomic import write_file, write_json
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.figures import Dot, Panel, draw_curves
-from gradeschool.verifier.rank import measure_auc
 from gradeschool.verifier.reproduce import (
     FIGURES,
     FigurePoint,
@@ -18,7 +17,7 @@ from gradeschool.verifier.reproduce import (
     read_costs,
     read_selected,
 )
-from gradeschool.verifier.select import BEST, break_even_auc
+from gradeschool.verifier.select import BEST, VERIFIER, auc_of_cases, break_even_auc
 
 # What the report compares with the majority vote; the learning curve shows the first three.
 SHOWN = (BEST, "weighted", "odds", "frequency", "top", "logprob")
@@ -75,7 +74,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
     rows = [["labelled problems", "AUC within", *(shown[name].title for name in names)]]
     for label, what in named.items():
         results = read_selected(folder, f"seed-{first}/test", f"seed-{first}/scores-{what}.jsonl")
-        inside = measure_auc("verifier", [result.case for result in results]).within
+        inside = auc_of_cases(VERIFIER, [result.case for result in results]).within
         each = findings(preset, folder, what, (first,))
         gains = [each[name].over["majority"] for name in names]
         rows.append([label, decimals(inside), *(gain(one.difference, one.ci95) for one in gains)])

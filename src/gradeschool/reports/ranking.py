@@ -20,8 +20,9 @@ from gradeschool.verifier.select import (
     COVERAGE,
     MAJORITY,
     MEAN,
+    VERIFIER,
     ChosenStrategy,
-    strategy_title,
+    SelectionSettings,
 )
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult, StepResult
 
@@ -34,11 +35,10 @@ SHORT = {
     "odds": "odds",
     "frequency": "+ share",
     "logprob": "logprob",
-    "sum": "sum",
     "probable": "p vote",
     COVERAGE: "any",
 }
-SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob", "sum": "summed logprob"}
+SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob"}
 HALVES = (
     "the SHA-256 of the problem divides the problems into two halves, and each half's threshold is "
     "the one with the highest F1 on the other half"
@@ -124,7 +124,7 @@ def _families(ranking: Ranking) -> Table:
             str(part.problems),
             *(f"{100 * result.accuracy:.1f}" for result in part.strategies.values()),
             gain(more.difference, more.ci95) if more else "",
-            decimals(part.auc["verifier"].within),
+            decimals(part.auc[VERIFIER].within),
         )
     return table
 
@@ -171,7 +171,7 @@ def _over_voters(ranking: Ranking) -> Table:
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
     """Print the strategy chosen on a development run, and its accuracy on both runs."""
     reported = chosen.reported
-    title = strategy_title(chosen.strategy, chosen.voters, chosen.share_weight)
+    title = SelectionSettings(chosen.voters, chosen.share_weight).title(chosen.strategy)
     console.print(
         f"chosen on the development run: {title}, {chosen.n} completions; "
         f"{percent(chosen.development.accuracy)} on that run, {percent(reported.accuracy)} "

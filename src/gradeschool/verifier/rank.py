@@ -42,25 +42,27 @@ from gradeschool.verifier.scores import (
 )
 from gradeschool.verifier.select import (
     BEST,
+    LOGPROB,
     MAJORITY,
     MEAN,
     SCORES,
+    SHARE,
+    TOP,
+    VERIFIER,
     CurvePoint,
     Option,
     ProblemResult,
     RankedProblem,
+    ScoreAuc,
     SelectionSettings,
-    auc,
+    auc_of_cases,
     break_even_auc,
     measure_curves,
-    measure_voter_curves,
     pick,
-    strategy_title,
-    within,
 )
 
 # What the conclusion recommends, where its gain over the majority is certain.
-CHOOSABLE = (BEST, "weighted", "odds", "frequency", "top", "logprob", "probable")
+CHOOSABLE = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB, "probable")
 FAMILY_FIELDS = ("family", "kind")
 ANNOTATED = re.compile(r"<<[^<>]*>>")  # a step of a reference solution
 EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # boundaries of the calibration buckets
@@ -85,21 +87,11 @@ class StrategyResult(NamedTuple):
     over: Mapping[str, AccuracyGain]
 
 
-class ScoreAuc(NamedTuple):
-    """The AUC of a score: over all completions, and the mean within `problems` that have one."""
-
-    overall: float | None
-    within: float | None
-    within_ci95: Interval | None
-    problems: int
-
-
 class FamilyResults(NamedTuple):
     """The results on the problems of one family, or on all of them.
 
     unique_solutions, unique_answers: mean number of distinct ones per problem. mixed: number of
-    problems with right and wrong completions. strategies, auc: by name; the scores are "verifier",
-    "logprob" and "sum".
+    problems with right and wrong completions. strategies, auc: by name.
     """
 
     family: str
@@ -163,11 +155,12 @@ def rank(
     whole = _family("all", picked, settings, baselines or {})
     need = break_even_auc([each.case for each in picked])
     options = [option for each in picked for option in each.case.options]
+    curves, by_voters = measure_curves(picked, most)
     return Ranking(
         whole,
         parts if len(parts) > 1 else (),
-        measure_curves(picked, most),
-        measure_voter_curves(picked, most),
+        curves,
+        by_voters,
         calibrate([option.score for option in options], [option.right for option in options]),
         need,
         _conclude(whole, need, most),
@@ -194,8 +187,7 @@ def _family(
             interval = wilson_of_mean(shares, sum(size for _, size in clusters))
         over = {other: paired_difference(theirs, mine) for other, theirs in others.items()
                 if name not in (other, MEAN) and mine.keys() & theirs.keys()}  # fmt: skip
-        title = strategy_title(name, settings.voters, settings.share_weight)
-        strategies[name] = StrategyResult(title, share, interval, over)
+        strategies[name] = StrategyResult(settings.title(name), share, interval, over)
     return FamilyResults(
         family=family,
         problems=len(cases),
@@ -205,8 +197,8 @@ def _family(
                            for case in cases) / len(cases),
         mixed=sum(len({option.right for option in case.options}) > 1 for case in cases),
         strategies=strategies,
-        auc={name: measure_auc(name, cases) for name in SCORES
-             if name == "verifier" or name in strategies},
+        auc={name: auc_of_cases(name, cases) for name in SCORES
+             if name == VERIFIER or name in strategies},
     )  # fmt: skip
 
 
@@ -229,17 +221,6 @@ def paired_difference(before: Outcomes, after: Outcomes) -> AccuracyGain:
     return AccuracyGain(mean_difference(pairs), interval, paired_test(pairs)[0], len(pairs))
 
 
-def measure_auc(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
-    """Return the AUC of a score (see SCORES)."""
-    score = SCORES[name]
-    by_problem = [([score(option) for option in case.options],
-                   [option.right for option in case.options]) for case in cases]  # fmt: skip
-    scores = [value for values, _ in by_problem for value in values]
-    right = [option for _, labels in by_problem for option in labels]
-    inside = within(by_problem)
-    return ScoreAuc(auc(scores, right), inside.auc, inside.ci95, inside.problems)
-
-
 def calibrate(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
     """Return the non-empty buckets, from low to high scores."""
     buckets: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
@@ -256,7 +237,7 @@ def calibrate(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
 
 def _conclude(whole: FamilyResults, need: float | None, most: int) -> str:
     """Return in one or two sentences what to select by, and what the score would need."""
-    inside = whole.auc["verifier"].within
+    inside = whole.auc[VERIFIER].within
     known = "no problem has right and wrong completions"
     if inside is not None:
         needed = "no selector can equal the majority vote here"
@@ -319,7 +300,7 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
         if not scored:
             continue
         rows += [row for _, row in scored]
-        options = [Option(each.answer, each.right, row.score, row.logprob or 0.0, row.length)
+        options = [Option(each.answer, each.right, row.score, row.logprob or 0.0)
                    for each, row in scored]  # fmt: skip
         problem, texts = answered.problem, {each.text for each, _ in scored}
         cases.append(RankedProblem(problem.id, name_family(problem), options, len(texts),

@@ -34,9 +34,7 @@ from gradeschool.verifier.select import (
     ProblemResult,
     SelectionSettings,
     measure_curves,
-    measure_voter_curves,
     pick,
-    strategy_title,
 )
 from gradeschool.worker import python_command, python_environment
 
@@ -547,7 +545,7 @@ def findings(preset: Preset, folder: Path, what: str, seeds: Sequence[int]) -> d
         mine = _add_seeds(by_seed)
         over = {other: paired_difference(outcomes, mine) for other, outcomes in others.items()
                 if not (name == MAJORITY and other == "majority")}  # fmt: skip
-        title = strategy_title(name, SELECTION.voters, SELECTION.share_weight)
+        title = SELECTION.title(name)
         shares = [mean_share(list(outcomes.values())) for outcomes in by_seed]
         clusters = list(mine.values())
         found[name] = Finding(title, mean_share(clusters), clustered_wilson(clusters), shares, over)
@@ -585,10 +583,10 @@ def measure(folder: Path, points: Sequence[FigurePoint]) -> list[MeasuredPoint]:
             cache[key] = read_selected(folder, *key)
         results = cache[key]
         most = max(len(result.case.options) for result in results)
-        curves = {point.series: measure_curves(results, most).get(point.strategy, [])}
+        by_strategy, by_voters = measure_curves(results, most)
+        curves = {point.series: by_strategy.get(point.strategy, [])}
         if point.strategy == VOTERS:
-            curves = {f"of {n}": curve for n, curve in measure_voter_curves(results, most).items()
-                      if n >= 8}  # fmt: skip
+            curves = {f"of {n}": curve for n, curve in by_voters.items() if n >= 8}
         found += [
             MeasuredPoint(point.panel, series, point.x or each.n, each.accuracy, each.ci95)
             for series, curve in curves.items()

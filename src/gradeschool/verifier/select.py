@@ -6,6 +6,8 @@ the best by a score, which has a closed form, over random ones for votes.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,23 +20,22 @@ from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import pass_at_k, steps
 from gradeschool.scoring.statistics import Interval, interval_of_mean, wilson_of_mean
 
-NO_ANSWER = -1
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 VOTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 200, 256, 400)
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
+TOP, SHARE, LOGPROB, VERIFIER = "top", "frequency", "logprob", "verifier"
 # name -> its title in tables
 STRATEGIES = {
     MEAN: "one completion (mean test@1)",
     MAJORITY: "majority vote",
     BEST: "best by verifier",
-    "top": "vote of the verifier's top {voters}",
+    TOP: "vote of the verifier's top {voters}",
     "weighted": "verifier-weighted vote",
     "odds": "odds-weighted vote, p/(1-p)",
-    "frequency": "score + {share_weight} x answer's share",
-    "logprob": "best by mean logprob",
-    "sum": "best by summed logprob",
+    SHARE: "score + {share_weight} x answer's share",
+    LOGPROB: "best by mean logprob",
     "probable": "vote weighted by exp(mean logprob)",
     COVERAGE: "any right (coverage)",
 }
@@ -44,14 +45,13 @@ class Option(NamedTuple):
     """One completion of a problem.
 
     answer: as the scorer compares it; None if there is none, in which case the completion does not
-    vote. score: of the verifier. logprob: the mean over `tokens` tokens under the generator.
+    vote. score: of the verifier. logprob: the mean over its tokens under the generator.
     """
 
     answer: str | None
     right: bool
     score: float = 0.0
     logprob: float = 0.0
-    tokens: int = 0
 
 
 def _odds(option: Option) -> float:
@@ -59,10 +59,10 @@ def _odds(option: Option) -> float:
     return share / (1 - share)
 
 
+# What completions are ordered by.
 SCORES: dict[str, Callable[[Option], float]] = {
-    "verifier": lambda option: option.score,
-    "logprob": lambda option: option.logprob,
-    "sum": lambda option: option.logprob * option.tokens,
+    VERIFIER: lambda option: option.score,
+    LOGPROB: lambda option: option.logprob,
 }
 # The weight of a completion's vote.
 WEIGHTS: dict[str, Callable[[Option], float]] = {
@@ -71,7 +71,7 @@ WEIGHTS: dict[str, Callable[[Option], float]] = {
     "odds": _odds,
     "probable": lambda option: exp(option.logprob),
 }
-BY_LOGPROB = frozenset({"logprob", "sum", "probable"})  # need log-probabilities
+BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,11 @@ class SelectionSettings:
     share_weight: float = 0.2
     draws: int = 20
     seed: int = 0
+
+    def title(self, strategy: str) -> str:
+        """Return the title of a strategy with these settings."""
+        share_weight = f"{self.share_weight:g}"
+        return STRATEGIES[strategy].format(voters=self.voters, share_weight=share_weight)
 
 
 class RankedProblem(NamedTuple):
@@ -115,11 +120,6 @@ class ProblemResult(NamedTuple):
     voters: Sequence[int]
 
 
-def strategy_title(name: str, voters: int, share_weight: float) -> str:
-    """Return the title of a selection strategy with these settings."""
-    return STRATEGIES[name].format(voters=voters, share_weight=f"{share_weight:g}")
-
-
 def pick(
     case: RankedProblem, has_logprob: bool, settings: SelectionSettings, ns: Sequence[int]
 ) -> ProblemResult:
@@ -133,69 +133,66 @@ def pick(
     sizes = sorted({n for n in ns if n < count} | {count})
     voters = sorted({k for k in (*VOTERS, settings.voters) if k < count} | {count})
     source = Random(f"{settings.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
-    numbers: dict[str, int] = {}
-    for option in options:
-        if option.answer is not None:
-            numbers.setdefault(option.answer, len(numbers))
-    answers = [NO_ANSWER if option.answer is None else numbers[option.answer]
-               for option in options]  # fmt: skip
-    right = {number: option.right for number, option in zip(answers, options, strict=True)}
-    right[NO_ANSWER] = False
-    votes = {name: [weigh(option) for option in options] for name, weigh in WEIGHTS.items()
-             if has_logprob or name not in BY_LOGPROB}  # fmt: skip
-    by_rank = sorted(range(count), key=lambda index: -options[index].score)
-    ranks = {index: rank for rank, index in enumerate(by_rank)}
     everyone = list(range(count))
     orders = [source.sample(everyone, count) for _ in range(settings.draws)]
-    by_strategy: dict[str, list[float]] = {name: [] for name in (*votes, "frequency", "top")}
+    answers = [option.answer for option in options]
+    right = {option.answer: option.right for option in options} | {None: False}
+    votes = {name: [weigh(option) for option in options] for name, weigh in WEIGHTS.items()
+             if has_logprob or name not in BY_LOGPROB}  # fmt: skip
+    by_rank = sorted(everyone, key=lambda index: -options[index].score)
+    ranks = {index: rank for rank, index in enumerate(by_rank)}
+
+    def share(chosen: Sequence[str | None]) -> float:
+        return sum(right[answer] for answer in chosen) / len(chosen)
+
+    found: dict[str, list[float]] = {name: [] for name in (*votes, SHARE, TOP)}
     top: list[list[float]] = []
     for n in sizes:
         drawn = [order[:n] for order in orders]
         if n in (1, count):
             drawn = [everyone] if n == count else [[index] for index in everyone]
         for name, weights in votes.items():
-            won = [right[_winner(answers, weights, chosen)] for chosen in drawn]
-            by_strategy[name].append(sum(won) / len(won))
-        won = [right[_frequent(answers, options, chosen, settings.share_weight)]
-               for chosen in drawn]  # fmt: skip
-        by_strategy["frequency"].append(sum(won) / len(won))
-        seats = [k for k in voters if k <= n]
-        ranked = [[by_rank[rank] for rank in sorted(ranks[index] for index in chosen)]
-                  for chosen in drawn]  # fmt: skip
+            found[name].append(share([_elect(answers, weights, chosen) for chosen in drawn]))
+        found[SHARE].append(share([_find_frequent(options, chosen, settings.share_weight)
+                                   for chosen in drawn]))  # fmt: skip
+        ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
         top.append([
-            sum(right[_winner(answers, votes[MAJORITY], best[:k])] for best in ranked) / len(ranked)
-            for k in seats
+            share([_elect(answers, votes[MAJORITY], best[:k]) for best in ranked])
+            for k in voters if k <= n
         ])  # fmt: skip
-        by_strategy["top"].append(top[-1][sum(k <= min(settings.voters, n) for k in voters) - 1])
+        found[TOP].append(top[-1][bisect_right(voters, min(settings.voters, n)) - 1])
     correct = sum(option.right for option in options)
-    by_strategy[MEAN] = [correct / count] * len(sizes)
+    found[MEAN] = [correct / count] * len(sizes)
+    found[COVERAGE] = [float(pass_at_k(count, correct, n)) for n in sizes]
     for name, score in SCORES.items():
         if has_logprob or name not in BY_LOGPROB:
             scores = [score(option) for option in options]
-            named = BEST if name == "verifier" else name
-            by_strategy[named] = [best_of(options, scores, n) for n in sizes]
-    by_strategy[COVERAGE] = [float(pass_at_k(count, correct, n)) for n in sizes]
-    ordered = {name: by_strategy[name] for name in STRATEGIES if name in by_strategy}
+            by_score = BEST if name == VERIFIER else name
+            found[by_score] = [best_of(options, scores, n) for n in sizes]
+    ordered = {name: found[name] for name in STRATEGIES if name in found}
     return ProblemResult(case, sizes, ordered, top, voters)
 
 
-def _winner(answers: Sequence[int], weights: Sequence[float], chosen: Sequence[int]) -> int:
-    sums: dict[int, float] = {}
+def _elect(
+    answers: Sequence[str | None], weights: Sequence[float], chosen: Sequence[int]
+) -> str | None:
+    """Return the answer with the largest sum of weights, the first of equals; None without any."""
+    sums: dict[str, float] = {}
     for index in chosen:
-        if answers[index] != NO_ANSWER:
-            sums[answers[index]] = sums.get(answers[index], 0.0) + weights[index]
-    return max(sums, key=sums.__getitem__, default=NO_ANSWER)  # the first of equals
+        if (answer := answers[index]) is not None:
+            sums[answer] = sums.get(answer, 0.0) + weights[index]
+    return max(sums, key=sums.__getitem__, default=None)
 
 
-def _frequent(
-    answers: Sequence[int], options: Sequence[Option], chosen: Sequence[int], share_weight: float
-) -> int:
+def _find_frequent(
+    options: Sequence[Option], chosen: Sequence[int], share_weight: float
+) -> str | None:
     """Return the answer with the highest score + `share_weight` x its share of the votes."""
-    counts: dict[int, int] = {}
-    best: dict[int, float] = {}
+    counts = Counter(options[index].answer for index in chosen)
+    counts[None] = 0
+    best: dict[str | None, float] = {}
     for index in chosen:
-        answer, score = answers[index], options[index].score
-        counts[answer] = counts.get(answer, 0) + (answer != NO_ANSWER)
+        answer, score = options[index].answer, options[index].score
         best[answer] = max(best.get(answer, score), score)
     return max(best, key=lambda answer: best[answer] + share_weight * counts[answer] / len(chosen))
 
@@ -219,11 +216,12 @@ def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float
 # AUC
 
 
-class WithinAuc(NamedTuple):
-    """The mean AUC of the problems with right and wrong completions, and their number."""
+class ScoreAuc(NamedTuple):
+    """The AUC of a score: over all completions, and the mean within `problems` that have one."""
 
-    auc: float | None
-    ci95: Interval | None
+    overall: float | None
+    within: float | None
+    within_ci95: Interval | None
     problems: int
 
 
@@ -248,15 +246,22 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
     return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
 
 
-def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> WithinAuc:
-    """Return the mean AUC of problems, each (scores, right), without problems that have no AUC."""
+def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> ScoreAuc:
+    """Return the AUC of the scores of problems, each (scores, right)."""
+    overall = auc([score for scores, _ in problems for score in scores],
+                  [label for _, labels in problems for label in labels])  # fmt: skip
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
-        return WithinAuc(None, None, 0)
-    mean = sum(aucs) / len(aucs)
-    if len(aucs) == 1:
-        return WithinAuc(mean, Interval(0.0, 1.0), 1)
-    return WithinAuc(mean, interval_of_mean(aucs, 0.0), len(aucs))
+        return ScoreAuc(overall, None, None, 0)
+    interval = Interval(0.0, 1.0) if len(aucs) == 1 else interval_of_mean(aucs, 0.0)
+    return ScoreAuc(overall, sum(aucs) / len(aucs), interval, len(aucs))
+
+
+def auc_of_cases(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
+    """Return the AUC of a score in SCORES."""
+    score = SCORES[name]
+    return measure_auc([([score(option) for option in case.options],
+                         [option.right for option in case.options]) for case in cases])  # fmt: skip
 
 
 def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
@@ -265,16 +270,15 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
     Of a selector whose scores are normal, with one distance between right and wrong completions in
     all problems. None if the majority is right more often than any selector can be.
     """
-    plain = SelectionSettings(draws=1)
     majority = 0.0
-    counts: dict[tuple[int, int], int] = {}
+    counts: Counter[tuple[int, int]] = Counter()  # problems by right and all completions
     for case in cases:
-        size = len(case.options)
-        majority += pick(case, False, plain, [size]).by_strategy[MAJORITY][-1]
-        right = sum(option.right for option in case.options)
-        counts[right, size] = counts.get((right, size), 0) + 1
-    normal = NormalDist()
-    step = 0.1
+        answers, every = [option.answer for option in case.options], range(len(case.options))
+        winner = _elect(answers, [1.0] * len(answers), every)
+        majority += any(option.right for option in case.options
+                        if option.answer == winner is not None)  # fmt: skip
+        counts[sum(option.right for option in case.options), len(answers)] += 1
+    normal, step = NormalDist(), 0.1
     places = [step * place for place in range(-50, 130)]
     below = [normal.cdf(place) for place in places]
 
@@ -320,7 +324,7 @@ class CurvePoint(NamedTuple):
     gain_ci95: Interval
 
 
-def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
+def _point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
     """Return the point for one value per problem, each an expectation in 0..1.
 
     base: values to compare with, problem by problem. groups: number of disjoint sets of completions
@@ -338,32 +342,27 @@ def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -
     )
 
 
-def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
-    """Return the points of every strategy; a problem counts up to its number of completions."""
-    points: dict[str, list[CurvePoint]] = {}
-    for name in picked[0].by_strategy:
-        for n in steps(most):
-            enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
-            values = [outcome.by_strategy[name][place] for outcome, place in enough]
-            base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
-            groups = most if name == MEAN else max(1, most // n)  # MEAN is over all at every n
-            points.setdefault(name, []).append(point(n, values, base, groups))
-    return points
+def measure_curves(
+    picked: Sequence[ProblemResult], most: int
+) -> tuple[dict[str, list[CurvePoint]], dict[int, list[CurvePoint]]]:
+    """Return the points of every strategy, and by numbers of completions those over the voters.
 
-
-def measure_voter_curves(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
-    """Return the points over the numbers of voters for each number of completions."""
-    points: dict[int, list[CurvePoint]] = {}
+    A problem counts up to its number of completions.
+    """
+    curves: dict[str, list[CurvePoint]] = {name: [] for name in picked[0].by_strategy}
+    by_voters: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
         enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
-        tops = [outcome.top[place] for outcome, place in enough]
         base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
-        ks = min(([k for k in outcome.voters if k <= n] for outcome, _ in enough), key=len)
-        points[n] = [
-            point(k, [top[index] for top in tops], base, max(1, most // n))
-            for index, k in enumerate(ks)
-        ]
-    return points
+        groups = max(1, most // n)
+        for name, points in curves.items():
+            values = [outcome.by_strategy[name][place] for outcome, place in enough]
+            points.append(_point(n, values, base, most if name == MEAN else groups))
+        tops = [outcome.top[place] for outcome, place in enough]
+        seats = min(([k for k in outcome.voters if k <= n] for outcome, _ in enough), key=len)
+        by_voters[n] = [_point(k, [top[index] for top in tops], base, groups)
+                        for index, k in enumerate(seats)]  # fmt: skip
+    return curves, by_voters
 
 
 # The choice on a development run
@@ -410,10 +409,10 @@ def choose_strategy(
         """Return the points of every strategy by (strategy, completions, voters)."""
         changed = replace(settings, share_weight=share_weight, voters=voters or settings.voters)
         picked = [pick(case, has_logprob, changed, steps(most)) for case in cases if case.options]
-        found = {(name, each.n, 0): each for name, points in measure_curves(picked, most).items()
-                 for each in points if name not in (MEAN, COVERAGE, "top")}  # fmt: skip
-        return found | {("top", n, each.n): each
-                        for n, points in measure_voter_curves(picked, most).items()
+        curves, by_voters = measure_curves(picked, most)
+        found = {(name, each.n, 0): each for name, points in curves.items() for each in points
+                 if name not in (MEAN, COVERAGE, TOP)}  # fmt: skip
+        return found | {(TOP, n, each.n): each for n, points in by_voters.items()
                         for each in points}  # fmt: skip
 
     all_cases = sum(bool(case.options) for case in development)
@@ -422,7 +421,7 @@ def choose_strategy(
         for key, each in measure(development, weight, 0).items():
             rank = (each.accuracy, -each.n)
             if each.problems == all_cases and (best is None or rank > best[0]):
-                best = (rank, key, weight if key[0] == "frequency" else 0.0, each)
+                best = (rank, key, weight if key[0] == SHARE else 0.0, each)
     if best is None:
         raise InputError("the development run has no completions; give another with --dev")
     _, (name, n, voters), weight, found = best

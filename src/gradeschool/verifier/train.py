@@ -61,7 +61,7 @@ from gradeschool.verifier.data import (
 )
 from gradeschool.verifier.head import Verifier, new_verifier, read_logprobs, read_values
 from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, Level, TrainedModel
-from gradeschool.verifier.select import within
+from gradeschool.verifier.select import measure_auc
 
 LOSSES, CURVES = "losses.jsonl", "curves.jsonl"
 BETAS, MOMENTUM, CLIP = (0.9, 0.95), 0.95, 1.0
@@ -670,10 +670,10 @@ def _measure(
         each = [next(values) for _ in answered.candidates]
         scores = [sum(row) / len(row) if level is Level.POOLED else row[-1] for row in each]
         by_problem.append((scores, [candidate.right for candidate in answered.candidates]))
-    found = within(by_problem)
-    if found.auc is None:
+    found = measure_auc(by_problem)
+    if found.within is None:
         raise InputError(
             f"no problem of {str(run.path)!r} has right and wrong completions; give a --dev run "
             "with several completions of each problem (-k)"
         )
-    return {AUC: found.auc, "problems": float(found.problems)}
+    return {AUC: found.within, "problems": float(found.problems)}
