@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import Problem, Prompt, Protocol, all_protocols, get_protocol, load_dataset
-from gradeschool.completion import Decoding, Message
+from gradeschool.completion import Message
 from gradeschool.datasets.load import is_here
 from gradeschool.prompts import Template, format_chat, rationale
 from tests.conftest import SHARED
@@ -33,20 +33,6 @@ def test_olmes_messages_are_turns_that_end_in_a_user_turn_and_a_prefix(
         assert user.content.startswith("Question: ")
         assert not user.content.rstrip().endswith("Answer:")
         assert assistant.content.startswith("Answer: ")
-
-
-def test_the_official_prompt_is_the_question_and_a_line_break(gsm8k_test: Problems) -> None:
-    assert [text_of(prompt) for prompt in render("openai/2021", gsm8k_test)] == [
-        f"{problem.question}\n" for problem in gsm8k_test
-    ]
-
-
-def test_the_ai_benchmarks_prompt_asks_for_a_marked_number(gsm8k_test: Problems) -> None:
-    system, user = render("ai-benchmarks/gsm8k", gsm8k_test[:1])[0].messages
-    assert system.role == "system"
-    assert "append a newline and '#### <response number>'" in system.content
-    assert "end your response with '\n#### 42'. Do not add" in system.content
-    assert user == Message("user", gsm8k_test[0].question)
 
 
 @pytest.mark.parametrize("name", list(protocols_here(SHARED)))
@@ -88,12 +74,6 @@ def test_published_protocols_are_frozen() -> None:
     digests = [f"{one.digest()} {name}\n" for name, one in sorted(all_protocols().items())]
     assert "".join(digests) == pinned
     assert len({line.split()[0] for line in digests}) == len(digests)
-
-
-def test_a_prompt_is_either_a_text_or_messages() -> None:
-    assert not Prompt(text="").is_chat
-    assert Prompt(messages=(Message("user", "?"),)).is_chat
-    assert Decoding() == Decoding(0.0, 1.0, None, (), None)
 
 
 WEI = "8891624983ad7951218788c6e80ea96393295ebbe2b89848c286d91e20129aec"

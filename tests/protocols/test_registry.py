@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
-from importlib import metadata
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 
 from gradeschool.errors import UnknownNameError
-from gradeschool.protocols import registry
 from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,
@@ -20,6 +17,7 @@ from gradeschool.protocols.registry import (
     get_scorer,
     get_vote,
 )
+from tests.support.command import run_script
 
 
 def test_a_name_is_the_same_object_however_it_is_found() -> None:
@@ -44,26 +42,55 @@ def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
     assert set(result.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
 
 
-def test_an_installed_package_adds_protocols_and_scorers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    protocol = replace(all_protocols()["zero-shot/chat"], name="mine/chat")
-    scorer = replace(get_scorer("openai/2021"), name="mine/scorer")
-    package = SimpleNamespace(
-        __name__="mine", __file__=None, SCORERS=(scorer,), PROTOCOLS=(protocol,)
-    )
-    entry = SimpleNamespace(load=lambda: package)
-    cached = (registry.packages, registry._entries, get_scorer)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry])
-    for function in cached:
-        function.cache_clear()
-    try:
-        assert get_protocol("mine/chat") is protocol
-        assert get_scorer("mine/scorer") is scorer
-    finally:
-        monkeypatch.undo()
-        for function in cached:
-            function.cache_clear()
+MODULE = """
+from gradeschool.completion import Decoding
+from gradeschool.prompts import Template
+from gradeschool.protocol import Protocol
+from gradeschool import get_scorer
+from dataclasses import replace
+
+SCORERS = (replace(get_scorer("openai/2021"), name="outside/marker"),)
+PROTOCOLS = (
+    Protocol(
+        name="outside/short", summary="a question and no more", source="outside.py",
+        render=Template(question="Q: {question} A:"), decoding=Decoding(max_tokens=20),
+        scorers=("outside/marker", "outside-last"),
+    ),
+)
+
+def last(completion, gold):
+    return completion.split()[-1] if completion.split() else None
+"""
+ENTRIES = """
+[gradeschool.protocols]
+outside = outside
+[gradeschool.scorers]
+outside-last = outside:last
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with the package as pip installs it."""
+    (tmp_path / "outside.py").write_text(MODULE)
+    about = tmp_path / "outside-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(ENTRIES)
+    return tmp_path
+
+
+def test_an_installed_package_adds_a_protocol_and_scorers(site: Path) -> None:
+    run, path = site / "run", {"PYTHONPATH": str(site)}
+    words = ("-m", "tiny", "-p", "outside/short", "-d", "sample", "-n", 2, "-o", run, "--quiet")
+    ended = run_script("eval", *words, "--json", **path)
+    assert ended.status == 0, ended.err
+    assert list(ended.json()["runs"][0]["scorers"]) == ["outside/marker", "outside-last"]
+    assert "outside/short" in run_script("protocols", "list", "outside", **path).out
+    scored = run_script("score", run, "--scorer", "outside-last", "openai/2021", "--json", **path)
+    assert list(scored.json()["runs"][0]["scorers"]) == ["outside-last", "openai/2021"]
+    absent = run_script("eval", *words)
+    assert (absent.status, "no protocol is called 'outside/short'" in absent.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/package"])
