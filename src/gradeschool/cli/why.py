@@ -56,7 +56,7 @@ def command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.reports.measured import changes_of, known_protocol
+    from gradeschool.reports.measured import changes_of
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import explain_difference, explain_gap, read_settings
     from gradeschool.scorer import DEFAULT_SCORER
@@ -94,7 +94,7 @@ def command(
         [source] = open_sources([str(chosen.path)], options, lambda message: None)
         account = explain_gap(
             chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
-            known_protocol(manifest), changes_of(manifest),
+            changes_of(manifest),
             disputed(source.dataset.problems, chosen.run.problems()),
             quoted(run) + reading_words(dataset),
         )  # fmt: skip
@@ -114,44 +114,41 @@ def _print(account: GapAccount, test: str) -> None:
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
         f"{account.judged:,} completions); expected {percent(account.expected)}"
     )
-    if account.missing <= 0:
-        say("No points are missing.")
-    elif account.within_chance and test:
-        say(
-            f"{account.missing:.2f} points are missing. The 95 % interval of this run alone "
-            "contains the other run's score; the same problems in pairs may still differ:"
+    missing, words = f"{account.missing:.2f} points are missing", ":"
+    if account.within_chance and test:
+        words = (
+            ". The 95 % interval of this run alone contains the other run's score; the same "
+            "problems in pairs may still differ:"
         )
     elif account.within_chance:
-        say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
-                   "interval contains the expected score. Use more problems.")  # fmt: skip
-    else:
-        say(f"{account.missing:.2f} points are missing:")
+        words = (
+            ", which is within chance: the 95 % interval contains the expected score. Use more "
+            "problems."
+        )
+    say("No points are missing." if account.missing <= 0 else f"{missing}{words}")
     for cause in account.causes:
         sign = "up to " if cause.most else ""
         points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
-        say(f"\n{points:>10}  {cause.name}")
-        say(f"{'':12}{cause.evidence}")
-        if cause.command:
-            say(f"{'':12}-> {cause.command}")
+        command = f"\n{'':12}-> {cause.command}" if cause.command else ""
+        say(f"\n{points:>10}  {cause.name}\n{'':12}{cause.evidence}{command}")
     if account.settings:
         say("\nsettings that differ (here | there):")
-    for name, here, there in account.settings:
+    for name, *values in account.settings:
         here, there = ("not recorded" if value is None else clip(str(value), 80)
-                       for value in (here, there))  # fmt: skip
+                       for value in values)  # fmt: skip
         say(f"{'':12}{name}: {here} | {there}")
-    for note in account.notes:
+    for note in (*account.notes, *((f"-> {test}",) if test else ())):
         say(f"{'':12}{note}")
-    if test:
-        say(f"{'':12}-> {test}")
-    measured = [cause for cause in account.causes if cause.points and not cause.most]
-    if account.missing > 0 and measured and account.rest >= LEAST_POINTS:
+    if account.missing <= 0:
+        return
+    is_measured = any(cause.points and not cause.most for cause in account.causes)
+    if is_measured and account.rest >= LEAST_POINTS:
         low, high = account.interval
         chance = account.rest <= 100 * (high - low) / 2
-        words = "the rest, within chance" if chance else "unexplained"
-        say(f"\n{account.rest:>10.1f}  {words}")
-    elif account.missing > 0 and measured and account.rest <= -LEAST_POINTS:
+        say(f"\n{account.rest:>10.1f}  {'the rest, within chance' if chance else 'unexplained'}")
+    elif is_measured and account.rest <= -LEAST_POINTS:
         say(f"\n{account.rest:>10.1f}  the causes account for more than is missing: without them "
-                   "the score would be above the expected one")  # fmt: skip
-    elif account.missing > 0 and not account.causes:
+            "the score would be above the expected one")  # fmt: skip
+    elif not account.causes:
         say("Nothing in the texts or settings explains it: the answers are other numbers. "
-                   "Compare with a run that has the expected score: --expected-run.")  # fmt: skip
+            "Compare with a run that has the expected score: --expected-run.")  # fmt: skip

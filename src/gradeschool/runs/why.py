@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from shlex import quote
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
@@ -36,10 +36,8 @@ from gradeschool.formats.settings import (
     recorded,
 )
 from gradeschool.formats.tables import read_rows, read_whole
-from gradeschool.percentages import count, percent
-from gradeschool.problem import MARKER
+from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
-from gradeschool.protocol import Protocol
 from gradeschool.runs.plan import prompts_of, protocol_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
@@ -83,8 +81,7 @@ EXPLAINED_BY = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class GapCause:
+class GapCause(NamedTuple):
     """One cause of missing points. points: its share; None if only a test can tell.
 
     most: `points` is an upper limit. command: tests or fixes the cause; "" if there is none.
@@ -95,6 +92,50 @@ class GapCause:
     evidence: str
     command: str = ""
     most: bool = False
+
+
+# The causes that a run alone shows: the evidence, and what tests or fixes it.
+CAUSES = {
+    "run-on": (
+        "{n:,} completions state the right answer and continue with another question, from which "
+        "{scorer} extracts its answer",
+        "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
+    ),
+    "extraction": (
+        "{n:,} completions state the right answer and {scorer} does not read it: {kinds}",
+        "gradeschool explain {place} --scorer {quoted} gradeschool/reader",
+    ),
+    LIMIT: (
+        "{n:,} misses were cut before their answer; the points are the gain if as many are right "
+        "as among the others",
+        "evaluate again with a larger --max-tokens",
+    ),
+    "empty completions": ("{n:,} completions are empty: {why_empty}", "{mends_empty}"),
+    "chat template": (
+        "{n:,} misses contain special tokens or names of roles as text: the model's chat template "
+        "is not applied, or applied twice",
+        "gradeschool doctor URL -p PROTOCOL",
+    ),
+    LABELS: (
+        "{n} misses are right by the revised labels of GSM8K-Platinum",
+        "gradeschool score {place} --labels platinum",
+    ),
+    "no working": (
+        "half of the completions have at most {words}: the model answers without working, so a "
+        "system message or the examples may be missing",
+        "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
+        "protocol",
+    ),
+    "changed settings": ("not the protocol's: {changes}", "evaluate without these options"),
+    "sampling": (
+        "one sample at temperature {temperature}: another seed gives another score",
+        "evaluate with --temperature 0, or with -k 8",
+    ),
+    "precision": (
+        "the weights are {precision}; published scores are of 16 bits",
+        "evaluate the model in BF16 or F16, then give that run as --expected-run",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +180,7 @@ class GapAccount:
             "missing_points": self.missing,
             "within_chance": self.within_chance,
             "rest_points": self.rest,
-            "causes": [asdict(cause) for cause in self.causes],
+            "causes": [cause._asdict() for cause in self.causes],
             "settings": [
                 {"name": name, "here": here, "there": there} for name, here, there in self.settings
             ],
@@ -161,7 +202,6 @@ def explain_gap(
     scorer: Scorer,
     expected: float,
     manifest: Mapping[str, Any],
-    protocol: Protocol | None,
     changes: Sequence[str],
     labels: LabelChanges,
     place: str,
@@ -174,142 +214,77 @@ def explain_gap(
     no completion could be judged.
     """
     table = scored_table(run, [scorer])
-    samples, correct = [], 0
-    for sample, verdicts in zip(table.samples, table.verdicts, strict=True):
-        if verdicts[0].outcome is not Outcome.ERROR:
-            samples.append(sample)
-            correct += verdicts[0].correct
-    if not samples:
+    outcomes = [verdicts[0].outcome for verdicts in table.verdicts]
+    judged = [sample for sample, outcome in zip(table.samples, outcomes, strict=True)
+              if outcome is not Outcome.ERROR]  # fmt: skip
+    if not judged:
         raise nothing_judged(run.name, scorer.name)
-    missed = [
-        (each.sample, (cause.side, cause.cause.failure) if cause else None)
-        for each in explained_samples(table, label_changes(run, labels))
-        for verdict, cause in zip(each.verdicts, each.causes, strict=False)
-        if not verdict.correct and verdict.outcome is not Outcome.ERROR
-    ]
-    causes: list[GapCause] = []
-
-    def add(name: str, n: float, evidence: str, command: str, most: bool = False) -> None:
-        """Add a cause that accounts for n completions."""
-        causes.append(GapCause(name, 100 * n / len(samples), evidence, command, most))
-
-    # Texts with the right answer, which the scorer does not read.
-    unread = Counter(
-        cause[1].value for _, cause in missed if cause is not None and cause[0] is Side.MISSED
-    )
-    read_all = correct + unread.total()
-    if n := unread.pop(Failure.RUN_ON.value, 0):
-        add(
-            "run-on", n,
-            f"{count(n, 'completion states', 'completions state')} the right answer and "
-            f"{'continues' if n == 1 else 'continue'} with another question, from which "
-            f"{scorer.name} extracts its answer",
-            "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
-        )  # fmt: skip
-    if n := unread.total():
-        kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
-        add(
-            "extraction", n,
-            f"{count(n, 'completion states', 'completions state')} the right answer and "
-            f"{scorer.name} does not read it: {kinds}",
-            f"gradeschool explain {place} --scorer {quote(scorer.name)} gradeschool/reader",
-        )  # fmt: skip
-    # Texts without an answer: as many may be right as among the others.
-    cut, empty = [], []
-    for sample, cause in missed:
-        question = sample.problem.question if sample.problem else ""
-        form = form_of(sample.text, sample.finish, question)
+    unread, reasons = Counter[str](), Counter[tuple[str, str]]()
+    cut = empty = marked = revised = 0
+    for each in explained_samples(table, label_changes(run, labels)):
+        sample, verdict, cause = each.sample, each.verdicts[0], each.causes[0]
+        if verdict.correct or verdict.outcome is Outcome.ERROR:
+            continue
+        if cause is not None and cause.side is Side.MISSED:
+            unread[cause.cause.failure.value] += 1
+        is_of_text = cause is None or cause.side is Side.TEXT
+        problem = sample.problem
+        form = form_of(sample.text, sample.finish, problem.question if problem else "")
         if form.truncated and not form.ran_on:
-            if cause is None or cause[0] is Side.TEXT:
-                cut.append(sample)
+            cut += is_of_text
         elif not sample.text.strip():
-            empty.append(sample)
-    others, least = len(samples) - len(cut) - len(empty), NOTABLE * len(samples)
-    share = read_all / others if others > 0 else 1.0
-    if len(cut) >= least:
-        add(
-            LIMIT, len(cut) * share,
-            f"{count(len(cut), 'miss was', 'misses were')} cut before "
-            f"{'its' if len(cut) == 1 else 'their'} answer; the points are the gain if as "
-            "many are right as among the others",
-            "evaluate again with a larger --max-tokens", most=True,
-        )  # fmt: skip
-    if len(empty) >= least:
-        reasons = Counter(
-            reason
-            for sample in empty
-            if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None
-        )
-        words, remedy = (
-            "the server ends immediately, or keeps the answer in another field",
-            "gradeschool doctor URL -p PROTOCOL",
-        )
-        for (why_empty, advice), n in reasons.most_common(1):
-            words, remedy = f"{n} have {why_empty}", advice
-        are = count(len(empty), "completion is", "completions are")
-        add("empty completions", len(empty) * share, f"{are} empty: {words}", remedy, most=True)
-    marked = sum(
-        (cause is None or cause[0] is Side.TEXT)
-        and bool(SPECIAL.search(sample.text) or ROLES.search(sample.text))
-        for sample, cause in missed
+            empty += 1
+            if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
+                reasons[reason] += 1
+        marked += is_of_text and bool(SPECIAL.search(sample.text) or ROLES.search(sample.text))
+        if problem and (other := labels.get(problem.id)) is not None:
+            revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
+    # Of the texts without an answer, as many may be right as among the others.
+    others = len(judged) - cut - empty
+    right = outcomes.count(Outcome.CORRECT) + unread.total()
+    share = right / others if others > 0 else 1.0
+    ran_on = unread.pop(Failure.RUN_ON.value, 0)
+    words, mends = (
+        "the server ends immediately, or keeps the answer in another field",
+        "gradeschool doctor URL -p PROTOCOL",
     )
-    if marked >= least:
-        add(
-            "chat template", marked * share,
-            f"{marked:,} misses contain special tokens or names of roles as text: the model's "
-            "chat template is not applied, or applied twice",
-            "gradeschool doctor URL -p PROTOCOL", most=True,
-        )  # fmt: skip
-    words_each = median(len(sample.text.split()) for sample in samples)
-    if 0 < words_each < SHORT_WORDS:
-        causes.append(GapCause(
-            "no working", None,
-            f"half of the completions have at most {count(int(words_each), 'word')}: the model "
-            "answers without working, so a system message or the examples may be missing",
-            "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
-            "protocol",
-        ))  # fmt: skip
-    revised = sum(
-        other is not None and is_right(extract_final_answer(s.text, s.problem.question), other.gold)
-        for s, _ in missed
-        if s.problem and (other := labels.get(s.problem.id)) is not None
-    )
-    if revised:
-        words = f"{revised} misses are right by the revised labels of GSM8K-Platinum"
-        add(LABELS, revised, words, f"gradeschool score {place} --labels platinum")
-    causes += _setting_causes(samples, manifest, protocol, changes)
-    return _account(scorer.name, expected, list(table.tallies().values()), causes)
-
-
-def _setting_causes(
-    samples: Sequence[Sample],
-    manifest: Mapping[str, Any],
-    protocol: Protocol | None,
-    changes: Sequence[str],
-) -> Iterator[GapCause]:
-    """Yield the settings that can cost points; only a second run can measure how many."""
-    if changes:
-        words = f"not the protocol's: {', '.join(changes)}"
-        yield GapCause("changed settings", None, words, "evaluate without these options")
+    for (reason, remedy), n in reasons.most_common(1):
+        words, mends = f"{n} have {reason}", remedy
+    half = median(len(sample.text.split()) for sample in judged)
     heat = mapping(manifest.get("decoding")).get("temperature")
-    if heat and manifest.get("samples") == 1:
-        words = f"one sample at temperature {heat}: another seed gives another score"
-        yield GapCause("sampling", None, words, "evaluate with --temperature 0, or with -k 8")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
-    if precision and not FULL_PRECISION.search(precision):
-        words = f"the weights are {precision}; published scores are of 16 bits"
-        command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
-        yield GapCause("precision", None, words, command)
-    if protocol is not None and protocol.shots:
-        marked = sum(MARKER in sample.text for sample in samples) / len(samples)
-        reads_mark = any(
-            "strict" in name or name.startswith("openai/") for name in protocol.scorers
-        )
-        if reads_mark and marked <= 0.5:
-            share = percent(marked, 0)
-            words = f"only {share} of the completions end as the examples do, in {MARKER!r}"
-            command = f"gradeschool protocols prompts {protocol.base or protocol.name} -n 1"
-            yield GapCause("few-shot format", None, words, command)
+    facts = {
+        "scorer": scorer.name,
+        "quoted": quote(scorer.name),
+        "place": place,
+        "kinds": ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3)),
+        "why_empty": words,
+        "mends_empty": mends,
+        "words": count(int(half), "word"),
+        "changes": ", ".join(changes),
+        "temperature": heat,
+        "precision": precision,
+    }
+
+    def made(name: str, n: int = 0, points: float | None = None, most: bool = False) -> GapCause:
+        evidence, command = (text.format(n=n, **facts) for text in CAUSES[name])
+        return GapCause(name, points, evidence, command, most)
+
+    counts = {"run-on": ran_on, "extraction": unread.total(), LABELS: revised}
+    causes = [made(name, n, 100 * n / len(judged)) for name, n in counts.items() if n]
+    uncertain = {LIMIT: cut, "empty completions": empty, "chat template": marked}
+    for name, n in uncertain.items():
+        if n and n >= NOTABLE * len(judged):
+            causes.append(made(name, n, 100 * n * share / len(judged), most=True))
+    # Settings can cost points as well; only a second run measures how many.
+    is_there = {
+        "no working": 0 < half < SHORT_WORDS,
+        "changed settings": changes,
+        "sampling": heat and manifest.get("samples") == 1,
+        "precision": precision and not FULL_PRECISION.search(precision),
+    }
+    causes += [made(name) for name, there in is_there.items() if there]
+    return _account(scorer.name, expected, list(table.tallies().values()), causes)
 
 
 # Beside a run with the expected score
@@ -525,16 +500,18 @@ def _is_cut_of(short: Sample, long: Sample) -> bool:
     return longer and not ended and bool(start) and long.text.startswith(start)
 
 
-def _requests(
+def _prompts(
     here: Sample, there: Sample, records: Sequence[RecordedSettings]
-) -> tuple[RecordedRequest, RecordedRequest]:
+) -> list[Prompt | None]:
+    """Return the prompts of two samples, None for one that is not recorded."""
     none = RecordedRequest()
-    return records[0].requests.get(here.row, none), records[1].requests.get(there.row, none)
+    pairs = zip(records, (here, there), strict=True)
+    return [record.requests.get(sample.row, none).prompt for record, sample in pairs]
 
 
 def _same_prompt(here: Sample, there: Sample, records: Sequence[RecordedSettings]) -> bool | None:
     """Return whether both prompts have the same bytes; None if a prompt is not recorded."""
-    a, b = (request.prompt for request in _requests(here, there, records))
+    a, b = _prompts(here, there, records)
     return None if a is None or b is None else a == b or prompt_bytes(a) == prompt_bytes(b)
 
 
@@ -552,7 +529,7 @@ def _notes(
     yield f"prompts are equal for {same.count(True):,} of {known:,}"
     if False in same:
         pair = pairs[same.index(False)]
-        a, b = (_text(request.prompt) for request in _requests(*pair, records))
+        a, b = map(_text, _prompts(*pair, records))
         differing = (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
         shared = next(differing, min(len(a), len(b)))
         shown = [repr(text[max(0, shared - BEFORE) : shared + BEHIND]) for text in (a, b)]
@@ -561,16 +538,6 @@ def _notes(
         yield (
             f"the prompts of problem {problem} differ after byte {length:,}: {shown[0]} here, "
             f"{shown[1]} there"
-        )
-    more: Counter[int] = Counter()
-    for pair, is_same in zip(pairs, same, strict=True):
-        a_tokens, b_tokens = (request.prompt_tokens for request in _requests(*pair, records))
-        if is_same and a_tokens is not None and b_tokens is not None and a_tokens != b_tokens:
-            more[b_tokens - a_tokens] += 1
-    for tokens, _ in more.most_common(1):
-        yield (
-            f"{more.total():,} equal prompts have other numbers of tokens, such as {tokens:+d} "
-            "there: a BOS token, or the chat template"
         )
 
 
