@@ -1,4 +1,4 @@
-"""The machine: cores that this process may use, a device for models, memory in bytes."""
+"""The machine: cores that this process may use, a device for models, free memory."""
 
 from __future__ import annotations
 
@@ -20,31 +20,9 @@ def best_device() -> str:
 
 
 def free_memory() -> int | None:
-    """Return the free memory, None if the system does not report it (other systems than Linux)."""
-    return _bytes_in("/proc/meminfo", "MemAvailable")
-
-
-def memory_of_process(field: str = "VmRSS") -> int | None:
-    """Return the memory of this process, or with "VmHWM" its maximum so far; see `free_memory`."""
-    return _bytes_in("/proc/self/status", field)
-
-
-def machine_memory(device: str) -> int | None:
-    """Return the memory of a device, None if the system does not report it."""
-    if device != "cpu":
-        import torch
-
-        return int(torch.cuda.get_device_properties(device).total_memory)
+    """Return the free memory in bytes, None if the system does not report it."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _bytes_in(path: str, field: str) -> int | None:
-    try:
-        lines = Path(path).read_text("ascii").splitlines()
-        [line] = [line for line in lines if line.startswith(f"{field}:")]
-        return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
+    except (OSError, ValueError, StopIteration):
         return None

@@ -61,10 +61,9 @@ def _encodings(secret: str) -> list[str]:
     octets = secret.encode("utf-8", "replace")
     forms = [secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")]
     forms += [html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;")]
-    forms += [json.dumps(secret, ensure_ascii=False)[1:-1], octets.decode("latin-1")]
     forms += [form.replace("/", "\\/") for form in forms[:2]]
     if len(secret) < SHORTEST:
-        return [*forms, base64.b64encode(octets).decode().rstrip("=")]
+        return forms
     for offset in range(3):
         # In a longer text, the characters at both ends depend on what is beside the secret.
         text = base64.b64encode(b"\0" * offset + octets).decode().rstrip("=")

@@ -33,6 +33,7 @@ from gradeschool.models.openai_api import (
 from gradeschool.problem import Problem
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
+TOKENS = {"prompt_tokens": 9, "completion_tokens": 4}
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
@@ -190,101 +191,66 @@ def test_each_server_gets_its_field_for_thinking(
 
 
 # What an answer is. Everything else is a failure with a cause, and most are tried again.
-TOKENS = {"prompt_tokens": 9, "completion_tokens": 4}
-ANSWERS: dict[str, tuple[dict[str, Any], dict[str, Any], str, Finish]] = {
-    "text": ({"message": {"content": "x"}, "finish_reason": "stop"}, {}, "x", Finish.STOP),
-    "no reason": ({"message": {"content": "x"}}, {}, "x", Finish.UNKNOWN),
-    "null reason": (
-        {"message": {"content": "x"}, "finish_reason": None}, {}, "x", Finish.UNKNOWN,
-    ),
-    "another word": ({"message": {"content": "x"}, "finish_reason": "EOS"}, {}, "x", Finish.STOP),
-    "cut": ({"message": {"content": "x"}, "finish_reason": "length"}, {}, "x", Finish.LENGTH),
-    "the model ended at once": (
-        {"message": {"content": ""}, "finish_reason": "stop"}, TOKENS, "", Finish.STOP,
-    ),
-    "thought until the limit": (
-        {"message": {"content": None, "reasoning": "hm"}, "finish_reason": "length"},
-        TOKENS, "", Finish.LENGTH,
-    ),
-    "thought out of sight until the limit": (
-        {"message": {"content": None}, "finish_reason": "length"}, TOKENS, "", Finish.LENGTH,
-    ),
-    "an empty error": ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
-}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_what_is_an_answer(name: str) -> None:
-    choice, usage, text, finish = ANSWERS[name]
+def said(content: Any, reason: Any = "stop", **more: Any) -> dict[str, Any]:
+    return {"message": {"content": content, **more}, "finish_reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("choice", "usage", "text", "finish"),
+    [
+        (said("x"), {}, "x", Finish.STOP),
+        ({"message": {"content": "x"}}, {}, "x", Finish.UNKNOWN),
+        (said("x", None), {}, "x", Finish.UNKNOWN),
+        (said("x", "EOS"), {}, "x", Finish.STOP),
+        (said("x", "length"), {}, "x", Finish.LENGTH),
+        (said(""), TOKENS, "", Finish.STOP),  # the model ended at once
+        (said(None, "length", reasoning="hm"), TOKENS, "", Finish.LENGTH),
+        (said(None, "length"), TOKENS, "", Finish.LENGTH),  # thought out of sight
+        ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
+    ],
+)
+def test_what_is_an_answer(
+    choice: dict[str, Any], usage: dict[str, Any], text: str, finish: Finish
+) -> None:
     reply = parse(choice, usage)
     assert (reply.text, reply.finish) == (text, finish)
 
 
-FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool]] = {
-    "finish_reason error": (
-        {"message": {"content": "#### 1"}, "finish_reason": "error"}, TOKENS, "server error", True,
-    ),
-    "an error in the choice": (
-        {"message": {"content": "#### 1"}, "error": {"code": 502}}, TOKENS, "server error", True,
-    ),
-    "aborted": (
-        {"message": {"content": "#### 1"}, "finish_reason": "abort"}, TOKENS, "aborted", True,
-    ),
-    "nothing in it": ({}, TOKENS, "bad response", True),
-    "no message": ({"message": None}, TOKENS, "bad response", True),
-    "a message that is a text": ({"message": "#### 1"}, TOKENS, "bad response", True),
-    "the other form": ({"text": "#### 1"}, TOKENS, "bad response", True),
-    "a number": ({"message": {"content": 18}}, TOKENS, "bad response", True),
-    "an object": ({"message": {"content": {"text": "18"}}}, TOKENS, "bad response", True),
-    "true": ({"message": {"content": True}}, TOKENS, "bad response", True),
-    "parts that are none": ({"message": {"content": [18]}}, TOKENS, "bad response", True),
-    "null and stop": (
-        {"message": {"content": None}, "finish_reason": "stop"}, {}, "bad response", True,
-    ),
-    "null and tokens": (
-        {"message": {"content": None}, "finish_reason": "stop"}, TOKENS, "bad response", True,
-    ),
-    "empty and no tokens": (
-        {"message": {"content": ""}, "finish_reason": "stop"},
-        {"completion_tokens": 0}, "empty reply", True,
-    ),
-    "empty and nothing counted": (
-        {"message": {"content": ""}, "finish_reason": "stop"}, {}, "empty reply", True,
-    ),
-    "a content filter": (
-        {"message": {"content": "So 5"}, "finish_reason": "content_filter"},
-        TOKENS, "content filter", False,
-    ),
-    "a refusal": (
-        {"message": {"content": None, "refusal": "no"}, "finish_reason": "stop"},
-        TOKENS, "content filter", False,
-    ),
-    "a tool call": (
-        {"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "tool_calls"},
-        TOKENS, "tool call", False,
-    ),
-    "a tool call that ends like a text": (
-        {"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "stop"},
-        TOKENS, "tool call", False,
-    ),
-    "an ending that nobody knows": (
-        {"message": {"content": "#### 1"}, "finish_reason": "gave_up"},
-        TOKENS, "unknown ending", True,
-    ),
-    "an ending that is no text": (
-        {"message": {"content": "#### 1"}, "finish_reason": {"a": 1}},
-        TOKENS, "unknown ending", True,
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAILURES)
-def test_what_is_no_answer_is_a_failure_with_a_cause(name: str) -> None:
-    choice, usage, cause, passing = FAILURES[name]
+@pytest.mark.parametrize(
+    ("choice", "usage", "cause", "passes"),
+    [
+        (said("#### 1", "error"), TOKENS, "server error", True),
+        ({**said("#### 1"), "error": {"code": 502}}, TOKENS, "server error", True),
+        (said("#### 1", "abort"), TOKENS, "aborted", True),
+        ({}, TOKENS, "bad response", True),
+        ({"message": None}, TOKENS, "bad response", True),
+        ({"message": "#### 1"}, TOKENS, "bad response", True),
+        ({"text": "#### 1"}, TOKENS, "bad response", True),  # the other form
+        (said(18), TOKENS, "bad response", True),
+        (said({"text": "18"}), TOKENS, "bad response", True),
+        (said(True), TOKENS, "bad response", True),
+        (said([18]), TOKENS, "bad response", True),
+        (said(None), {}, "bad response", True),
+        (said(None), TOKENS, "bad response", True),
+        (said(""), {"completion_tokens": 0}, "empty reply", True),
+        (said(""), {}, "empty reply", True),
+        (said("So 5", "content_filter"), TOKENS, "content filter", False),
+        (said(None, refusal="no"), TOKENS, "content filter", False),
+        (said(None, "tool_calls", tool_calls=[{}]), TOKENS, "tool call", False),
+        (said(None, tool_calls=[{}]), TOKENS, "tool call", False),
+        (said("#### 1", "gave_up"), TOKENS, "unknown ending", True),
+        (said("#### 1", {"a": 1}), TOKENS, "unknown ending", True),
+    ],
+)
+def test_what_is_no_answer_is_a_failure_with_a_cause(
+    choice: dict[str, Any], usage: dict[str, Any], cause: str, passes: bool
+) -> None:
     with pytest.raises(ModelError) as caught:
         parse(choice, usage)
     assert caught.value.cause == cause
-    assert isinstance(caught.value, TransientError) == passing
+    assert isinstance(caught.value, TransientError) == passes
     assert caught.value.usage[:2] == (usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import gradeschool as package
-from gradeschool.errors import InputError
 from tests.support.command import SCRIPT, environment
 
 SOURCE = Path(package.__file__).parent
@@ -97,18 +96,3 @@ def test_a_model_is_loaded_in_one_place_only() -> None:
         )
     ]
     assert loads == ["models/local.py"]
-
-
-def test_other_faults_of_a_folder_stay_as_they_are(tmp_path: Path) -> None:
-    """What is no question of code is raised as transformers raises it."""
-    from gradeschool.models.local import from_folder
-
-    class Damaged:
-        @staticmethod
-        def from_pretrained(folder: Path, **options: object) -> None:
-            assert options == {"local_files_only": True, "trust_remote_code": False}
-            raise ValueError("damaged")
-
-    with pytest.raises(ValueError, match="damaged") as caught:
-        from_folder(Damaged, tmp_path)
-    assert not isinstance(caught.value, InputError)

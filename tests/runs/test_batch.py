@@ -202,10 +202,3 @@ def test_a_batch_that_is_refused_stops_the_run_with_the_servers_reason(
         server.refuse = ""
         status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
     assert (status, fields["missing"]) == (0, 0)
-
-
-def test_what_has_no_batches_is_a_clear_error(gradeschool: Command, tmp_path: Path) -> None:
-    result = gradeschool("eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample",
-                       "-o", tmp_path / "run", "--batch")  # fmt: skip
-    assert result.status == 2
-    assert "has no batches; leave --batch out" in result.err

@@ -29,7 +29,6 @@ from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.own_scorer import OWN_FUNCTION
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
 from gradeschool.verdict import Outcome
 
@@ -228,6 +227,8 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
 
     It is tried on the usual forms of an answer; a function of one's own is not called for it.
     """
+    from gradeschool.scoring.own_scorer import OWN_FUNCTION
+
     if headline.summary == OWN_FUNCTION:
         return
 
