@@ -14,10 +14,9 @@ from gradeschool.protocols import registry
 from gradeschool.scoring.table import choose_scorers
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
-from tests.protocols.test_outcome_counts import FORMS
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.outcomes import judge_against, outcomes_of
+from tests.support.outcomes import FORMS, judge_against, outcomes_of
 
 LIBRARY = [scorer for scorer in all_scorers().values() if scorer.extra]
 NAMES = [scorer.name for scorer in LIBRARY if scorer.extra == "math-verify"]
@@ -45,27 +44,9 @@ EXPECTED = {
 }
 # Long texts that are parsed as one formula: each of these takes five to twenty seconds.
 SLOW = {
-    ("verifiers/gsm8k-v1", "answer"),
-    ("verifiers/gsm8k-v1", "plus one"),
-    ("verifiers/gsm8k-v1", "one before"),
-    ("verifiers/math-rubric-lenient", "solution"),
-    ("verifiers/math-rubric-lenient", "answer"),
-    ("verifiers/math-rubric-lenient", "plus one"),
-    ("verifiers/math-rubric-lenient", "one before"),
+    "verifiers/gsm8k-v1": ("answer", "plus one", "one before"),
+    "verifiers/math-rubric-lenient": ("solution", "answer", "plus one", "one before"),
 }
-# A figure between these is of GSM8K's own solutions and golds: a word or a digit makes it.
-OF_ANY_GOLDS = {0, 14, 1305, 1319}
-
-
-def marks_of(name: str, form: str) -> list[pytest.MarkDecorator]:
-    """What a case is marked with."""
-    marks = [pytest.mark.peers] * ((name, form) in SLOW)
-    return marks + [pytest.mark.official] * (EXPECTED[name][form] not in OF_ANY_GOLDS)
-
-
-CASES = [
-    pytest.param(name, form, marks=marks_of(name, form)) for name in EXPECTED for form in FORMS
-]
 # The solutions in which "answer" stands before a number that is not the gold.
 MISREAD = (226, 258, 876, 1303)
 
@@ -83,12 +64,16 @@ def right_of(name: str, form: str, problems: Sequence[Problem]) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.official
 @needs_library
-@pytest.mark.parametrize(("name", "form"), CASES)
-def test_figures_of_the_real_scorers(name: str, form: str, gsm8k_test: Sequence[Problem]) -> None:
-    assert len(right_of(name, form, gsm8k_test)) == EXPECTED[name][form]
+@pytest.mark.parametrize("name", EXPECTED)
+def test_figures_of_the_real_scorers(name: str, gsm8k_test: Sequence[Problem]) -> None:
+    quick = [form for form in FORMS if form not in SLOW.get(name, ())]
+    right = {form: len(right_of(name, form, gsm8k_test)) for form in quick}
+    assert right == {form: EXPECTED[name][form] for form in quick}
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @needs_library
 def test_golds_that_lighteval_takes_out_of_the_reasoning(gsm8k_test: Sequence[Problem]) -> None:
@@ -113,29 +98,18 @@ def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
 
 @needs_library
 @pytest.mark.parametrize("name", NAMES)
-def test_strange_texts_have_an_outcome(name: str) -> None:
-    for text in ("", "\0#### 18\0", "\ud800 #### 18 \udfff", "\u2028", "\\boxed{}", "\\boxed{,}"):
+def test_no_text_is_run_and_each_has_an_outcome(name: str, tmp_path: Path) -> None:
+    """`parse_expr` runs Python; only digits and operators may reach it."""
+    mark = tmp_path / "ran"
+    code = f"__import__('pathlib').Path({str(mark)!r}).touch()"
+    attacks = (code, f"The answer is {code}", f"\\boxed{{{code}}}", f"#### 1+{code}", f"x={code}")
+    strange = ("", "\0#### 18\0", "\ud800 #### 18 \udfff", "\u2028", "\\boxed{}", "\\boxed{,}")
+    for text in (*attacks, *strange):
         verdict = judge(text, "18", scorer=name)
         assert verdict.outcome in Outcome
         if verdict.answer is not None and verdict.answer.span is not None:
             start, end = verdict.answer.span
             assert text[start:end] == verdict.answer.text
-
-
-@needs_library
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_model_wrote_is_never_run(name: str, tmp_path: Path) -> None:
-    """`parse_expr` runs Python; only digits and operators may reach it."""
-    mark = tmp_path / "ran"
-    code = f"__import__('pathlib').Path({str(mark)!r}).touch()"
-    for text in (
-        code,
-        f"The answer is {code}",
-        f"\\boxed{{{code}}}",
-        f"#### 1+{code}",
-        f"x={code}",
-    ):
-        judge(text, "18", scorer=name)
     assert not mark.exists()
 
 

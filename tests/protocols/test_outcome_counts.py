@@ -6,24 +6,14 @@ zero there is a fault that is kept: a gold that the answer ends with, five digit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
+from tests.support.outcomes import FORMS
 
-FORMS: dict[str, Callable[[Problem, int], str]] = {
-    "solution": lambda problem, _: problem.solution,
-    "hashes": lambda problem, _: f"#### {problem.gold}",
-    "sentence": lambda problem, _: f"The answer is {problem.gold}.",
-    "answer": lambda problem, _: f"ANSWER: {problem.gold}",
-    "box": lambda problem, _: f"The result is $\\boxed{{{problem.gold}}}$",
-    "no comma": lambda problem, gold: f"#### {gold}",  # of the 14 golds that have one
-    "plus one": lambda problem, gold: f"ANSWER: {gold + 1}",
-    "one before": lambda problem, gold: f"ANSWER: {'-' if gold < 0 else ''}1{abs(gold)}",
-    "hundredfold": lambda problem, gold: f"#### {gold * 100}",
-}
 # scorer, then the figures in the order of the forms
 FIGURES = """
 ai-benchmarks/gsm8k                             1319 1319    0    0    0    0    0    0    0

@@ -136,15 +136,6 @@ def test_explain_one_scorer_in_json(gradeschool: Command, run_of_four: Path) -> 
     assert report["causes"]["right answer missed: format missing"] == 1
 
 
-def test_explain_takes_the_scorer_of_a_run_folder(gradeschool: Command, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    jsonl(folder / "completions.jsonl", [{"index": 0, "completion": "#### 600"}])
-    manifest = {"protocol": {"scorers": ["openai/2021"]}, "dataset": {"name": "sample"}}
-    (folder / "run.json").write_text(json.dumps(manifest))
-    assert gradeschool("explain", folder).out == "openai/2021: 1 of 1 correct (100.00 %)\n"
-
-
 def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_four: Path) -> None:
     result = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "29")
     assert "problem 29, sample 0, row 2" in result.out
@@ -169,18 +160,6 @@ def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path
     assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in result.out
     [run] = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "--json").json()["runs"]
     assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
-
-
-def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
-    words = ("score", run_of_four, *SAMPLE, "--scorer", READER, "openai/2021", "--causes")
-    [run] = gradeschool(*words, "--json").json()["runs"]
-    for scorer in run["scorers"].values():
-        assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
-        assert 0 <= scorer["correct_by_guess"] <= scorer["correct"]
-    assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
-    assert (
-        "four: causes of misses, wrong acceptances and correct guesses" in gradeschool(*words).out
-    )
 
 
 # Labels
@@ -233,42 +212,6 @@ def test_platinum_is_for_the_official_test_split_alone(
         "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "
         "not that (48 problems); leave them out, or give -d gsm8k\n"
     ) in result.err
-
-
-# Suspects
-
-
-def test_suspects_of_files_with_equal_names_and_of_other_problems_by_the_same_ids(
-    gradeschool: Command, tmp_path: Path
-) -> None:
-    """Each file is a run of its own; rows of two files are one problem only if they are alike."""
-    for folder, off, odd in (("x", 0, 9), ("y", 0, 9), ("z", 100, 8), ("w", 100, 7)):
-        rows = [
-            {"response": f"#### {5 if n == odd else n + off + 2000}", "gold": str(n + off + 2000)}
-            for n in range(10)
-        ]
-        (tmp_path / folder).mkdir()
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (tmp_path / folder / "run.jsonl").write_text(text, "utf-8")
-    files = [tmp_path / folder / "run.jsonl" for folder in "xyzw"]
-    listed = gradeschool("data", "suspects", *files, "--json").json()["suspects"]
-    assert [(suspect["gold"], suspect["value"], len(suspect["agreeing"]), suspect["runs"])
-            for suspect in listed] == [("2009", "5", 2, 2)]  # fmt: skip
-
-
-@pytest.mark.official
-def test_suspects_of_real_runs_are_mostly_those_of_platinum(
-    gradeschool: Command, data: Path
-) -> None:
-    path = data / "completions" / "tora.jsonl"
-    result = gradeschool("data", "suspects", path, "--json")
-    reported = result.json()["suspects"]
-    disputed_labels = [suspect for suspect in reported if suspect["platinum"] != "keeps it"]
-    assert len(reported) > 20
-    assert len(disputed_labels) > 0.2 * len(reported)  # of all problems, 120 in 1,319 are
-    assert {"454", "823"} <= {suspect["problem"] for suspect in disputed_labels}
-    shown = gradeschool("data", "suspects", path, "-n", "1").out
-    assert shown.count("GSM8K-Platinum") == 1
 
 
 @pytest.mark.parametrize(("right", "removed"), [(16, True), (14, False), (0, False)])

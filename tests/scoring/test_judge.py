@@ -53,6 +53,7 @@ def test_a_number_is_written_exactly(gold: object, text: str) -> None:
     [
         *(True, None, b"18", 18 + 0j, float("nan"), float("inf"), Decimal("inf"), [18, 19]),
         *({"gold": "18"}, {"answer": None}, 10**5000, Decimal("1e999999")),
+        *("", "  ", "so ####", {"question": "How?"}),
     ],
     ids=lambda gold: type(gold).__name__,
 )
@@ -82,21 +83,6 @@ def test_judge_takes_a_gold_in_any_form(gold: Any) -> None:
         Answer("1,251", "1251", (5, 10), "the first '#### N'"),
         "the first '#### N': '1251' is not '1250'",
     )
-
-
-def test_judge_keeps_signs() -> None:
-    """-10 is not 10."""
-    assert judge("#### -10", -10, scorer="openai/2021").correct
-    assert not judge("#### 10", -10, scorer="openai/2021").correct
-
-
-@pytest.mark.parametrize(
-    "gold", ["", "  ", "so ####", {"question": "How?"}, pytest.param(10**5000, id="long")]
-)
-def test_judge_refuses_a_gold_that_is_none(gold: Any) -> None:
-    """An empty gold would make every empty answer right."""
-    with pytest.raises(InputError):
-        judge("#### 1", gold)
 
 
 @pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tracemalloc
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from gradeschool.errors import GradeschoolError, MissingExtraError, UnknownNameError
+from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.formats.samples import UNNUMBERED, ReadOptions, Sample
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
@@ -244,7 +243,7 @@ def test_uneven_samples_and_two_golds_are_said(gradeschool: Command, tmp_path: P
     assert fields["scorers"]["openai/2021"]["accuracy"] == 0.5
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_files_with_own_golds_under_the_same_numbers(
     gradeschool: Command, tmp_path: Path, jobs: int
 ) -> None:
@@ -255,14 +254,6 @@ def test_files_with_own_golds_under_the_same_numbers(
     words = ("--scorer", "openai/2021", "--jobs", jobs, "--json")
     runs = gradeschool("score", *files, *words).json()["runs"]
     assert [run["scorers"]["openai/2021"]["correct"] for run in runs] == [12, 0]
-
-
-def test_two_golds_of_a_question_are_reported(gradeschool: Command, tmp_path: Path) -> None:
-    question = "Ann plants 2 roses and 3 tulips. How many flowers does she plant?"
-    file = tmp_path / "golds.csv"
-    file.write_text(f"question,response,gold\n{question},#### 5,5\n{question},#### 6,6\n")
-    result = gradeschool("score", file, "--scorer", "openai/2021")
-    assert "gives the gold '6' to a problem that an earlier row gives '5'" in result.err
 
 
 # The table of verdicts
@@ -338,18 +329,10 @@ def test_choosing_scorers() -> None:
         choose_scorers(["openai/2022"])
 
 
-def test_a_scorer_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its name it is one line with the pip command; in "all" it is left out."""
-    monkeypatch.setattr("gradeschool.protocols.registry.is_installed", lambda name: False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
-        choose_scorers(["math-verify/default"])
-    without = [scorer for scorer in all_scorers().values() if not scorer.extra]
-    assert choose_scorers(["all"]) == without
-
-
 # The figures of the sources
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_published_flags_are_reproduced(gradeschool: Command, data: Path) -> None:
     """Three scorers find what OpenAI's `is_correct` flags say; others differ as they are known."""
@@ -372,14 +355,3 @@ def test_published_flags_are_reproduced(gradeschool: Command, data: Path) -> Non
     olmes = sum(correct[run]["olmes/gsm8k-tulu"] for run in runs)
     assert olmes == sum(flags.values()) + 8  # it loses signs
     assert correct["175b_finetuning"]["opencompass/gsm8k"] == 456  # it splits at commas
-
-
-@pytest.mark.official
-def test_each_published_flag_is_reproduced(data: Path, gsm8k_test: Sequence[Problem]) -> None:
-    scorer = get_scorer("openai/example-solutions")
-    with (data / "completions" / "openai_example.jsonl").open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    assert all(
-        scorer.judge(row["completion"], gsm8k_test[row["index"]]).correct == row["reported_correct"]
-        for row in rows
-    )

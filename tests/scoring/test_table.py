@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -76,14 +75,14 @@ def test_they_agree_on_real_completions(data: Path, gsm8k_test: Sequence[Problem
     for path in sorted((data / "completions").glob("*.jsonl")):
         with path.open(newline="\n") as lines:
             for index, line in enumerate(lines):
-                if index % 19:
+                if index % 97:
                     continue
                 row = json.loads(line)
                 problem = gsm8k_test[row["index"]]
                 text = row["completion"]
                 assert outcomes(together, text, problem) == alone(CLOSED, text, problem)
                 compared += len(CLOSED)
-    assert compared > 1900 * len(CLOSED)
+    assert compared > 370 * len(CLOSED)
 
 
 def test_scorers_that_extract_alike_are_called_once() -> None:
@@ -100,14 +99,6 @@ def test_scorers_that_extract_alike_are_called_once() -> None:
     together, problem = ScorerSet(scorers), Problem.from_gold("18")
     assert outcomes(together, "18!", problem) == ["wrong", "wrong", "correct"]
     assert calls == ["18!"]
-
-
-def test_the_order_and_the_number_of_scorers_do_not_matter() -> None:
-    problem = Problem.from_gold("18")
-    texts = ["#### 18", "The answer is 18.", "so 9*2 = 18 eggs"]
-    for text, step in product(texts, (1, -1)):
-        scorers = CLOSED[::step]
-        assert outcomes(ScorerSet(scorers), text, problem) == alone(scorers, text, problem)
 
 
 def test_an_id_that_means_another_problem() -> None:
