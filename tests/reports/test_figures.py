@@ -92,33 +92,17 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
         "index": index, "sample": k, "run": "a $b$ \x1b[31m/../c",
         "completion": f"{'#### ' if k else ''}{index + (k + index) % 3}{'' if k else ' of 9'}"}
         for index in range(60) for k in range(4)])  # fmt: skip
-    result = gradeschool("report", samples, "-d", problems, "--figures", tmp_path / "f", "--format",
-                         "svg")  # fmt: skip
-    assert result.status == 0, result.err
-    assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
-        f"{name}.svg" for name in ("causes", "curves", "scorers", "slices")
+    two: list[dict[str, object]] = [
+        {"index": 0, "run": "x/../y", "completion": "#### 0"},
+        *({"index": index, "run": "failed", "error": "boom"} for index in range(5)),
     ]
-    two = rows(tmp_path / "two.jsonl", [{
-        "index": index, "run": name, "completion": f"#### {index}"}
-        for index in range(60) for name in ("x/../y", "z")])  # fmt: skip
-    result = gradeschool("report", two, "-d", problems, "--figures", tmp_path / "g", "--format",
-                         "png", "-o", tmp_path / "page.md")  # fmt: skip
-    assert result.status == 0, result.err
-    names = {path.name for path in (tmp_path / "g").iterdir()}
-    assert {"1-x_.._y-scorers.png", "2-z-scorers.png", "runs.png"} <= names
-
-
-def test_a_run_of_errors_has_no_figure_of_accuracies(gradeschool: Command, tmp_path: Path) -> None:
-    failed: list[dict[str, object]] = [
-        {"index": index, "run": "failed", "error": "boom"} for index in range(5)
-    ]
-    good: dict[str, object] = {"index": 0, "run": "good", "completion": "#### 600"}
-    answers = rows(tmp_path / "answers.jsonl", [good, *failed])
-    folder = tmp_path / "figures"
-    result = gradeschool("report", answers, "-d", "sample", "--figures", folder, "--format",
-                         "svg")  # fmt: skip
-    assert result.status == 0, result.err
-    names = {path.name for path in folder.iterdir()}
-    assert {"runs.svg", "1-good-scorers.svg"} <= names
-    assert "failed-slices" not in "".join(names)
+    for file, form, names in (
+        (samples, "svg", {"causes", "curves", "scorers", "slices"}),
+        (rows(tmp_path / "two.jsonl", two), "png",
+         {"1-x_.._y-scorers", "2-failed-causes", "runs"}),
+    ):  # fmt: skip
+        folder = tmp_path / form
+        result = gradeschool("report", file, "-d", problems, "--figures", folder, "--format", form)
+        assert result.status == 0, result.err
+        assert {path.name for path in folder.iterdir()} == {f"{name}.{form}" for name in names}
     assert "failed has no figure of accuracies: no completion could be judged" in result.out

@@ -41,56 +41,51 @@ def folder(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path
 
 
-def export(hub: str, *options: object, token: str = TOKEN, **changes: str) -> CommandResult:
+def export(
+    hub: str, *options: object, token: str = TOKEN, force: tuple[str, ...] = ("--force",)
+) -> CommandResult:
     """Export in a process of its own: huggingface_hub reads its variables when imported.
 
     Without Xet, whose protocol is that of a compiled library, large files go through LFS.
     """
     variables = {"HF_ENDPOINT": hub, "HF_TOKEN": token, "HF_HOME": "hf", "HF_HUB_OFFLINE": "0",
                  "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}  # fmt: skip
-    result = run_script("export", RUN, "--force", *options, **(variables | changes))
+    result = run_script("export", RUN, *force, *options, **variables)
     assert TOKEN not in result.out + result.err and READ_TOKEN not in result.out + result.err
     assert "Traceback" not in result.err
     return result
 
 
-def written(place: Path) -> dict[str, bytes]:
-    files = [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]
-    root = place.parent if place.is_file() else place
-    return {str(path.relative_to(root)): path.read_bytes() for path in files}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("form", "output"),
-    [("lm-eval", "lm"), ("parquet", "chat.parquet")],
-)
-def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, form: str, output: str) -> None:
-    if form == "parquet":
-        pytest.importorskip("pyarrow")
-    result = export(hub.url, "--to", form, "-o", output, "--push", REPO, "--json")
-    assert result.status == 0, result.err
-    repository = hub.repositories[REPO]
-    assert (repository.kind, repository.private) == ("dataset", True)
-    card = repository.files.pop("README.md").decode()
-    assert repository.files == written(Path(output))
-    assert result.json()["commit"] == f"{hub.url}/datasets/{REPO}/commit/abc"
-    assert card.startswith("---\ntags:\n- gradeschool\n")
-    assert "- **protocol**: zero-shot/chat" in card and "- **dataset**: sample" in card
-    assert "| gradeschool/reader | " in card and "48 answered, 0 failed" in card
-    assert all(f"- `{name}`" in card for name in repository.files)
-    assert ("configs:" in card) == (form == "parquet")
+def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    for form, output in (("lm-eval", Path("lm")), ("parquet", Path("pq/chat.parquet"))):
+        repo = f"me/{form}"
+        result = export(hub.url, "--to", form, "-o", output, "--push", repo, "--json")
+        assert result.status == 0, result.err
+        repository = hub.repositories[repo]
+        assert (repository.kind, repository.private) == ("dataset", True)
+        card = repository.files.pop("README.md").decode()
+        root = output.parent if output.suffix else output
+        assert repository.files == {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in root.rglob("*") if path.is_file()
+        }  # fmt: skip
+        assert result.json()["commit"] == f"{hub.url}/datasets/{repo}/commit/abc"
+        assert card.startswith("---\ntags:\n- gradeschool\n")
+        assert "- **protocol**: zero-shot/chat" in card and "- **dataset**: sample" in card
+        assert "| gradeschool/reader | " in card and "48 answered, 0 failed" in card
+        assert all(f"- `{name}`" in card for name in repository.files)
+        assert ("configs:" in card) == (form == "parquet")
 
 
 @pytest.mark.slow
 def test_a_card_that_is_there_is_kept_unless_forced(hub: Hub) -> None:
     hub.repositories[REPO] = Repository("dataset", False, {"README.md": b"mine"})
-    options = ("--to", "inspect", "--push", REPO)
-    first = run_script("export", RUN, *options, "-o", "a.eval", HF_ENDPOINT=hub.url, HF_TOKEN=TOKEN,
-                       HF_HOME="hf", HF_HUB_DISABLE_XET="1")  # fmt: skip
-    assert first.status == 0, first.err
+    options = ("--to", "inspect", "--push", REPO, "-o", "a.eval")
+    assert export(hub.url, *options, force=()).status == 0
     assert hub.repositories[REPO].files["README.md"] == b"mine"
-    assert export(hub.url, *options, "-o", "a.eval").status == 0
+    assert export(hub.url, *options).status == 0
     assert hub.repositories[REPO].files["README.md"] != b"mine"
     assert hub.repositories[REPO].private is False
 
