@@ -14,7 +14,6 @@ pytest.importorskip("transformers")
 from gradeschool.errors import InputError, UnknownNameError  # noqa: E402
 from gradeschool.verifier.base_model import (  # noqa: E402
     BYTES,
-    SHAPES,
     SPECIALS,
     BaseModel,
     build_tokenizer,
@@ -59,22 +58,6 @@ def test_a_new_model_depends_on_its_seed_alone(tokenizer: Any) -> None:
     assert not all(torch.equal(one, same) for one, same in zip(first, other, strict=True))
 
 
-def test_every_block_of_a_new_model_starts_as_the_identity(tokenizer: Any) -> None:
-    model = new_model(tokenizer, SMALL)
-    states = model(input_ids=torch.tensor([[5, 6, 7]]), output_hidden_states=True).hidden_states
-    assert torch.equal(states[0], states[1])
-
-
-@pytest.mark.parametrize("size", SHAPES)
-def test_a_named_size_is_its_number_of_parameters_without_the_embedding(
-    size: str, tokenizer: Any
-) -> None:
-    model: Any = new_model(tokenizer, f"new:{size}")
-    count = sum(weight.numel() for weight in model.parameters())
-    millions = (count - model.get_input_embeddings().weight.numel()) / 1e6
-    assert millions == pytest.approx(float(size.removesuffix("M")), rel=0.2)
-
-
 def test_an_unknown_size_is_refused_with_those_nearest_to_it(tokenizer: Any) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 5M or 1M"):
         new_model(tokenizer, "new:3M")
@@ -86,11 +69,6 @@ def test_an_unknown_size_is_refused_with_those_nearest_to_it(tokenizer: Any) -> 
 @given(text=st.text(max_size=40))
 def test_any_text_is_encoded_and_decoded_exactly(tokenizer: Any, text: str) -> None:
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-
-
-def test_digits_are_single_tokens(tokenizer: Any) -> None:
-    assert tokenizer.convert_ids_to_tokens(tokenizer("1250")["input_ids"]) == list("1250")
-    assert tokenizer.convert_ids_to_tokens([0, 1, 2]) == list(SPECIALS)
 
 
 def test_a_vocabulary_without_room_for_every_byte_is_refused() -> None:
@@ -165,32 +143,6 @@ def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
     other = model(input_ids=ids).logits
     assert not torch.allclose(dropped, plain)
     assert not torch.allclose(dropped, other)
-
-
-def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
-    model = trainee(tokenizer)
-    drop_residuals(model, 0.2)
-    added: list[Any] = []
-    for block in model.model.layers:
-        for name in ("self_attn", "mlp"):
-            getattr(block, name).register_forward_hook(
-                lambda module, inputs, output: added.append(
-                    output[0] if isinstance(output, tuple) else output
-                )
-            )
-    model.train()
-    torch.manual_seed(0)
-    model(input_ids=torch.arange(3, 203)[None])
-    assert len(added) == 4
-    for output in added:
-        assert float((output == 0).float().mean()) == pytest.approx(0.2, abs=0.03)
-
-
-def test_no_dropout_turns_off_what_a_model_has() -> None:
-    model = architecture("gpt2").train()
-    drop_residuals(model, 0.0)
-    ids = torch.tensor([[5, 6, 7, 8]])
-    assert torch.equal(model(input_ids=ids).logits, model(input_ids=ids).logits)
 
 
 def test_dropout_in_an_unknown_architecture_is_refused() -> None:

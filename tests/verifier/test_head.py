@@ -108,13 +108,6 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     assert scores == pytest.approx([values[end - 1] for end in ends], abs=1e-5)
 
 
-def test_a_likelihood_head_is_no_classifier(tmp_path: Path) -> None:
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, likelihood=True)
-    save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
-    with pytest.raises(InputError, match="scores by likelihood"):
-        export_classifier(tmp_path / "verifier", tmp_path / "classifier")
-
-
 def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:
     """Solutions that hold the token 20 are right; the values before any training say so."""
     verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)

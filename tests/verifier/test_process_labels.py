@@ -11,12 +11,10 @@ import pytest
 from gradeschool import Problem, load_dataset
 from gradeschool.calculator import format_result
 from gradeschool.datasets.step_labels import NO_ERROR
-from gradeschool.errors import InputError
 from gradeschool.models.base import Reply, Request
 from gradeschool.verifier.data import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
-    ReferenceSteps,
     StepLabels,
     label_steps,
     split_steps,
@@ -130,13 +128,6 @@ def test_a_changed_number_is_found_where_it_was_changed() -> None:
         assert labels.first_wrong == place, (each.solution, labels)
         checked += 1
     assert checked == 150
-
-
-def test_only_fresh_problems_are_labelled() -> None:
-    with pytest.raises(InputError, match="'7' is not a fresh problem"):
-        ReferenceSteps(Problem.from_row("7", "How many?", "2+2=<<2+2=4>>4\n#### 4"))
-    with pytest.raises(InputError, match="has no annotated step"):
-        ReferenceSteps(Problem.from_row("7", "How many?", "Four.\n#### 4", {"structure": "s"}))
 
 
 def test_a_hostile_solution_is_read_in_time() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import pass_at_k
-from gradeschool.scoring.statistics import wilson_of_mean
 from gradeschool.verifier.rank import calibrate, rank
 from gradeschool.verifier.scores import (
     SCORES_FILE,
@@ -19,7 +18,7 @@ from gradeschool.verifier.scores import (
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.select import MEAN, Option, RankedProblem, SelectionSettings
+from gradeschool.verifier.select import Option, RankedProblem, SelectionSettings
 
 
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans()), max_size=60))
@@ -76,13 +75,6 @@ def test_a_ranking_agrees_with_itself() -> None:
     for name, result in whole.strategies.items():
         parts = [part.strategies[name] for part in ranking.families]
         assert sum(part.accuracy for part in parts) / 2 == pytest.approx(result.accuracy)
-
-
-def test_the_mean_over_all_completions_is_as_certain_at_every_number_of_them() -> None:
-    points = rank(cases(10, 8), has_logprob=False).curves[MEAN]
-    shares = [sum(option.right for option in case.options) / 8 for case in cases(10, 8)]
-    assert [point.n for point in points] == [1, 2, 4, 8]
-    assert [point.ci95 for point in points] == [wilson_of_mean(shares, 10 * 8)] * 4
 
 
 def test_the_conclusion_says_what_to_select_by() -> None:

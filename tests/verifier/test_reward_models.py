@@ -215,18 +215,6 @@ def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_pat
         reward_form(tmp_path / "nowhere")
 
 
-def test_a_model_of_another_kind_is_named(tokenizer: Any, tmp_path: Path) -> None:
-    from transformers import LlamaForSequenceClassification
-
-    words = build_tokenizer([QUESTION], vocabulary=290)
-    wide = seeded(lambda: LlamaForSequenceClassification(config_of("llama", num_labels=3)))
-    with pytest.raises(InputError, match="has 3 classes"):
-        RewardModel(saved(wide, tokenizer, tmp_path / "wide"))
-    qwen_prm(words, tmp_path / "plain")
-    with pytest.raises(InputError, match="has no chat template, which the form 'qwen' needs"):
-        RewardModel(tmp_path / "plain")
-
-
 def test_rank_takes_a_reward_model(tokenizer: Any, tmp_path: Path, gradeschool: Command) -> None:
     from transformers import LlamaForTokenClassification
 

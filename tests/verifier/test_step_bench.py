@@ -15,7 +15,7 @@ from gradeschool.datasets.step_labels import (
 )
 from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.processbench import majority
-from gradeschool.verifier.data import SolutionTokens, encode_steps
+from gradeschool.verifier.data import SolutionTokens
 from gradeschool.verifier.step_bench import (
     Predictions,
     assign_fold,
@@ -23,7 +23,6 @@ from gradeschool.verifier.step_bench import (
     best_threshold,
     f1_score,
     file_predictions,
-    first_below,
     load_solutions,
     logprob_scores,
     predict,
@@ -80,26 +79,7 @@ def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> No
     assert (always_first.whole.error_accuracy, always_first.whole.f1) == (0.25, 0.0)
 
 
-def test_the_interval_draws_problems_and_not_solutions() -> None:
-    """Four solutions of one problem are worth one: the interval is as wide as with one each."""
-    few = [row(label, 3, f"p{index}") for index, label in enumerate([0, -1] * 6)]
-    answers = [0 if index % 4 else NO_ERROR for index in range(12)]
-    many = [each for each in few for _ in range(4)]
-    by_problem = [answer for answer in answers for _ in range(4)]
-    narrow = bench(few, Predictions("", answers), resamples=400).whole
-    wide = bench(many, Predictions("", by_problem), resamples=400).whole
-    assert wide.f1 == narrow.f1
-    assert wide.ci95 == narrow.ci95
-
-
 # Thresholds
-
-
-def test_the_first_step_below_the_threshold_is_predicted() -> None:
-    assert first_below([0.9, 0.4, 0.1], 0.5) == 1
-    assert first_below([0.9, 0.5], 0.5) == NO_ERROR
-    assert first_below([], 0.5) == NO_ERROR
-    assert first_below(None, 0.5) is None
 
 
 def test_the_best_threshold_is_that_of_all_that_matter() -> None:
@@ -177,13 +157,6 @@ class LetterReader:
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         return [[-float(token) for token in text.solution] for text in texts]
-
-
-def test_steps_are_told_apart_by_tokens() -> None:
-    text, ends = encode_steps(Letters(), "Q", ["ab", "", "c"])
-    assert bytes(text.question) == b"Q\n"
-    assert bytes(text.solution) == b"ab\n\nc\0"
-    assert ends == (3, 4, 6)
 
 
 def test_a_step_has_the_value_of_its_last_token_or_the_mean_probability_of_all() -> None:
@@ -273,12 +246,6 @@ def test_a_row_too_many_or_too_few_is_named(tmp_path: Path) -> None:
         read(written(tmp_path / "p.jsonl", LABELS[1:]))
     with pytest.raises(InputError, match=r"no row for .* and 4 more; give one"):
         read(written(tmp_path / "p.jsonl", LABELS[-1:]))
-
-
-def test_a_wrong_number_of_scores_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path / "p.jsonl", [{"id": each.id, "scores": [0.5]} for each in ROWS])
-    with pytest.raises(InputError, match=r"\[0.5\] as the scores of .*; give a number for each"):
-        read(path)
 
 
 def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("train")
     problems = sums(24)
     tokenizer = tokenizer_of(problems)
+    tokenizer.chat_template = "{% for turn in messages %}[{{ turn.content }}]{% endfor %}:"
     for part in (trainee(tokenizer), tokenizer):
         part.save_pretrained(folder / "generator")
     write_problems(folder / "sums.jsonl", 24)
@@ -82,7 +83,7 @@ def test_finetune_learns_and_is_not_repeated(
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: Path) -> None:
-    words = [str(word) for word in train_words(folder, tmp_path / "v", "--epochs", 20,
+    words = [str(word) for word in train_words(folder, tmp_path / "v", "--epochs", 10,
                                                "--save-every", 5)]  # fmt: skip
     command = [sys.executable, "-m", "gradeschool", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
@@ -92,9 +93,24 @@ def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: P
     assert not (tmp_path / "v" / "verifier.json").exists()
     subprocess.run(command, check=True, capture_output=True)
     fields = json.loads((tmp_path / "v" / "training.json").read_text())
-    assert (fields["status"], fields["updates"]) == ("finished", 120)
+    assert (fields["status"], fields["updates"]) == ("finished", 60)
     assert not (tmp_path / "v" / "training").exists()
-    assert losses(tmp_path / "v")[-1]["update"] == 120
+    assert losses(tmp_path / "v")[-1]["update"] == 60
+
+
+def test_a_model_learns_to_answer_without_steps(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    problems, model, run = folder / "sums.jsonl", tmp_path / "direct", tmp_path / "run"
+    ended = gradeschool("verifier", "finetune", "-m", folder / "generator", "-d", problems, "-o",
+                        model, "--loss-on", "answer", "--epochs", 20, *SMALL)  # fmt: skip
+    assert ended.status == 0, ended.err
+    ended = gradeschool("verifier", "sample", "-m", f"transformers/{model}", "-d", problems, "-o",
+                        run, "-n", 4, "-k", 1, "--temperature", 0, "--max-tokens", 8,
+                        "--quiet")  # fmt: skip
+    assert ended.status == 0, ended.err
+    rows = map(json.loads, (run / "completions.jsonl").read_text().splitlines())
+    assert all(row["text"].startswith("#### ") for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +121,7 @@ def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: P
         ("--level", "likelihood"),
         ("--level", "likelihood", "--objective", "pairwise"),
         ("--level", "step", "--lora", "2"),
+        ("--chat",),
     ],
 )
 def test_a_verifier_learns_which_solutions_are_right(
@@ -119,6 +136,8 @@ def test_a_verifier_learns_which_solutions_are_right(
     assert ranked.json()["auc"]["verifier"]["within"] > 0.8
     (folder / "dev.verifier-scores.jsonl").unlink()
     assert (output / "adapter").is_dir() == ("--lora" in options)
+    settings = json.loads((output / "training.json").read_text())["settings"]
+    assert settings["chat"] == ("--chat" in options)
 
 
 def test_dev_keeps_the_best_weights_and_stops_early(

@@ -1,85 +1,141 @@
-"""What `gradeschool verifier reproduce` writes: report.md, and a figure's points and drawing."""
+"""What `gradeschool verifier reproduce` writes: report.md, and a figure's points and drawing.
+
+All is read from the runs and scores that the finished stages left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from gradeschool.atomic import write_file, write_json
+from gradeschool.formats.own_run import read_json
+from gradeschool.formats.samples import ReadOptions
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.figures import Dot, Panel, draw_curves
-from gradeschool.verifier.reproduce import (
-    FIGURES,
-    FigurePoint,
-    Preset,
-    findings,
-    measure,
-    read_costs,
-    read_selected,
+from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.statistics import clustered_wilson, mean_share
+from gradeschool.verifier.data import one_run
+from gradeschool.verifier.rank import count_outcomes, paired_difference, rank_input
+from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
+from gradeschool.verifier.scores import choose_scores
+from gradeschool.verifier.select import (
+    BEST,
+    LOGPROB,
+    MAJORITY,
+    SHARE,
+    TOP,
+    VERIFIER,
+    ProblemResult,
+    SelectionSettings,
+    auc_of_cases,
+    break_even_auc,
+    measure_curves,
+    pick,
 )
-from gradeschool.verifier.select import BEST, VERIFIER, auc_of_cases, break_even_auc
 
+SELECTION = SelectionSettings(voters=3)
 # What the report compares with the majority vote; the learning curve shows the first three.
-SHOWN = (BEST, "weighted", "odds", "frequency", "top", "logprob")
-CONTROLS = {
-    "control 1": "the same labels spent on fine-tuning, greedily",
-    "control 2": "log-probability under that model",
-}
+SHOWN = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB)
+Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
+
+
+def read_selected(folder: Path, run: str, scores: str) -> list[ProblemResult]:
+    """Return what every strategy selects from a run by a file of scores."""
+    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
+    ranked = rank_input(sampled, *choose_scores(folder / scores, None))
+    ns = steps(max(len(case.options) for case in ranked.cases))
+    return [pick(case, ranked.has_logprob, SELECTION, ns) for case in ranked.cases]
+
+
+def read_greedy(folder: Path, run: str) -> Outcomes:
+    """Return the outcomes of a run by problem."""
+    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
+    return {answered.problem.id: answered.outcome for answered in sampled.answered}
+
+
+def _compare(before: Outcomes, after: Outcomes) -> str:
+    """Return after minus before, in points with its interval."""
+    found = paired_difference(before, after)
+    return gain(found.difference, found.ci95)
 
 
 def write_report(preset: Preset, folder: Path) -> Path:
     """Write report.md from a finished recipe's folder; return its path."""
     first = preset.seeds[0]
-    by_name = findings(preset, folder, "verifier", preset.seeds)
-    shown = {name: by_name[name] for name in SHOWN if name in by_name}
-    ahead = [each.title for each in shown.values() if each.over["majority"].ci95.low > 0]
-    best = max(shown, key=lambda name: shown[name].accuracy)
-    more = shown[best].over["majority"]
+
+    @lru_cache
+    def selected(what: str, seed: int = first) -> list[ProblemResult]:
+        scores = f"seed-{seed}/scores-{what}.jsonl"
+        return read_selected(folder, f"seed-{first}/test", scores)
+
+    by_seed: dict[str, list[dict[str, tuple[int, int]]]] = {}  # of each strategy
+    for name in selected("verifier")[0].by_strategy:
+        by_seed[name] = [count_outcomes(selected("verifier", seed), name) for seed in preset.seeds]
+    # A problem's outcomes are added over seeds, so that intervals are over problems.
+    added: dict[str, Outcomes] = {
+        name: {id: (sum(each[id][0] for each in outcomes), sum(each[id][1] for each in outcomes))
+               for id in outcomes[0] if all(id in each for each in outcomes)}
+        for name, outcomes in by_seed.items()
+    }  # fmt: skip
+    shares = {name: mean_share(outcomes.values()) for name, outcomes in added.items()}
+    titles = {name: SELECTION.title(name) for name in added}
+    shown = [name for name in SHOWN if name in added]
+    ahead = [titles[name] for name in shown
+             if paired_difference(added[MAJORITY], added[name]).ci95.low > 0]  # fmt: skip
+    best = max(shown, key=shares.__getitem__)
     certain = f"above it for certain: {', '.join(ahead)}" if ahead else (
         "nothing is above the majority for certain")  # fmt: skip
     lines = [
         f"# Verifiers, preset {preset.name}",
         "",
-        f"The {shown[best].title} is right on {percent(shown[best].accuracy, 1)}, "
-        f"{gain(more.difference, more.ci95)} over the majority vote; {certain}.",
+        f"The {titles[best]} is right on {percent(shares[best], 1)}, "
+        f"{_compare(added[MAJORITY], added[best])} over the majority vote; {certain}.",
     ]
-    over = findings(preset, folder, "verifier", (first,))[best].over
-    for name, words in CONTROLS.items():
-        state = "stays ahead of it" if over[name].difference < 0 else "is behind it"
-        lines.append(f"{name.capitalize()} ({words}) {state}: "
-                     f"{gain(over[name].difference, over[name].ci95)} for the verifier "
-                     f"(seed {first}).")  # fmt: skip
-    selected = read_selected(folder, f"seed-{first}/test", f"seed-{first}/scores-verifier.jsonl")
-    need = break_even_auc([result.case for result in selected])
+    controls = {
+        "Control 1 (the same labels spent on fine-tuning, greedily)":
+            read_greedy(folder, f"seed-{first}/greedy-control"),
+        "Control 2 (log-probability under that model)":
+            count_outcomes(selected("control"), BEST),
+    }  # fmt: skip
+    for words, outcomes in controls.items():
+        mine = by_seed[best][0]
+        is_ahead = paired_difference(outcomes, mine).difference < 0
+        lines.append(f"{words} {'stays ahead of it' if is_ahead else 'is behind it'}: "
+                     f"{_compare(outcomes, mine)} for the verifier (seed {first}).")  # fmt: skip
+    need = break_even_auc([result.case for result in selected("verifier")])
     lines += [
         "",
         f"{preset.labelled:,} labelled problems with {preset.k} samples each, "
-        f"{len(selected):,} test problems with {preset.n}; {len(preset.seeds)} seeds of the "
-        f"verifier. The best of {preset.n} equals the majority at an AUC within problems of "
+        f"{len(selected('verifier')):,} test problems with {preset.n}; {len(preset.seeds)} "
+        f"training seeds. The best of {preset.n} equals the majority at an AUC within problems of "
         f"{decimals(need) or 'none'} (seed {first}).",
         "",
     ]
     rows = [["strategy", "right", "95 %", "by seed", "over the majority"]]
-    for finding in by_name.values():
-        above = finding.over.get("majority")
-        rows.append([finding.title, percent(finding.accuracy, 1), bounds(finding.ci95),
-                     " ".join(f"{100 * share:.1f}" for share in finding.by_seed),
-                     gain(above.difference, above.ci95) if above else ""])  # fmt: skip
+    for name, each in added.items():
+        over = "" if name == MAJORITY else _compare(added[MAJORITY], each)
+        rows.append([titles[name], percent(shares[name], 1),
+                     bounds(clustered_wilson(list(each.values()))),
+                     " ".join(f"{100 * mean_share(seed.values()):.1f}" for seed in by_seed[name]),
+                     over])  # fmt: skip
     lines += _table(rows)
     named = {f"{labels:,}": f"verifier-{labels}" for labels in preset.curve}
     named[f"{preset.labelled:,}"] = "verifier"
     if preset.pooled is not None:
         named[f"{preset.labelled:,} pooled"] = "pooled"
-    names = list(shown)[:3]
-    rows = [["labelled problems", "AUC within", *(shown[name].title for name in names)]]
+    rows = [["labelled problems", "AUC within", *(titles[name] for name in shown[:3])]]
     for label, what in named.items():
-        results = read_selected(folder, f"seed-{first}/test", f"seed-{first}/scores-{what}.jsonl")
+        results = selected(what)
         inside = auc_of_cases(VERIFIER, [result.case for result in results]).within
-        each = findings(preset, folder, what, (first,))
-        gains = [each[name].over["majority"] for name in names]
-        rows.append([label, decimals(inside), *(gain(one.difference, one.ci95) for one in gains)])
+        majority = count_outcomes(results, MAJORITY)
+        rows.append([label, decimals(inside), *(_compare(majority, count_outcomes(results, name))
+                                                for name in shown[:3])])  # fmt: skip
     lines += [f"## Learning curve (seed {first}), points over the majority", "", *_table(rows)]
-    costs = read_costs(folder)
+    costs = {path.stem: float((read_json(path) or {}).get("cpu_seconds", 0))
+             for path in sorted((folder / STAGES).glob("*.json"))}  # fmt: skip
     rows = [["stage", "CPU s"], *([name, f"{cost:,.0f}"] for name, cost in costs.items())]
     lines += [f"## CPU seconds: {sum(costs.values()):,.0f}", "", *_table(rows)]
     path = folder / "report.md"
@@ -94,19 +150,38 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list[str]:
     """Write figures/NAME.json and .svg of a finished figure; return its lines for people."""
-    measured, plan = measure(folder, points), FIGURES[name]
+    measured, plan = list(_measure(folder, points)), FIGURES[name]
     target = folder / "figures"
     target.mkdir(exist_ok=True)
-    rows = [each._asdict() for each in measured]
-    write_json(target / f"{name}.json", {"figure": name, "claim": plan.claim, "points": rows})
-    panels = []
-    for title in dict.fromkeys(each.panel for each in measured):
-        here = [each for each in measured if each.panel == title]
-        series: dict[str, list[Dot]] = {}
-        for each in sorted(here, key=lambda each: each.x):
-            series.setdefault(each.series, []).append(Dot(each.x, each.share, each.ci95))
-        panels.append(Panel(series, plan.x, "Test problems solved (%)", title))
-    draw_curves(panels, target / f"{name}.svg")
+    write_json(target / f"{name}.json", {"figure": name, "claim": plan.claim, "points": measured})
+    panels: dict[str, dict[str, list[Dot]]] = {}
+    for each in sorted(measured, key=lambda each: each["x"]):
+        series = panels.setdefault(each["panel"], {}).setdefault(each["series"], [])
+        series.append(Dot(each["x"], each["share"], each["ci95"]))
+    ordered = dict.fromkeys(each["panel"] for each in measured)
+    drawn = [Panel(panels[title], plan.x, "Test problems solved (%)", title) for title in ordered]
+    draw_curves(drawn, target / f"{name}.svg")
     return [f"figure {name}: {plan.claim}",
-            *(f"{each.panel} {each.series:30} {each.x:10,g} {percent(each.share, 1)} "
-              f"({bounds(each.ci95)})" for each in measured)]  # fmt: skip
+            *(f"{each['panel']} {each['series']:30} {each['x']:10,g} {percent(each['share'], 1)} "
+              f"({bounds(each['ci95'])})" for each in measured)]  # fmt: skip
+
+
+def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, Any]]:
+    """Yield the measured points of a figure."""
+    selected = lru_cache(lambda run, scores: read_selected(folder, run, scores))
+    for point in points:
+        fields = {"panel": point.panel, "series": point.series, "x": point.x}
+        if not point.scores:
+            clusters = list(read_greedy(folder, point.run).values())
+            yield {**fields, "share": mean_share(clusters), "ci95": clustered_wilson(clusters)}
+            continue
+        results = selected(point.run, point.scores)
+        most = max(len(result.case.options) for result in results)
+        by_strategy, by_voters = measure_curves(results, most)
+        curves = {point.series: by_strategy.get(point.strategy, [])}
+        if point.strategy == VOTERS:
+            curves = {f"of {n}": curve for n, curve in by_voters.items() if n >= 8}
+        for series, curve in curves.items():
+            for each in curve[-1:] if point.x else curve:
+                yield {**fields, "series": series, "x": point.x or each.n,
+                       "share": each.accuracy, "ci95": each.ci95}  # fmt: skip

@@ -404,9 +404,9 @@ def verifier_items(
         if objective == "pairwise":
             right = [row for row in rows if row.is_right]
             wrong = [row for row in rows if not row.is_right]
-            pairs = list(product(right, wrong))
-            Random(f"{seed}:{problem.id}").shuffle(pairs)  # noqa: S311
-            items += pairs[:MOST_PAIRS]
+            compared = list(product(right, wrong))
+            Random(f"{seed}:{problem.id}").shuffle(compared)  # noqa: S311
+            items += compared[:MOST_PAIRS]
         elif language == "reference":
             question, solution = tokens[QuestionSolution(problem.question, problem.solution)]
             ids = (question + solution)[:context]

@@ -26,7 +26,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from gradeschool import calculator
-from gradeschool.answers.arithmetic import Arithmetic, evaluate_tokens
+from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
@@ -97,14 +97,10 @@ class _Results:
         choices = [self.read_number(_value(each.text)) for each in tokens if each.kind == "num"]
         found: dict[_Reading, None] = {}
         for chosen in islice(product(*choices), MOST_READINGS):
-            numbers = iter(chosen)  # the parser takes each number once, in order
-            arithmetic = Arithmetic(
-                lambda _, numbers=numbers: next(numbers).formula, _combine, _given(Fraction(100))
-            )
-            formula = evaluate_tokens(tokens, arithmetic)
+            formula = _compute(tokens, [reading.formula for reading in chosen])
             if formula is not None:
                 uses = Steps().union(*(reading.uses for reading in chosen))
-                found[_Reading(formula % PRIME, uses)] = None
+                found[_Reading(formula, uses)] = None
         if not found:
             raise _Unreadable(expression)
         return list(found)
@@ -114,6 +110,14 @@ class _Results:
 def _given(value: Fraction) -> int:
     """Return the pseudo-random value that replaces a number."""
     return int.from_bytes(hashlib.sha256(str(value).encode()).digest()[:16], "big") % PRIME
+
+
+def _compute(tokens: Sequence[Token], values: Sequence[int]) -> int | None:
+    """Return an expression modulo PRIME with its numbers replaced; None if it has no value."""
+    numbers = iter(values)  # the parser takes each number once, in order
+    arithmetic = Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
+    value = evaluate_tokens(tokens, arithmetic)
+    return None if value is None else value % PRIME
 
 
 def _combine(kind: str, left: int, right: int) -> int:

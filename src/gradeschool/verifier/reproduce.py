@@ -1,7 +1,7 @@
-"""The paper from nothing: presets, a table of stages, their runner, and what they measured.
+"""The paper from nothing: presets, a table of stages, the stages of each figure, and their runner.
 
 Every stage is a command of this package that writes one file or folder; it needs the stages that
-write what its words name. What is measured is read from the runs and scores that they leave.
+write what its words name.
 """
 
 from __future__ import annotations
@@ -19,35 +19,24 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import FolderLock, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.signals import stop_flag
-from gradeschool.verifier.data import one_run
-from gradeschool.verifier.rank import AccuracyGain, count_outcomes, paired_difference, rank_input
-from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.select import (
     BEST,
     COVERAGE,
     MAJORITY,
     STRATEGIES,
-    ProblemResult,
-    SelectionSettings,
-    measure_curves,
-    pick,
 )
 from gradeschool.worker import python_command, python_environment
 
 STAGES = "stages"  # the folder of the stages' logs and results
 TEST = "problems/test.jsonl"
-SELECTION = SelectionSettings(voters=3)
+VOTERS = "voters"  # in place of a strategy: a curve over the number of voters
 SMALLER = {"new:5M": "new:1M", "new:1M": "new:0.2M", "new:0.2M": "new:0.05M"}
 STOP_SECONDS, POLL_SECONDS, TAIL = 60.0, 0.2, 1500
 INTERRUPTED = 130
 PROGRAM = "from gradeschool.cli import main; main()"
 Options = Mapping[str, Any]  # of a command; None leaves the option out
 Stages = dict[str, tuple[str, ...]]  # each command, by what it writes
-Outcomes = dict[str, tuple[int, int]]  # (right, completions) by problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,9 +247,6 @@ class FigurePoint(NamedTuple):
     run: str
     scores: str = ""
     strategy: str = BEST
-
-
-VOTERS = "voters"
 
 
 def _figure_2(recipe: Recipe) -> list[FigurePoint]:
@@ -489,107 +475,3 @@ def _check_ended(command: Sequence[str], status: int, folder: Path) -> None:
         )
     if sign == ">":
         (folder / f"{output}.part").replace(folder / output)
-
-
-# What was measured
-
-
-def read_selected(folder: Path, run: str, scores: str) -> list[ProblemResult]:
-    """Return what every strategy selects from a run by a file of scores."""
-    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
-    ranked = rank_input(sampled, *choose_scores(folder / scores, None))
-    ns = steps(max(len(case.options) for case in ranked.cases))
-    return [pick(case, ranked.has_logprob, SELECTION, ns) for case in ranked.cases]
-
-
-def read_greedy(folder: Path, run: str) -> Outcomes:
-    """Return the outcomes of a run by problem."""
-    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
-    return {answered.problem.id: answered.outcome for answered in sampled.answered}
-
-
-def _add_seeds(each: Sequence[Outcomes]) -> Outcomes:
-    """Return outcomes over seeds: a problem's are added, so that intervals are over problems."""
-    shared = [id for id in each[0] if all(id in outcomes for outcomes in each)]
-    return {id: (sum(outcomes[id][0] for outcomes in each),
-                 sum(outcomes[id][1] for outcomes in each)) for id in shared}  # fmt: skip
-
-
-class Finding(NamedTuple):
-    """A strategy over all seeds: its accuracy, by seed, and its gains over others by name.
-
-    The others are "majority", and for the first seed alone "control 1" and "control 2".
-    """
-
-    title: str
-    accuracy: float
-    ci95: Interval
-    by_seed: Sequence[float]
-    over: Mapping[str, AccuracyGain]
-
-
-def findings(preset: Preset, folder: Path, what: str, seeds: Sequence[int]) -> dict[str, Finding]:
-    """Return every strategy by a verifier's scores, over seeds, by its name."""
-    run = f"seed-{preset.seeds[0]}/test"
-    selected = [read_selected(folder, run, f"seed-{seed}/scores-{what}.jsonl")
-                for seed in seeds]  # fmt: skip
-    others = {"majority": _add_seeds([count_outcomes(each, MAJORITY) for each in selected])}
-    if tuple(seeds) == preset.seeds[:1]:
-        at = f"seed-{seeds[0]}"
-        others["control 1"] = read_greedy(folder, f"{at}/greedy-control")
-        by_control = read_selected(folder, f"{at}/test", f"{at}/scores-control.jsonl")
-        others["control 2"] = count_outcomes(by_control, BEST)
-    found = {}
-    for name in selected[0][0].by_strategy:
-        by_seed = [count_outcomes(each, name) for each in selected]
-        mine = _add_seeds(by_seed)
-        over = {other: paired_difference(outcomes, mine) for other, outcomes in others.items()
-                if not (name == MAJORITY and other == "majority")}  # fmt: skip
-        title = SELECTION.title(name)
-        shares = [mean_share(list(outcomes.values())) for outcomes in by_seed]
-        clusters = list(mine.values())
-        found[name] = Finding(title, mean_share(clusters), clustered_wilson(clusters), shares, over)
-    return found
-
-
-def read_costs(folder: Path) -> dict[str, float]:
-    """Return the CPU seconds of each finished stage."""
-    files = sorted((folder / STAGES).glob("*.json"))
-    return {path.stem: float((read_json(path) or {}).get("cpu_seconds", 0)) for path in files}
-
-
-class MeasuredPoint(NamedTuple):
-    """A measured point of a figure."""
-
-    panel: str
-    series: str
-    x: float
-    share: float
-    ci95: Interval
-
-
-def measure(folder: Path, points: Sequence[FigurePoint]) -> list[MeasuredPoint]:
-    """Return the points of a figure from a finished recipe's folder."""
-    found: list[MeasuredPoint] = []
-    cache: dict[tuple[str, str], list[ProblemResult]] = {}
-    for point in points:
-        if not point.scores:
-            clusters = list(read_greedy(folder, point.run).values())
-            share, ci95 = mean_share(clusters), clustered_wilson(clusters)
-            found.append(MeasuredPoint(point.panel, point.series, point.x, share, ci95))
-            continue
-        key = (point.run, point.scores)
-        if key not in cache:
-            cache[key] = read_selected(folder, *key)
-        results = cache[key]
-        most = max(len(result.case.options) for result in results)
-        by_strategy, by_voters = measure_curves(results, most)
-        curves = {point.series: by_strategy.get(point.strategy, [])}
-        if point.strategy == VOTERS:
-            curves = {f"of {n}": curve for n, curve in by_voters.items() if n >= 8}
-        found += [
-            MeasuredPoint(point.panel, series, point.x or each.n, each.accuracy, each.ci95)
-            for series, curve in curves.items()
-            for each in (curve[-1:] if point.x else curve)
-        ]
-    return found
