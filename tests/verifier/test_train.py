@@ -110,7 +110,7 @@ def test_a_model_learns_to_answer_without_steps(
                         "--quiet")  # fmt: skip
     assert ended.status == 0, ended.err
     rows = map(json.loads, (run / "completions.jsonl").read_text().splitlines())
-    assert all(row["text"].startswith("#### ") for row in rows)
+    assert all(row["completion"].startswith("#### ") for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -99,39 +99,14 @@ def load_base(
     if model.startswith(PREFIX):
         tokenizer: Any = build_tokenizer(texts, vocabulary)
         return BaseModel(new_model(tokenizer, model, seed), tokenizer, torch.float32)
-    file = Path(model)
-    return load_gguf(file) if file.suffix == GGUF else load_folder(file)
-
-
-def load_gguf(file: Path) -> BaseModel:
-    """Return the model of a GGUF file, dequantised by transformers to float32.
-
-    Raises InputError if transformers cannot read it, MissingExtraError without accelerate.
-    """
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    require_packages("reading a GGUF file for training", "train", "accelerate", "gguf")
-    options = {"gguf_file": file.name}
-    try:
-        tokenizer = from_folder(AutoTokenizer, file.parent, **options)
-        stored = from_folder(AutoModelForCausalLM, file.parent, dtype=torch.float32, **options)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(f"transformers cannot read {str(file)!r} ({reason})") from error
-    config = stored.config
-    if hasattr(config, "quantization_config"):  # the weights are dequantised and can be saved
-        del config.quantization_config
-    model = type(stored)(config)
-    model.load_state_dict(stored.state_dict())
-    model.generation_config = stored.generation_config
-    return BaseModel(model, tokenizer, torch.float32)
+    return load_folder(Path(model))
 
 
 def load_folder(folder: Path) -> BaseModel:
     """Return a folder's model in float32 with its tokenizer; code in the folder is not run.
 
-    Raises InputError if its files cannot be used.
+    folder: also a GGUF file, which transformers dequantises to float32. Raises InputError if the
+    files cannot be used, MissingExtraError if reading GGUF needs a package.
     """
     import torch
     from safetensors import SafetensorError
@@ -139,10 +114,14 @@ def load_folder(folder: Path) -> BaseModel:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    where, options = folder, {}
+    if is_gguf := folder.suffix == GGUF:
+        require_packages("reading a GGUF file for training", "train", "accelerate", "gguf")
+        where, options = folder.parent, {"gguf_file": folder.name}
     try:
-        config = from_folder(AutoConfig, folder)
-        tokenizer = from_folder(AutoTokenizer, folder)
-        model = from_folder(AutoModelForCausalLM, folder, dtype=torch.float32)
+        tokenizer = from_folder(AutoTokenizer, where, **options)
+        model = from_folder(AutoModelForCausalLM, where, dtype=torch.float32, **options)
+        stored = torch.float32 if is_gguf else from_folder(AutoConfig, where).dtype
     except InputError:  # the folder needs its own code
         raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
@@ -151,6 +130,13 @@ def load_folder(folder: Path) -> BaseModel:
             f"the model in {str(folder)!r} cannot be loaded ({reason}); give the folder of a "
             "causal language model with its tokenizer"
         ) from error
+    if is_gguf:  # a model without the mark of quantisation, which can be saved
+        weights, generation = model.state_dict(), model.generation_config
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+        model = type(model)(model.config)
+        model.load_state_dict(weights)
+        model.generation_config = generation
     if tokenizer.eos_token_id is None:
         raise InputError(f"the tokenizer in {str(folder)!r} has no end token; give it an eos_token")
     line_break = tokenizer("\n", add_special_tokens=False)["input_ids"]
@@ -159,7 +145,7 @@ def load_folder(folder: Path) -> BaseModel:
             f"the tokenizer in {str(folder)!r} loses line breaks, which divide a solution into "
             "steps; give a model whose tokenizer writes and reads them"
         )
-    return BaseModel(model, tokenizer, config.dtype or torch.float32)
+    return BaseModel(model, tokenizer, stored or torch.float32)
 
 
 def add_lora(model: Any, rank: int, seed: int) -> Any:

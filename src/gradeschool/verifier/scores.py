@@ -454,12 +454,13 @@ class GgufReader:
         self._written = field(HEAD_KEY)
         self.level = self._head().level if self._written else ""
         self.tokenizer, self.eos_token_id = self, int(field("tokenizer.ggml.eos_token_id"))
-        self.context = min(MOST_TOKENS, int(field(f"{ARCHITECTURE}.context_length")))
+        most = min(MOST_TOKENS, int(field(f"{ARCHITECTURE}.context_length")))
+        self.context: int | None = most
         by_name = {tensor.name: tensor for tensor in reader.tensors}
         tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         self._unembedding = numpy.asarray(values, numpy.float32)
-        self._server = serve(file, self.context)
+        self._server = serve(file, most)
         self._address = urlsplit(self._server.listening_address).netloc
 
     def _head(self) -> Head:
@@ -531,7 +532,7 @@ class GgufReader:
             chunk = different[start : start + TOGETHER]
             rows = [[*text.question, *text.solution] for text in chunk]
             longest = max(map(len, rows))
-            if longest > self.context:
+            if self.context is not None and longest > self.context:
                 raise InputError(
                     f"a question with its solution has {longest} tokens, more than the "
                     f"{self.context!r} that {self.name!r} reads; give another verifier"

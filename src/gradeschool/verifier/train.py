@@ -524,7 +524,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             "--init-row probe fits the row of a token, which --level likelihood does not use; "
             "leave it out"
         )
-    language = settings.language or ("right" if is_likelihood else "reference")
+    language: Language | None = settings.language or ("right" if is_likelihood else "reference")
     if settings.objective != "joint":
         if settings.language is not None:
             raise InputError(
