@@ -9,26 +9,43 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 PeerAnswer = list[bool | str | None]
+Read = Callable[[str], str | None]
 
-# The common multi-pattern parser: the last match of the first pattern that matches.
-MULTI_PATTERN = (
-    r"####\s*([\d,.\-]+)",
-    r"\\boxed\{([^}]+)\}",
-    r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)",
-    r"(?i)answer\s*:\s*\$?([\d,.\-]+)",
-    r"(-?[\d,]+\.?\d*)",
-)
-# Numeric equality: the last number behind "ANSWER:", else the last number.
-NUMERIC_EQUALITY = (r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)", r"(-?\d[\d,]*\.?\d*)")
+
+def judge(read: Read, equal: Callable[[str, str], bool], text: str, gold: str) -> PeerAnswer:
+    """Judge by what is read of a text and how it is compared; an infinite float is an error."""
+    try:
+        value = read(text)
+    except OverflowError as error:
+        return ["error", type(error).__name__]
+    return [value is not None and equal(value, gold), value]
+
+
+def first(pattern: str, text: str) -> str | None:
+    """Return group 1 of the first match, without commas."""
+    match = re.search(pattern, text)
+    return None if match is None else match.group(1).strip().replace(",", "")
+
+
+def last(pattern: str, text: str) -> str | None:
+    """Return the last match."""
+    matches = re.findall(pattern, text)
+    return matches[-1] if matches else None
+
+
+def last_without_commas(pattern: str, text: str) -> str | None:
+    """Return the last match once commas between digits are gone."""
+    return last(pattern, re.sub(r"(\d),(\d)", r"\1\2", text))
 
 
 def last_of_first(patterns: tuple[str, ...], text: str) -> str | None:
-    """Return the last match of the first of the patterns that matches at all."""
-    every = (re.findall(pattern, text) for pattern in patterns)
-    return next((matches[-1] for matches in every if matches), None)
+    """Return the last match of the first of the patterns that matches at all, normalised."""
+    number = next((found for pattern in patterns if (found := last(pattern, text))), None)
+    return None if number is None else normal(number)
 
 
 def normal(number: str) -> str:
@@ -40,163 +57,110 @@ def normal(number: str) -> str:
         return bare
 
 
-def close(number: str, other: str) -> bool:
-    """Tell whether two numbers are equal as strings, or as floats within 1e-6."""
+def near(tolerance: float, number: str, other: str) -> bool:
+    """Tell whether two numbers are equal as strings, or as floats within a tolerance."""
     try:
-        return number == other or abs(float(number) - float(other)) < 1e-6
+        return number == other or abs(float(number) - float(other)) < tolerance
     except ValueError:
         return False
 
 
-def multi_pattern(completion: str, gold: str) -> PeerAnswer:
-    """Judge by the documented multi-pattern parser, which an infinite float makes fail."""
-    number = last_of_first(MULTI_PATTERN, completion)
-    if number is None:
-        return [False, None]
-    try:
-        value = normal(number)
-    except OverflowError as error:
-        return ["error", type(error).__name__]
-    return [close(value, normal(gold)), value]
+def bare(text: str) -> str:
+    """Write a text as nemo-evaluator's _normalize_math."""
+    return re.sub("[,$% ]", "", text.strip().lower()).rstrip(".")
 
 
-def numeric_equality(completion: str, gold: str) -> PeerAnswer:
-    """Judge by the proposal of PostTrainBench #44."""
-    number = last_of_first(NUMERIC_EQUALITY, completion)
-    if number is None:
-        return [False, None]
-    try:
-        value = normal(number)
-    except OverflowError as error:
-        return ["error", type(error).__name__]
-    return [value == normal(gold), value]
+def nemo_line(text: str) -> str:
+    """Read as nemo-evaluator's benchmark gsm8k: answer_line with a pattern of its own."""
+    match = re.search(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)", text)
+    return bare(match.group(1).strip() if match else text.strip().split("\n")[-1])
 
 
-def first_marked(pattern: str, completion: str, gold: str) -> PeerAnswer:
-    """Judge by the first match of a pattern, commas gone, as the graders of 2021 do."""
-    number = re.search(pattern, completion)
-    if number is None:
-        return [False, None]
-    value = number.group(1).strip().replace(",", "")
-    return [value == gold.strip().replace(",", ""), value]
+def without_zeros(number: str) -> str:
+    """Drop the zeros at the end, those of integers too, as nemo-evaluator's numeric_match."""
+    return number.rstrip("0").rstrip(".")
 
 
-def hashes(completion: str, gold: str) -> PeerAnswer:
-    """Judge by `#### N` of openai/grade-school-math, dataset.py; nanochat and lm-eval 0.3.0 too."""
-    return first_marked(r"#### (\-?[0-9\.\,]+)", completion, gold)
+def behind(label: str, text: str) -> str | None:
+    """Read as simple-evals' parse_answer."""
+    if label not in text:
+        return None
+    tail = text.split(label)[-1].strip().replace(",", "")
+    return (last(r"\d+\.?\d*", tail) or "").rstrip(".")
 
 
-def ai_benchmarks(completion: str, gold: str) -> PeerAnswer:
-    """Judge by jaimetcf/ai-benchmarks: no comma in the class, on both sides."""
-    pattern = r"####\s*([\d\.\-]+)"
-    match, label = re.search(pattern, completion), re.search(pattern, f"#### {gold}")
-    read = None if match is None else match.group(1)
-    return [read is not None and label is not None and read == label.group(1), read]
+def no_commas(gold: str) -> str:
+    """Return a gold without commas."""
+    return gold.replace(",", "")
 
 
-def last_number(pattern: str, completion: str, gold: str) -> PeerAnswer:
-    """Judge by the last match of a pattern once commas between digits are gone, on both sides."""
-    numbers = [
-        re.findall(pattern, re.sub(r"(\d),(\d)", r"\1\2", text)) for text in (completion, gold)
-    ]
-    read, label = (matches[-1] if matches else None for matches in numbers)
-    return [read is not None and read == label, read]
+def hundredfold(read: str, gold: str) -> bool:
+    """Compare as the numeric part of DeepSeek-Math's math_equal."""
+    label = float(no_commas(gold))
+    return any(
+        math.isclose(float(read), value, abs_tol=1e-3)
+        for value in (label / 100, label, label * 100)
+    )
 
 
-def olmes(completion: str, gold: str) -> PeerAnswer:
-    """Judge by oe_eval: a sign belongs to decimals alone."""
-    return last_number(r"[-+]?\d*\.\d+|\d+", completion, gold)
-
-
-def olmo_eval(completion: str, gold: str) -> PeerAnswer:
-    """Judge by olmo-eval 1.0: the sign is read."""
-    return last_number(r"[-+]?\d*\.\d+|[-+]?\d+", completion, gold)
-
-
-def open_instruct(completion: str, gold: str) -> PeerAnswer:
-    """Judge by GSM8KVerifier: the label is the gold without commas, as it stands."""
-    _, read = last_number(r"[-+]?(?:\d*\.\d+|\d+)", completion, gold)
-    return [read is not None and str(read).lower() == gold.replace(",", "").lower(), read]
-
-
+# The common multi-pattern parser: the last match of the first pattern that matches.
+MULTI_PATTERN = (
+    r"####\s*([\d,.\-]+)", r"\\boxed\{([^}]+)\}",
+    r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)",
+    r"(?i)answer\s*:\s*\$?([\d,.\-]+)", r"(-?[\d,]+\.?\d*)",
+)  # fmt: skip
+# PostTrainBench #44: the last number behind "ANSWER:", else the last number.
+NUMERIC_EQUALITY = (r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)", r"(-?\d[\d,]*\.?\d*)")
+MARKED = partial(first, r"#### (\-?[0-9\.\,]+)")  # openai/grade-school-math, dataset.py
+DIGITS = partial(first, r"####\s*([\d\.\-]+)")  # jaimetcf/ai-benchmarks: no comma in the class
+OLMES = partial(last_without_commas, r"[-+]?\d*\.\d+|\d+")  # a sign belongs to decimals alone
+OLMO_EVAL = partial(last_without_commas, r"[-+]?\d*\.\d+|[-+]?\d+")
+OPEN_INSTRUCT = partial(last_without_commas, r"[-+]?(?:\d*\.\d+|\d+)")
+PAL = partial(last, r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # simple-evals' LANG_TO_ANSWER_PREFIX.
 MGSM_LABELS = {
     "en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse",
     "ja": "答え", "ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案",
 }  # fmt: skip
-
-
-def mgsm(label: str) -> Callable[[str, str], PeerAnswer]:
-    """Return what judges by simple-evals' parse_answer and score_mgsm."""
-
-    def judge(completion: str, gold: str) -> PeerAnswer:
-        if label not in completion:
-            return [False, None]
-        behind = completion.split(label)[-1].strip().replace(",", "")
-        numbers = re.findall(r"\d+\.?\d*", behind)
-        read = numbers[-1].rstrip(".") if numbers else ""
-        compared = read.rstrip("0").rstrip(".") if "." in read else read
-        return [compared == gold.replace(",", ""), read]
-
-    return judge
-
-
-def deepseek_few_shot(completion: str, gold: str) -> PeerAnswer:
-    """Judge by extract_gsm_few_shot_cot_answer and the numeric part of math_equal."""
-    numbers = re.findall(r"-?\d+\.?\d*", completion.split("Q: ", 1)[0])
-    if not numbers:
-        return [False, None]
-    label, read = float(gold.replace(",", "")), float(numbers[-1])
-    near = (math.isclose(read, value, abs_tol=1e-3) for value in (label / 100, label, label * 100))
-    return [any(near), numbers[-1]]
-
-
-def pal(completion: str, gold: str) -> PeerAnswer:
-    """Judge the last number of a text as PAL judges what a program returns."""
-    numbers = re.findall(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?", completion)
-    if not numbers:
-        return [False, None]
-    label, read = (float(text.replace(",", "")) for text in (gold, numbers[-1]))
-    return [abs(read - label) < 1e-3, numbers[-1]]
-
-
-def bare(text: str) -> str:
-    """Write a text as nemo-evaluator's _normalize_math."""
-    text = text.strip().lower()
-    for character in (",", "$", "%", " "):
-        text = text.replace(character, "")
-    return text.rstrip(".")
-
-
-def nemo_gsm8k(completion: str, gold: str) -> PeerAnswer:
-    """Judge by nemo-evaluator's benchmark gsm8k: answer_line with a pattern of its own."""
-    match = re.search(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)", completion)
-    read = match.group(1).strip() if match else completion.strip().split("\n")[-1]
-    return [bare(read) == bare(gold.replace(",", "")), bare(read)]
-
-
-def nemo_mgsm(completion: str, gold: str) -> PeerAnswer:
-    """Judge by nemo-evaluator's numeric_match: zeros at the end of integers are lost too."""
-    numbers = re.findall(r"-?\d+\.?\d*", completion.replace(",", ""))
-    read = numbers[-1].rstrip("0").rstrip(".") if numbers else ""
-    return [read == gold.replace(",", "").strip().rstrip("0").rstrip("."), read]
-
-
+# Scorers -> what is read, and how it is compared with the gold.
+TABLE: dict[str, tuple[Read, Callable[[str, str], bool]]] = {
+    "multi-pattern": (
+        partial(last_of_first, MULTI_PATTERN), lambda read, gold: near(1e-6, read, normal(gold))
+    ),
+    "numeric-equality": (
+        partial(last_of_first, NUMERIC_EQUALITY), lambda read, gold: read == normal(gold)
+    ),
+    **dict.fromkeys(
+        ("openai/2021", "nanochat/gsm8k", "lm-eval/gsm8k@0.3"),
+        (MARKED, lambda read, gold: read == no_commas(gold.strip())),
+    ),
+    "ai-benchmarks/gsm8k": (DIGITS, lambda read, gold: read == DIGITS(f"#### {gold}")),
+    "olmes/gsm8k-tulu": (OLMES, lambda read, gold: read == OLMES(gold)),
+    "olmo-eval/gsm8k": (OLMO_EVAL, lambda read, gold: read == OLMO_EVAL(gold)),
+    "open-instruct/gsm8k": (
+        OPEN_INSTRUCT, lambda read, gold: read.lower() == no_commas(gold).lower()
+    ),
+    **{
+        f"simple-evals/mgsm-{code}": (
+            partial(behind, label),
+            lambda read, gold: (without_zeros(read) if "." in read else read) == no_commas(gold),
+        )
+        for code, label in MGSM_LABELS.items()
+    },
+    "pal/gsm-hard": (
+        PAL, lambda read, gold: abs(float(no_commas(read)) - float(no_commas(gold))) < 1e-3
+    ),
+    "deepseek-math/few-shot-cot": (
+        lambda text: last(r"-?\d+\.?\d*", text.split("Q: ", 1)[0]), hundredfold
+    ),
+    "nemo-evaluator/gsm8k": (nemo_line, lambda read, gold: read == bare(no_commas(gold))),
+    "nemo-evaluator/mgsm": (
+        lambda text: without_zeros(last(r"-?\d+\.?\d*", no_commas(text)) or ""),
+        lambda read, gold: read == without_zeros(no_commas(gold).strip()),
+    ),
+}  # fmt: skip
 DEFINITIONS: dict[str, Callable[[str, str], PeerAnswer]] = {
-    "multi-pattern": multi_pattern,
-    "numeric-equality": numeric_equality,
-    "openai/2021": hashes,
-    "nanochat/gsm8k": hashes,
-    "lm-eval/gsm8k@0.3": hashes,
-    "ai-benchmarks/gsm8k": ai_benchmarks,
-    "olmes/gsm8k-tulu": olmes,
-    "olmo-eval/gsm8k": olmo_eval,
-    "open-instruct/gsm8k": open_instruct,
-    **{f"simple-evals/mgsm-{code}": mgsm(label) for code, label in MGSM_LABELS.items()},
-    "pal/gsm-hard": pal,
-    "deepseek-math/few-shot-cot": deepseek_few_shot,
-    "nemo-evaluator/gsm8k": nemo_gsm8k,
-    "nemo-evaluator/mgsm": nemo_mgsm,
+    name: partial(judge, read, equal) for name, (read, equal) in TABLE.items()
 }
 
 

@@ -1,30 +1,20 @@
-"""Our `.eval` logs in the real inspect_ai: its commands, its reader, its viewer in a browser."""
+"""Our `.eval` logs in the real inspect_ai: its reader, its data frames, its command `score`."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import socket
-import subprocess
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.peers.compare import COMPARED
-from tests.peers.pages import environment, run, run_python, why_not
-from tests.support.browser import chromium as chromium  # a fixture
+from tests.peers.pages import run, run_python, why_not
 from tests.support.command import run_script
 from tests.support.exports import runs_file
 from tests.support.hostile_report import HOSTILE
 
 pytestmark = pytest.mark.peers
 SCORERS = ("gradeschool/reader", "openai/2021", "inspect/match-numeric@<=0.3.220")
-SECONDS = 60
 
 READING = """
 import importlib.util, json
@@ -87,18 +77,6 @@ def test_inspects_reader_and_data_frames_read_our_log(peer: str, tmp_path: Path)
     assert "lone \ufffd surrogate #### 5" in read_back["texts"]
 
 
-def test_inspects_commands_list_and_dump_our_log(tmp_path: Path) -> None:
-    """`inspect log list` names it, `inspect log dump` prints it."""
-    if reason := why_not("inspect_ai"):
-        pytest.skip(reason)
-    exported(tmp_path)
-    listed = run("inspect_ai", tmp_path, "inspect", "log", "list", "--log-dir", ".")
-    assert "log.eval" in listed.stdout, listed.stderr[-2000:]
-    dumped = run("inspect_ai", tmp_path, "inspect", "log", "dump", "log.eval")
-    assert dumped.returncode == 0, dumped.stderr[-2000:]
-    assert len(json.loads(dumped.stdout)["samples"]) == len(HOSTILE) + 3
-
-
 def test_inspect_score_gives_what_is_written(peer: str, tmp_path: Path) -> None:
     """Our own scorer, run by inspect over the log, finds the verdicts and figures that it holds."""
     run_folder = tmp_path / "run"
@@ -121,57 +99,3 @@ def test_inspect_score_gives_what_is_written(peer: str, tmp_path: Path) -> None:
         values[added] for values in rescored["values"]
     ]
     COMPARED["scores of inspect score"] += len(rescored["values"])
-
-
-@contextmanager
-def viewer(folder: Path) -> Iterator[str]:
-    """Run `inspect view` on a folder of logs; yield its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = ["inspect", "view", "start", "--log-dir", str(folder), "--port", str(port)]
-    with (folder / "view.txt").open("w") as log:
-        process = subprocess.Popen(
-            command, stdout=log, stderr=log, env=environment("inspect_ai", folder)
-        )
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(SECONDS)
-
-
-def fetched(address: str) -> bytes:
-    """Return what an address gives, once the server is there."""
-    end = time.monotonic() + SECONDS
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5) as reply:
-                return bytes(reply.read())
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
-def test_inspects_viewer_shows_our_log(tmp_path: Path, chromium: Any) -> None:
-    """The listing over loopback, and the log and a sample in a browser, without an error."""
-    if reason := why_not("inspect_ai"):
-        pytest.skip(reason)
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    shutil.copy(exported(tmp_path), logs / "2026-01-02T03-04-05_gsm8k_abc.eval")
-    with viewer(logs) as address:
-        listing = json.loads(fetched(f"{address}/api/logs"))
-        assert [Path(file["name"]).name[-9:] for file in listing["files"]] == ["_abc.eval"]
-        page = chromium.new_page()
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address)
-        page.get_by_text("sample", exact=True).first.click(timeout=1000 * SECONDS)
-        page.get_by_text(f"{len(HOSTILE) + 3} Samples").wait_for(timeout=1000 * SECONDS)
-        page.get_by_text("beekeeper").first.click(timeout=1000 * SECONDS)
-        page.get_by_text("The total is $600").first.wait_for(timeout=1000 * SECONDS)
-        assert "gradeschool/reader" in page.content()
-        assert errors == []
-        page.close()

