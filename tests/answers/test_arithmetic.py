@@ -16,6 +16,7 @@ from gradeschool.problem import Problem
 SLIPS = [
     ("She has 8 * 4 = 36 eggs.", "8 * 4 = 36", 32),
     ("<<16-3-4=8>>", "16-3-4=8", 9),
+    ("Each costs 3, so 15 * 3 = 40", "15 * 3 = 40", 45),
     ("5 apples + 3 apples = 9 apples", "5 apples + 3 apples = 9", 8),
     (r"\( 4 \times \$2.50 = \$12 \)", r"4 \times \$2.50 = \$12", 10),
     (r"\frac{1}{2} \times 90 = 200", r"\frac{1}{2} \times 90 = 200", 45),

@@ -203,6 +203,8 @@ CHANGING = frozenset((
     "cubed", "remainder", "less", "more", "per", "every", "each",
 ))
 # fmt: on
+# Short words that are no names of quantities: "so 15 * 3 = 40".
+CONNECTING = frozenset("so is it he we as at to on be if us do me my no go am an".split())  # noqa: SIM905
 SHORT_UNITS = frozenset(("kg", "km", "cm", "mm", "ml", "lb", "oz", "ft", "hr", "in"))
 MOST_TOKENS = 60
 
@@ -266,6 +268,8 @@ def _last_expression(tokens: list[Token]) -> _Side:
     for index in range(len(tail) - 1, -1, -1):
         token = tail[index]
         if token.kind == "word":
+            if _name(token) in CONNECTING:
+                break
             if not _plain(token) and not _joins(tail, index):
                 return _Side([], units, clear=False)
             if not _is_unit(tail, index, kept[-1].kind if kept else ""):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import chain, islice, pairwise
 
-from gradeschool.answers.doubts import ruled_out
+from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
     NUMBER_IN_WORDS,
     PLAIN,
@@ -322,10 +322,10 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     for number in numbers:
         if _is_share(text, number, end, question):
             continue
-        status = ruled_out(text, start, end, number)
-        if status is None:
+        objection = doubt(text, start, end, number, question)
+        if objection is None or objection == "bounded":
             kept.append(_signed(text, start, number))
-        elif status:
+        elif objection in DENIALS:
             excluded.add(number.value)
     # "35 % of 120 is 42, but it is 78 and not 42": the first 42 is excluded too.
     return [number for number in kept if number.value not in excluded] if excluded else kept

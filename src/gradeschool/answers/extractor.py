@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from gradeschool.answers.assertion import DENIALS, doubt, is_part_of_expression
 from gradeschool.answers.candidates import (
     EQUALS,
     OPERAND_AFTER,
@@ -24,7 +25,6 @@ from gradeschool.answers.candidates import (
     skip_lead,
     stated_number,
 )
-from gradeschool.answers.doubts import is_denied, is_ranged, ruled_out
 from gradeschool.answers.quantities import (
     KILOS,
     TEXT_COMMAND,
@@ -32,7 +32,6 @@ from gradeschool.answers.quantities import (
     canonical,
     in_smaller_unit,
     is_number,
-    is_part_of_expression,
     quantities,
     quantity_at,
     same_value,
@@ -175,22 +174,18 @@ def extract_final_answer(
             answer = _printed(text, region)
     if answer is None or answer.value == UNRESOLVED:
         return None
-    if is_part_of_expression(region.text, answer.start, answer.end) or _is_disowned(region, answer):
+    if is_part_of_expression(region.text, answer.start, answer.end) or _is_disowned(
+        region, answer, question
+    ):
         return None
     return _in_convention(region, answer, question)
 
 
-def _is_disowned(region: Region, answer: ExtractedAnswer) -> bool:
-    """Return whether the sentence of an answer denies it, or only bounds it after a marker."""
+def _is_disowned(region: Region, answer: ExtractedAnswer, question: str) -> bool:
+    """Return whether the sentence of an answer does not assert it."""
     text, number = region.text, WrittenNumber(*answer[:3])
-    if answer.confidence is not Confidence.STATED:  # it was chosen by its sentence
-        return is_denied(text, answer.start, region.end, number)
-    begin = max(region.start, answer.start - MOST_BEFORE)
-    before = text[begin : answer.start]
-    begin += max(before.rfind("\n"), before.rfind(". "), before.rfind("? ")) + 1
-    if ruled_out(text, begin, region.end, number) is not None:
-        return True
-    return is_ranged(text, begin, region.end, number, direct=True)
+    marked = answer.confidence is Confidence.STATED
+    return doubt(text, region.start, region.end, number, question, marked) is not None
 
 
 def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
@@ -231,11 +226,7 @@ def _in_section(region: Region, section: AnswerSection, question: str) -> Extrac
     answer = _closing(region, start, end, question)
     if answer is None:
         return None
-    one_line = "\n" not in text[start:end].strip()
-    written = WrittenNumber(*answer[:3])
-    if one_line and is_ranged(text, start, end, written, direct=True):
-        return answer._replace(value=UNRESOLVED)
-    confidence = Confidence.STATED if one_line else answer.confidence
+    confidence = answer.confidence if "\n" in text[start:end].strip() else Confidence.STATED
     return answer._replace(how=section.how, confidence=confidence)
 
 
@@ -248,7 +239,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
-    if _is_taken_back(text, stated, end):
+    if _is_taken_back(text, stated, end, question):
         return stated._replace(value=UNRESOLVED)
     last = _last_with_number(text, stated.end, end)
     if last is None:
@@ -309,10 +300,11 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     return stated
 
 
-def _is_taken_back(text: str, stated: ExtractedAnswer, end: int) -> bool:
+def _is_taken_back(text: str, stated: ExtractedAnswer, end: int, question: str) -> bool:
     """Return whether a later sentence denies the stated number: "No, 15 is wrong"."""
     return any(
-        same_value(number.value, stated.value) and is_denied(text, stated.end, end, number)
+        same_value(number.value, stated.value)
+        and doubt(text, stated.end, end, number, question) in DENIALS
         for number in islice(quantities(text, stated.end, end), MOST_DENIED)
     )
 
@@ -400,7 +392,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             continue
         if _is_repetitive(region, sentence, number, question):
             return None
-        if is_ranged(text, *span, number, direct=_is_marked(text, sentence, number)):
+        if doubt(text, *span, number, question, _is_marked(text, sentence, number)):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question

@@ -298,44 +298,6 @@ def canonical_gold(gold: str) -> str:
     return whole.value if whole is not None and whole.end == len(number) else text
 
 
-# Next to a number that is a part of an expression: "3\\sqrt{13}", "52_8", "4π", "5 + x", "x^2 + 1".
-_SYMBOL = (
-    r"(?:\\(?:sqrt|pi|infty|sin|cos|tan|log|ln|mathrm|frac|left|theta|alpha)\b|[πθ√∞]"
-    r"|[b-hj-zB-HJ-Z](?![\w'’:]))"
-)
-EXPRESSION_BEHIND = re.compile(
-    r"[abeijnqruvw](?![\w'’])|\(\s?[xyzn](?!\w)|\s(?:(?:times\s)?pi|mod)\b|!\s[a-z]"
-    r"|(?:\s|\\[,;! ]){0,2}(?:\\(?:sqrt|pi\b|infty|sin|cos|tan|log|ln)|_\{?\d|[π√∞]"
-    r"|[xyz]{1,3}(?![^\W²³⁴]|['’])|\^|\}\{"
-    rf"|(?:[+*×·^/]|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL})"
-)
-EXPRESSION_SIGNS = "!abeijmnpqrtuvw(\\_π√∞xyz^}+*×·/-−–"
-EXPRESSION_BEFORE = re.compile(
-    r"(?:(?:√|\\(?:sqrt|sin|cos|tan|log|ln)(?:\[\d\]|_\d)?)\s?[{(]?\s?|\\[dt]?frac\{"
-    r"|(?:(?<![A-Za-z])[b-hj-zB-HJ-Z]|\\pi\s?|[\dπ)}])\^?\{?\d{0,3}\}?\s?"
-    r"(?:[+^×*·]|(?<=[a-zA-Zπ])/|\\(?:times|cdot))\s?[{(]?"
-    r"|(?<![A-Za-z])[xyzn](?:\^\{?\d\}?)?\s?[-−–]\s?|\b(?:log|ln|sin|cos|tan|sqrt)\s?\(?)\Z"
-)
-
-
-# What EXPRESSION_BEFORE ends with, but for bases and degrees in digits and brackets.
-OPERATORS = (
-    *"+^×*·/-−–√", "frac", "sqrt", "sin", "cos", "tan", "log", "ln", "times", "cdot",
-)  # fmt: skip
-
-
-def is_part_of_expression(text: str, start: int, end: int) -> bool:
-    """Return whether a number is a part of an expression that is not a number itself."""
-    follows = text[end : end + 4].lstrip()[:1]
-    if follows and follows in EXPRESSION_SIGNS and EXPRESSION_BEHIND.match(text, end):
-        return True
-    before = text[max(0, start - 16) : start]
-    near = before.rstrip(" {(")
-    if not near.endswith(OPERATORS) and not near[-1:].isdecimal() and not near.endswith("]"):
-        return False
-    return EXPRESSION_BEFORE.search(before) is not None
-
-
 def canonical(number: str) -> str:
     """Write a decimal in canonical form: ASCII digits, no "-0", no leading or trailing zeros."""
     sign = "-" if number.startswith("-") else ""

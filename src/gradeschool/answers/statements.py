@@ -20,7 +20,6 @@ from gradeschool.answers.candidates import (
     skip_lead,
     stated_number,
 )
-from gradeschool.answers.doubts import is_ranged
 from gradeschool.answers.quantities import (
     CHINESE_NUMBER,
     TEXT_COMMAND,
@@ -217,7 +216,7 @@ def _in_words(text: str, start: int, end: int, question: str) -> WrittenNumber |
     number = stated_number(words, 0, len(words), question)
     if number is None:
         return None
-    if PAIR.fullmatch(words) or is_ranged(words, 0, len(words), number, direct=True):
+    if PAIR.fullmatch(words):
         number = number._replace(value=UNRESOLVED)
     first, last = start + places[number.start], start + places[number.end - 1] + 1
     return WrittenNumber(number.value, first, last + (text[last : last + 1] == "}"))
@@ -411,11 +410,9 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
     slip = COMMA_SLIP.match(text, number.start, end)
     if slip is not None:
         return WrittenNumber(slip[1] + slip[2], *slip.span())
-    best = numbers[0]
-    if len(numbers) > 1:
-        best = best_number(text, number.start, stop, numbers, question, direct=True)
-    is_bound = is_ranged(text, start, end, best, direct=True)
-    return best._replace(value=UNRESOLVED) if is_bound else best
+    if len(numbers) == 1:
+        return numbers[0]
+    return best_number(text, number.start, stop, numbers, question, direct=True)
 
 
 # Number of characters at the end of a text in which the closing sentences are searched.
