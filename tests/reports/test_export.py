@@ -270,6 +270,20 @@ def test_lm_eval_has_a_row_for_each_document_and_filter(
     assert f"; 1 of {len(HOSTILE) + 3} is left out\n" in gradeschool("export", answers, *words).err
 
 
+def test_a_scorer_that_fails_on_a_text_has_no_figure(gradeschool: Command, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("def f(completion, gold):\n    return 1 / len(completion) > 0\n")
+    rows = [{"index": index, "completion": text} for index, text in enumerate(("#### 5", ""))]
+    answers = jsonl(tmp_path / "answers.jsonl", rows)
+    words = ("export", answers, "-d", "sample", "--to", "lm-eval", "--scorer", f"{own}:f")
+    result = gradeschool(*words, "-o", tmp_path / "lm")
+    assert (result.status, "itself fails on some texts" in result.err) == (0, True), result.err
+    results, _ = lm_eval(tmp_path / "lm")
+    assert not any("exact_match" in name for name in results["results"]["sample"])
+    accuracy = results["configs"]["sample"]["metadata"]["gradeschool"]["accuracy"]
+    assert [(each["value"], each["bounds"]) for each in accuracy.values()] == [(None, [0.5, 1.0])]
+
+
 def test_lm_evals_own_scorers_are_filters_by_their_own_names(
     gradeschool: Command, tmp_path: Path, data: Path
 ) -> None:

@@ -145,10 +145,10 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
     scores = []
     for index, scorer in enumerate(scorers):
         tallies: dict[str, list[int]] = {}  # by problem: correct, judged, failures of the scorer
-        for each in samples:
-            if each.verdicts:
-                outcome = each.verdicts[index].outcome
-                tally = tallies.setdefault(each.problem.id, [0, 0, 0])
+        for exported in samples:
+            if exported.verdicts:
+                outcome = exported.verdicts[index].outcome
+                tally = tallies.setdefault(exported.problem.id, [0, 0, 0])
                 tally[0] += outcome is Outcome.CORRECT
                 tally[1 if outcome is not Outcome.ERROR else 2] += 1
         judged = {id: (right, n) for id, (right, n, _) in tallies.items() if n}

@@ -44,7 +44,8 @@ def _print_rows(names: Sequence[Cells], figures: Sequence[Cells], console: Conso
 
 def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
     """Print one row per run."""
-    names, figures = [NAMES], [FIGURES]
+    names: list[Cells] = [NAMES]
+    figures: list[Cells] = [FIGURES]
     for run in runs:
         manifest = run.manifest
         described = (_name(manifest.get(field)) for field in ("protocol", "dataset"))
