@@ -153,7 +153,6 @@ def test_a_server_that_obeys_nothing() -> None:
         "hidden penalty": DEVIATES,
         "temperature": DEVIATES,
         "seed": FINE,
-        "n": DEVIATES,
         "stop": DEVIATES,
         "max_tokens": DEVIATES,
         "prefix": DEVIATES,

@@ -1,4 +1,4 @@
-"""`gradeschool runs list | show | verify | merge | curve`."""
+"""`gradeschool runs list | show | verify | curve`."""
 
 from __future__ import annotations
 

@@ -275,15 +275,6 @@ async def seed(probe: Probe) -> str:
     return "the same seed gives the same sample"
 
 
-async def several(probe: Probe) -> str:
-    """Check whether n=2 gives two choices."""
-    answer = await probe.form(n=2, temperature=1.0)
-    if len(answer.choices) == 2:
-        return "n=2 gives two choices"
-    got = f"HTTP {answer.status}" if answer.status != 200 else f"{len(answer.choices)} choice"
-    raise DeviationError(f"n=2 returns {got}; runs request one sample at a time")
-
-
 async def stop(probe: Probe) -> str:
     """Check whether stop strings end the text and are left out."""
     text = probe.greedy.text
@@ -390,7 +381,6 @@ PROBES: Mapping[str, Callable[[Probe], Awaitable[str | None]]] = {
     "hidden penalty": hidden_penalty,
     "temperature": temperature,
     "seed": seed,
-    "n": several,
     "stop": stop,
     "max_tokens": limit,
     "prefix": prefix,

@@ -248,8 +248,8 @@ def explain_gap(
         "the server ends immediately, or keeps the answer in another field",
         "gradeschool doctor URL -p PROTOCOL",
     )
-    for (reason, remedy), n in reasons.most_common(1):
-        words, mends = f"{n} have {reason}", remedy
+    for (cause_of_empty, remedy), n in reasons.most_common(1):
+        words, mends = f"{n} have {cause_of_empty}", remedy
     half = median(len(sample.text.split()) for sample in judged)
     heat = mapping(manifest.get("decoding")).get("temperature")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
