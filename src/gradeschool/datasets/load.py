@@ -149,53 +149,47 @@ def source_named(name: str) -> DatasetSource:
 def _load_source(name: str) -> Dataset:
     source = SOURCES[name]
     file = locate(source)
-    read, build = LAYOUTS[file.layout]
-    problems = tuple(
-        build(source, str(index), row) for index, row in enumerate(read(source, file.path))
-    )
+    build = BUILDERS.get(file.layout, _exemplar)
+    rows = _read(source, file.path, file.layout)
+    problems = tuple(build(source, str(index), row) for index, row in enumerate(rows))
     if file.layout == "platinum":
         kept = platinum_problems(problems, name)
-        problems = tuple(
-            replace(problem, meta={**problem.meta, "row": problem.id}) for problem in kept
-        )
+        problems = tuple(replace(each, meta={**each.meta, "row": each.id}) for each in kept)
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, sha256_of(file.path))
 
 
 def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) -> Dataset:
-    problems: list[Problem] = []
+    problems: dict[str, Problem] = {}
     for path in files:
         with closing(read_rows(path)) as rows:
             for row in rows:
-                problems.append(_row(name, str(len(problems)), row, columns))
+                problem = _row(name, str(len(problems)), row, columns)
+                if problem.id in problems:
+                    raise InputError(f"{name!r} uses the id {problem.id!r} twice; make ids unique")
+                problems[problem.id] = problem
     if not problems:
         raise InputError(f"{name!r} contains no problems; give one row for each problem")
-    ids: set[str] = set()
-    for problem in problems:
-        if problem.id in ids:
-            raise InputError(f"{name!r} uses the id {problem.id!r} twice; make ids unique")
-        ids.add(problem.id)
     digests = [sha256_of(path) for path in files]
     several = hashlib.sha256("".join(digests).encode()).hexdigest()
-    return Dataset(name, tuple(problems), several if len(files) > 1 else digests[0])
+    sha256 = several if len(files) > 1 else digests[0]
+    return Dataset(name, tuple(problems.values()), sha256)
 
 
 def _row(dataset: str, default_id: str, row: Row, columns: Mapping[str, str]) -> Problem:
-    where = _place(dataset, row)
-    names = {
-        role: (columns[role],) if role in columns else usual for role, usual in COLUMN_ROLES.items()
-    }
-    question = _field(row.fields, names["question"], "question", where)
-    answer = _field(row.fields, names["gold"], "answer", where)
-    id = row.fields.get(names["id"][0])
-    id = default_id if id is None or id == "" else str(id)
-    meta = {name: value for name in META_COLUMNS if isinstance(value := row.fields.get(name), str)}
+    where, fields = _place(dataset, row), row.fields
+    names = {role: (columns[role],) if role in columns else usual
+             for role, usual in COLUMN_ROLES.items()}  # fmt: skip
+    question = _field(fields, names["question"], "question", where)
+    answer = _field(fields, names["gold"], "answer", where)
+    id = fields.get(names["id"][0])
+    meta = {name: value for name in META_COLUMNS if isinstance(value := fields.get(name), str)}
     try:
         gold, solution = read_solution(answer, expressions=True)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    return Problem(id, question, gold, solution, meta)
+    return Problem(default_id if id in (None, "") else str(id), question, gold, solution, meta)
 
 
 def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: str) -> str:
@@ -242,15 +236,11 @@ def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem
     if columns.seed == ROW:
         meta["seed"] = default_id
     elif columns.seed:
-        meta["seed"] = _seed_question(_written(fields.get(columns.seed)))
+        written = _written(fields.get(columns.seed))
+        _, quotes, quoted = written.partition('"""')  # of a program that quotes the question
+        meta["seed"] = quoted.partition('"""')[0] if quotes else written
     id = _written(fields.get(columns.id)) or default_id
     return Problem.from_row(id, question, solution, meta)
-
-
-def _seed_question(text: str) -> str:
-    """Return the problem that a program quotes in its docstring; any other text unchanged."""
-    _, quotes, behind = text.partition('"""')
-    return behind.partition('"""')[0] if quotes else text
 
 
 def _exemplar(source: DatasetSource, default_id: str, row: Row) -> Problem:
@@ -332,13 +322,6 @@ def _turns(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield str(texts[0]), str(texts[1])
 
 
-def _tab_rows(path: Path) -> Iterator[Row]:
-    """Yield the lines of a file without quotes or header, with columns named "0", "1", ..."""
-    lines = path.read_text("utf-8").removesuffix("\n").split("\n")
-    for number, line in enumerate(lines, start=1):
-        yield Row(number, {str(column): cell for column, cell in enumerate(line.split("\t"))})
-
-
 def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
     """Yield MGSM's exemplars in one language, with the labels that the file writes before them.
 
@@ -356,26 +339,29 @@ def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
         yield _shot(int(number), exemplar["q"], exemplar["a"], golds[int(number) - 1])
 
 
-Reader = Callable[[DatasetSource, Path], Iterable[Row]]
-Builder = Callable[[DatasetSource, str, Row], Problem]
+def _read(source: DatasetSource, path: Path, layout: str) -> Iterable[Row]:
+    """Return the rows of a file in a layout of `DatasetSource`."""
+    if layout in SHOTS:
+        return SHOTS[layout](path)
+    if layout == "mgsm-exemplars":
+        return _mgsm_exemplars(path, source.language)
+    if path.suffix != ".tsv":
+        return read_rows(path)
+    # Without quotes or header: the columns are "0", "1", ...
+    lines = path.read_text("utf-8").removesuffix("\n").split("\n")
+    cells = (line.split("\t") for line in lines)
+    return (Row(number, {str(column): cell for column, cell in enumerate(row)})
+            for number, row in enumerate(cells, start=1))  # fmt: skip
 
 
-def _gsm8k_row(source: DatasetSource, default_id: str, row: Row) -> Problem:
-    return _row(source.name, default_id, row, {})
-
-
-def _column_rows(source: DatasetSource, path: Path) -> Iterator[Row]:
-    return _tab_rows(path) if path.suffix == ".tsv" else read_rows(path)
-
-
-LAYOUTS: dict[str, tuple[Reader, Builder]] = {
-    "gsm8k": (lambda _, path: read_rows(path), _gsm8k_row),
-    "platinum": (lambda _, path: read_rows(path), _gsm8k_row),
-    "columns": (_column_rows, _column_problem),
-    "exemplars": (lambda _, path: read_rows(path), _exemplar),
-    "lm-eval-yaml": (lambda _, path: _yaml_samples(path), _exemplar),
-    "lm-eval-samples": (lambda _, path: _listed_samples(path), _exemplar),
-    "opencompass-config": (lambda _, path: config_shots(path), _exemplar),
-    "mgsm-exemplars": (lambda source, path: _mgsm_exemplars(path, source.language), _exemplar),
-    "step-labels": (lambda _, path: read_rows(path), lambda _, __, row: critic_problem(row.fields)),
+SHOTS: dict[str, Callable[[Path], Iterable[Row]]] = {
+    "lm-eval-yaml": _yaml_samples,
+    "lm-eval-samples": _listed_samples,
+    "opencompass-config": config_shots,
+}
+# Rows of all other layouts are exemplars.
+BUILDERS: dict[str, Callable[[DatasetSource, str, Row], Problem]] = {
+    **dict.fromkeys(("gsm8k", "platinum"), lambda source, id, row: _row(source.name, id, row, {})),
+    "columns": _column_problem,
+    "step-labels": lambda _, __, row: critic_problem(row.fields),
 }
