@@ -29,6 +29,7 @@ from gradeschool.models.local import (
     load_tokenizer,
     untrained,
 )
+from gradeschool.verifier.base_model import VER
 from gradeschool.verifier.data import SolutionTokens
 
 SCHEMA = 1
@@ -38,7 +39,6 @@ LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
 # Tokens of one forward pass, with padding.
 PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
 SHARED = 4  # solutions of a question from which it is read once for all of them
-VERIFIER_TOKEN = "<ver>"
 # Tokens that model families reserve for such uses.
 FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
 
@@ -210,8 +210,8 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
     needed: whether the head uses a token; otherwise none is added, and the number is -1.
     """
     vocabulary = tokenizer.get_vocab()
-    if VERIFIER_TOKEN in vocabulary:
-        return ReservedToken(vocabulary[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
+    if VER in vocabulary:
+        return ReservedToken(vocabulary[VER], VER, "the tokenizer's own")
     rows = model.get_input_embeddings().weight.shape[0]
     free = sorted((id, text) for text, id in vocabulary.items() if FREE.match(text) and id < rows)
     if free:
@@ -220,10 +220,10 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
         return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
     if not needed:
         return ReservedToken(-1, "", "which this head does not need")
-    tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
+    tokenizer.add_special_tokens({"additional_special_tokens": [VER]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
-    return ReservedToken(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
+    id = tokenizer.convert_tokens_to_ids(VER)
+    return ReservedToken(id, VER, "added to tokenizer and embedding")
 
 
 # Reading solutions
