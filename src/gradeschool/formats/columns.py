@@ -179,11 +179,14 @@ class Columns:
         known = {plain_name(name): name for name in others}
         self.executed = next((known[name] for name in EXECUTED if name in known), "")
         self.rows = 0  # that were read, for --in-order
-        # Each role with the name of its column, "" for one that is inside of another.
-        self._names = [
-            (role, "" if len(path) > 1 or joined else path[0])
-            for role, (path, joined) in roles.items()
-        ]
+        # The column of each role in the order of ROLES, or the name of one that is not inside of
+        # another (for a role without a column, a name that no table has).
+        self._places = [
+            column if column is not None and (len(column.path) > 1 or column.joined)
+            else "\0" if column is None else column.path[0]
+            for column in map(roles.get, ROLES)
+        ]  # fmt: skip
+        self._of_pipeline = roles["response"].path[-1] == "generated_text"
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
@@ -193,18 +196,17 @@ class Columns:
     def read(self, row: Row, default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
         fields = row.fields
-        values: dict[str, Any] = {}
-        for role, name in self._names:
-            values[role] = fields.get(name) if name else self.roles[role].value(fields)
+        content, asked, gold, id, run, number, finish, failure, flag = [
+            fields.get(place) if isinstance(place, str) else place.value(fields)
+            for place in self._places
+        ]
         order = self.rows
         self.rows += 1
-        content, run = values["response"], values.get("run")
         texts = [content] if isinstance(content, str) else texts_of(content)
         run = run if isinstance(run, str) else run_name(run)
         run = run or self._in_other_columns("run", fields) or ""
         model = fields.get("model")
         model = model if isinstance(model, str) else run
-        failure = values.get("error")
         if failure is None and not texts:
             failure = first_of(fields, ERRORS)
         error = "" if failure is None else error_of(failure, bool(texts))
@@ -213,37 +215,37 @@ class Columns:
         if not texts:
             if not error:
                 value = "null" if content is None else shown(content)
-                fault = (
-                    f"has no text: its {str(self.roles['response'])!r} is {value}; give a string"
-                )
+                column = str(self.roles["response"])
+                fault = f"has no text: its {column!r} is {value}; give a string"
                 return [faulty(row.number, run or UNNAMED, fault)]
             texts = [""]
         if self.in_order:
-            reference = Reference(gold=values.get("gold"), order=order)
+            reference = Reference(gold=gold, order=order)
         else:
-            id, asked, gold = values.get("id"), values.get("question"), values.get("gold")
             id = self._in_other_columns("id", fields) if id is None else id_of(id)
             *turns, question = (None,) if asked is None else questions_of(asked) or (None,)
             in_text = id is None and question is None and gold is None
             reference = Reference(id, question, gold, None, in_text, tuple(turns))
-            if question and self.roles["response"].path[-1] == "generated_text":
-                texts = [text.removeprefix(question) for text in texts]  # of a pipeline
-        number, finish, flag = values.get("sample"), values.get("finish"), values.get("flag")
+            if question and self._of_pipeline:
+                texts = [text.removeprefix(question) for text in texts]
         number = UNNUMBERED if number is None else sample_number(number)
         finishes = [finish] if finish is not None else []
         if not finishes and not isinstance(content, str):
             finishes = finishes_of(content)
+        run, flags = run or default_run, [flag]
+        if isinstance(flag, list):
+            flags = flag
+        if len(flags) != len(texts):  # one flag for several samples is that of their vote
+            flags = [None] * len(texts)
         samples = []
         for place, text in enumerate(texts):
             if len(texts) > 1:
                 number = max(number, 0) + (place > 0)
-            if isinstance(flag, list):
-                each = flag_of(flag[place]) if len(flag) == len(texts) else None
-            else:  # one flag for several samples is that of their vote
-                each = None if flag is None or len(texts) > 1 else flag_of(flag)
             reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
-            facts = reference, number, reason, error, "", model, each
-            samples.append(Sample(row.number, run or default_run, text, *facts))
+            each = None if flags[place] is None else flag_of(flags[place])
+            samples.append(
+                Sample(row.number, run, text, reference, number, reason, error, "", model, each)
+            )
         return samples
 
     def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:

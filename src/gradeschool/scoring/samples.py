@@ -46,7 +46,6 @@ def digest(text: str) -> int:
     return int.from_bytes(whole[:8], "little") or 1
 
 
-@dataclass(slots=True)
 class _Samples:
     """The digests of one problem's samples in one run, by sample number: 8 bytes for each.
 
@@ -54,11 +53,13 @@ class _Samples:
     digests, once a number was taken. free: the first number after all others.
     """
 
-    texts: array[int] = field(default_factory=lambda: array("Q"))
-    far: dict[int, int] = field(default_factory=dict)
-    known: set[int] | None = None
-    free: int = 0
-    unnumbered: int = 0
+    __slots__ = ("far", "free", "known", "texts", "unnumbered")
+
+    def __init__(self) -> None:
+        self.texts = array("Q")
+        self.far: dict[int, int] = {}
+        self.known: set[int] | None = None
+        self.free = self.unnumbered = 0
 
     def place(self, number: int, text: int) -> int | None:
         """Return the number that a text gets, None if it repeats an earlier one.
