@@ -1,47 +1,53 @@
-"""OpenAI's Batch API and its published solutions."""
+"""Files of OpenAI's Batch API, of its published solutions, and of lm-eval."""
 
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradeschool.completion import Finish
-from tests.formats.test_read import read
+from gradeschool.completion import Finish, Prompt
+from gradeschool.errors import InputError
+from gradeschool.formats.lm_eval import arguments_of, prompt_of
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import Reference, Sample
+from tests.support.files import jsonl
 
 Row = dict[str, Any]
 
 
+def read(path: Path, *rows: Row) -> list[Sample]:
+    return read_samples(jsonl(path / "answers.jsonl", rows))
+
+
 def batch_row(custom_id: object, *contents: object, status: int = 200, **fields: object) -> Row:
     choices = [
-        {
-            "index": index,
-            "message": {"role": "assistant", "content": content},
-            "finish_reason": "stop",
-        }
+        {"index": index, "finish_reason": "stop",
+         "message": {"role": "assistant", "content": content}}
         for index, content in enumerate(contents)
-    ]
+    ]  # fmt: skip
     body = {"id": "chatcmpl-1", "model": "gpt-4o-2024-08-06", "choices": choices}
     response = {"status_code": status, "request_id": "r", "body": body}
     return {"id": "b", "custom_id": custom_id, "response": response, "error": None, **fields}
 
 
-def test_batch_output(tmp_path: Path) -> None:
-    """The choices of a request are samples; the run is the model that answered."""
-    file_samples = read(tmp_path, batch_row("gsm8k-12", "a", "b"), batch_row("0013", "c"))
-    assert [(item.text, item.sample, item.reference.id) for item in file_samples] == [
+def test_choices_of_a_batch_are_samples_of_the_model(tmp_path: Path) -> None:
+    samples = read(tmp_path, batch_row("gsm8k-12", "a", "b"), batch_row("0013", "c"))
+    assert [(item.text, item.sample, item.reference.id) for item in samples] == [
         ("a", 0, "gsm8k-12"),
         ("b", 1, "gsm8k-12"),
         ("c", -1, "0013"),
     ]
-    assert {item.run for item in file_samples} == {"gpt-4o-2024-08-06"}
-    assert {item.finish for item in file_samples} == {Finish.STOP}
+    assert {(item.run, item.finish) for item in samples} == {("gpt-4o-2024-08-06", Finish.STOP)}
 
 
 @pytest.mark.parametrize(
     ("custom_id", "expected"),
     [
         ("gsm8k-12", ("gsm8k-12", -1)),
-        ("12", ("12", -1)),
         ("request-12-sample-3", ("request-12", 3)),
         ("gsm8k/12/sample_3", ("gsm8k/12", 3)),
         ("12-sample3", ("12", 3)),
@@ -50,93 +56,51 @@ def test_batch_output(tmp_path: Path) -> None:
     ],
 )
 def test_forms_of_custom_id(tmp_path: Path, custom_id: object, expected: object) -> None:
-    """A custom_id names the problem, and perhaps the sample."""
     [item] = read(tmp_path, batch_row(custom_id, "a"))
     assert (item.reference.id, item.sample) == expected
 
 
-def test_failed_batch_requests(tmp_path: Path) -> None:
-    """Errors of the request and of its response are errors of the run whose model answers."""
+def test_failed_batch_requests_are_errors_of_the_run(tmp_path: Path) -> None:
     failed = {"status_code": 429, "body": {"error": {"message": "Rate limit", "code": "x"}}}
-    file_samples = read(
+    samples = read(
         tmp_path,
         batch_row("gsm8k-0", "a"),
         batch_row("gsm8k-1", response=None, error={"code": "batch_expired", "message": None}),
         batch_row("gsm8k-2", response=failed),
         batch_row("gsm8k-3", status=500),
     )
-    assert [sample.error for sample in file_samples] == [
-        "",
-        "batch_expired",
-        "Rate limit",
-        "status 500",
-    ]
-    assert {(sample.run, sample.fault) for sample in file_samples} == {("gpt-4o-2024-08-06", "")}
+    errors = [sample.error for sample in samples]
+    assert errors == ["", "batch_expired", "Rate limit", "status 500"]
+    assert {(sample.run, sample.fault) for sample in samples} == {("gpt-4o-2024-08-06", "")}
 
 
-def test_batch_rows_of_every_odd_form(tmp_path: Path) -> None:
+def test_batch_rows_of_odd_forms(tmp_path: Path) -> None:
     """Null content is an empty answer; a response without text is a fault."""
     legacy = batch_row("gsm8k-1", "x")
     legacy["response"]["body"]["choices"] = [{"text": "old completions", "finish_reason": "length"}]
-    responses = batch_row("gsm8k-2")
-    responses["response"]["body"] = {
-        "model": "gpt-5",
-        "status": "completed",
-        "output": [
-            {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "perhaps 5"}]},
-            {"type": "message", "content": [{"type": "output_text", "text": "18"}]},
-        ],
-    }
     odd = batch_row("gsm8k-3", "x", "y")
     odd["response"]["body"]["choices"][0] = None
-    file_samples = read(
+    samples = read(
         tmp_path,
         batch_row("gsm8k-0", None, [{"type": "text", "text": "a"}]),
         legacy,
-        responses,
         odd,
         batch_row("gsm8k-4"),
         batch_row("gsm8k-5", response={"status_code": 200, "body": "<html>"}),
     )
-    assert [(sample.text, sample.fault) for sample in file_samples] == [
+    assert [(sample.text, sample.fault) for sample in samples] == [
         ("", ""),
         ("a", ""),
         ("old completions", ""),
-        ("18", ""),
         ("", "has a choice without a text (choice 0)"),
         ("y", ""),
         ("", "has a response without 'choices'"),
         ("", "has a response without 'choices'"),
     ]
-    assert file_samples[2].finish is Finish.LENGTH
+    assert samples[2].finish is Finish.LENGTH
 
 
-def test_openai_example_solutions(tmp_path: Path) -> None:
-    """The published example_model_solutions.jsonl holds a solution of each system in a row."""
-    row = {
-        "question": "How?",
-        "ground_truth": "#### 18",
-        "175b_finetuning": {"solution": "A: 18", "is_correct": True},
-        "6b_finetuning": {"solution": "A: 17", "is_correct": False},
-    }
-    assert [
-        (sample.run, sample.text, sample.reference.question) for sample in read(tmp_path, row)
-    ] == [
-        ("175b_finetuning", "A: 18", "How?"),
-        ("6b_finetuning", "A: 17", "How?"),
-    ]
-
-
-def test_a_batch_reply_that_reached_its_limit_is_truncated(tmp_path: Path) -> None:
-    message = {"type": "message", "content": [{"type": "output_text", "text": "7"}]}
-    details = {"reason": "max_output_tokens"}
-    body = {"status": "incomplete", "incomplete_details": details, "output": [message]}
-    row = {"custom_id": "gsm8k-3", "response": {"status_code": 200, "body": body}}
-    [sample] = read(tmp_path, row)
-    assert (sample.text, sample.finish) == ("7", Finish.LENGTH)
-
-
-RESPONSE: dict[str, Any] = {
+RESPONSE: Row = {
     "model": "gpt-5",
     "status": "incomplete",
     "incomplete_details": {"reason": "max_output_tokens"},
@@ -163,3 +127,100 @@ def test_a_body_of_the_responses_api_is_read_alike_everywhere(
     response = body if form["response"] is None else {**form["response"], "body": body}
     [sample] = read(tmp_path, {**form, "response": response})
     assert (sample.text, sample.fault, sample.finish) == (text, "", Finish.LENGTH)
+
+
+def test_openai_example_solutions_are_a_run_for_each_system(tmp_path: Path) -> None:
+    row = {
+        "question": "How?",
+        "ground_truth": "#### 18",
+        "175b_finetuning": {"solution": "A: 18", "is_correct": True},
+        "6b_finetuning": {"solution": "A: 17", "is_correct": False},
+    }
+    samples = read(tmp_path, row)
+    assert [(each.run, each.text, each.reference.question, each.flag) for each in samples] == [
+        ("175b_finetuning", "A: 18", "How?", True),
+        ("6b_finetuning", "A: 17", "How?", False),
+    ]
+
+
+# lm-eval
+
+
+def lm_eval_rows(
+    resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")
+) -> list[Row]:
+    """Rows as lm-eval 0.4.13 writes them: all documents of one filter, then of the next."""
+    return [
+        {
+            "doc_id": index,
+            "doc": {"question": f"Question {index}?", "answer": f"so\n#### {index}"},
+            "target": f"so\n#### {index}",
+            "arguments": {"gen_args_0": {"arg_0": "Question: ...", "arg_1": {"until": ["Q:"]}}},
+            "resps": [texts],
+            "filter": name,
+            "exact_match": 0.0,
+        }
+        for name in filters
+        for index, texts in enumerate(resps)
+    ]
+
+
+def test_the_first_filter_of_lm_eval_counts(tmp_path: Path) -> None:
+    stamp = "2026-11-21T03-14-00.364523"
+    path = jsonl(tmp_path / f"samples_gsm8k_{stamp}.jsonl", lm_eval_rows([["a", "b"], ["c", "d"]]))
+    samples = read_samples(path)
+    assert [(item.text, item.sample, item.row) for item in samples] == [
+        ("a", 0, 1),
+        ("b", 1, 1),
+        ("c", 0, 2),
+        ("d", 1, 2),
+    ]
+    assert samples[2].reference == Reference("1", "Question 1?", "so\n#### 1")
+    assert {item.run for item in samples} == {path.stem}
+    (tmp_path / f"results_{stamp}.json").write_text('{"model_name": "org/model"}')
+    assert {item.run for item in read_samples(path)} == {"org/model"}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+def test_rows_of_other_filters_with_other_responses_are_refused(
+    tmp_path: Path, suffix: str
+) -> None:
+    rows = lm_eval_rows([["a"], ["b"]]) + lm_eval_rows([["c"], ["d"]], ("score-first", "maj@8"))
+    path = jsonl(tmp_path / f"samples_gsm8k{suffix}", rows)
+    if suffix == ".json":
+        path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match=r"2 rows of .* \(row 5: 'score-first'\).* own file"):
+        read_samples(path)
+
+
+def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
+    rows = lm_eval_rows([["a"]], filters=["none"])
+    rows[0] |= {"doc": {"problem": "AIME?", "answer": 70}, "target": "70"}
+    assert read(tmp_path, *rows)[0].reference == Reference("0", "AIME?", "70")
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"resps": []}, "has no 'doc' object or no list of 'resps'"),
+        ({"resps": [[]]}, "has no 'doc' object or no list of 'resps'"),
+        ({"doc": 3}, "has no 'doc' object or no list of 'resps'"),
+        ({"resps": [[[-0.5, True]]]}, "has the response [-0.5, True]; give a text"),
+    ],
+)
+def test_lm_eval_rows_without_a_text_are_faults(tmp_path: Path, change: Row, fault: str) -> None:
+    rows = lm_eval_rows([["a"]], filters=["none"])
+    assert [sample.fault for sample in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]
+
+
+def test_prompts_and_arguments_of_all_versions_of_lm_eval() -> None:
+    assert prompt_of('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
+    assert prompt_of("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
+    assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
+    assert prompt_of(None) is None
+    options = {"until": ["Q:"]}
+    assert arguments_of([["Q?", options]]) == ("Q?", options)
+    assert arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
+    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
+    for odd in unusable:
+        assert arguments_of(odd) == (None, {})

@@ -1,5 +1,7 @@
 """Plain rows, arrays, tables and runs of ours: what is read, and what is said of bad rows."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference, Sample
-
-Row = dict[str, Any]
-
-
-def jsonl(path: Path, rows: Sequence[object]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+from tests.support.files import jsonl
 
 
 def read(path: Path, *rows: object) -> list[Sample]:
@@ -26,48 +22,38 @@ def read(path: Path, *rows: object) -> list[Sample]:
     return read_samples(jsonl(path / "answers.jsonl", rows))
 
 
-def texts(recordings: Sequence[Sample]) -> list[str]:
-    return [sample.text for sample in recordings]
+def texts(samples: Sequence[Sample]) -> list[str]:
+    return [sample.text for sample in samples]
 
 
-# Plain rows
+PARTS = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
 
 
-@pytest.mark.parametrize("name", ["completion", "output", "response", "answer"])
-def test_every_name_of_a_text(tmp_path: Path, name: str) -> None:
-    """The text stands in a column of any of the four names."""
-    [sample] = read(tmp_path, {"index": 3, name: "it is 4"})
-    assert (sample.text, sample.fault, sample.row) == ("it is 4", "", 1)
-
-
-def test_an_answer_beside_a_response_is_the_datas_own(tmp_path: Path) -> None:
-    """A row of a dataset with a model's response added is never scored on its gold answer."""
-    for name in ("completion", "output", "response"):
-        [sample] = read(tmp_path, {"question": "How?", "answer": "#### 18", name: "17"})
-        assert sample.text == "17"
-
-
-@pytest.mark.parametrize("name", ["completions", "responses", "completion", "output"])
-def test_a_list_of_texts_is_several_samples(tmp_path: Path, name: str) -> None:
-    """Each text of a list is a sample of its own, numbered from the row's sample or 0."""
-    file_samples = read(
-        tmp_path, {"index": 0, name: ["a", "b"]}, {"index": 1, "sample": 4, name: ["c"]}
-    )
-    assert [(item.text, item.sample, item.row) for item in file_samples] == [
-        ("a", 0, 1),
-        ("b", 1, 1),
-        ("c", 4, 2),
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        *(({"index": 3, name: "it is 4"}, ["it is 4"])
+          for name in ("completion", "output", "response", "answer")),
+        *(({"question": "How?", "answer": "#### 18", name: "17"}, ["17"])
+          for name in ("completion", "output", "response")),
+        *(({"index": 0, name: ["a", "b"]}, ["a", "b"])
+          for name in ("completions", "responses", "completion", "output")),
+        ({"index": 0, "output": PARTS}, ["ab"]),
+    ],
+)  # fmt: skip
+def test_texts_of_a_row(tmp_path: Path, row: dict[str, Any], expected: list[str]) -> None:
+    samples = read(tmp_path, row)
+    assert [(sample.text, sample.fault, sample.row) for sample in samples] == [
+        (text, "", 1) for text in expected
     ]
 
 
-def test_content_parts_are_one_text(tmp_path: Path) -> None:
-    """A list of parts, as chat APIs give it, is one completion."""
-    parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
-    assert texts(read(tmp_path, {"index": 0, "output": parts})) == ["ab"]
+def test_samples_of_a_list_are_numbered_from_the_rows(tmp_path: Path) -> None:
+    rows = [{"index": 0, "output": ["a", "b"]}, {"index": 1, "sample": 4, "output": ["c", "d"]}]
+    assert [sample.sample for sample in read(tmp_path, *rows)] == [0, 1, 4, 5]
 
 
 def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
-    """A row that names no run is counted with the file's run, or apart where it has several."""
     (tmp_path / "one.jsonl").write_text('{"index": 0, "completion": "a", "model": "m"}\n{oops\n')
     assert [sample.run for sample in read_samples(tmp_path / "one.jsonl")] == ["m", "m"]
     rows = [{"index": 0, "completion": "a", "model": model} for model in "mn"]
@@ -81,56 +67,41 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     raw = json.dumps({"index": 1, "completion": "a\u2028b\u0085c"}, ensure_ascii=False).encode()
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n\n" + raw + b"\r\n")
-    file_samples = read_samples(path)
-    assert texts(file_samples) == [text, "a\u2028b\u0085c"]
-    assert [sample.row for sample in file_samples] == [1, 4]
+    samples = read_samples(path)
+    assert [(each.row, each.text) for each in samples] == [(1, text), (4, "a\u2028b\u0085c")]
 
 
-def test_rows_that_are_no_json(tmp_path: Path) -> None:
-    """Invalid UTF-8, broken JSON, deep nesting and huge integers cost their own row alone."""
+def test_a_damaged_line_costs_its_own_row(tmp_path: Path) -> None:
     good = b'{"index": 1, "completion": "good"}'
+    bad = {
+        b'{"index": 0, "completion": "\xff"}': "is not valid UTF-8",
+        b'{"index": 0, "completion": "cut': "is not valid JSON",
+        b'{"index": 0, "completion": ' + b"[" * 10**5 + b"]" * 10**5 + b"}": "is nested too deeply",
+        b'{"index": 0, "completion": "a", "n": ' + b"9" * 10**6 + b"}": "contains an integer with",
+        b"\x00\x01\x02": "is not valid JSON",
+    }
     path = tmp_path / "answers.jsonl"
-    bad = [
-        b'{"index": 0, "completion": "\xff"}',
-        b'{"index": 0, "completion": "cut',
-        b'{"index": 0, "completion": ' + b"[" * 10**5 + b"]" * 10**5 + b"}",
-        b'{"index": 0, "completion": "a", "n": ' + b"9" * 10**6 + b"}",
-        b"\x00\x01\x02",
-    ]
     path.write_bytes(b"\n".join([good, *bad, good]))
-    file_samples = read_samples(path)
-    assert [sample.fault.split(" (")[0] for sample in file_samples] == [
-        "",
-        "is not valid UTF-8",
-        "is not valid JSON",
-        "is nested too deeply to be read",
-        "contains an integer with too many digits to read; write it as a string",
-        "is not valid JSON",
-        "",
-    ]
-
-
-# JSON arrays
+    first, *between, last = read_samples(path)
+    assert (first.fault, last.fault) == ("", "")
+    assert all(each.fault.startswith(fault)
+               for each, fault in zip(between, bad.values(), strict=True))  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["answers.json", "answers.jsonl", "answers"])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | None) -> None:
-    """People save rows as one array, in files of any name; its items are numbered from 1."""
     path = tmp_path / name
     rows = [{"index": 0, "completion": "a"}, 5, {"index": 1, "completion": "b"}]
     path.write_text("\n " + json.dumps(rows, indent=indent))
-    file_samples = read_samples(path)
-    assert texts(file_samples) == ["a", "", "b"]
-    assert (file_samples[1].row, file_samples[1].fault) == (2, "is a JSON int, not an object")
+    samples = read_samples(path)
+    assert texts(samples) == ["a", "", "b"]
+    assert (samples[1].row, samples[1].fault) == (2, "is a JSON int, not an object")
 
 
-def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
-    """Several objects, one a line, are rows whatever the file is called."""
-    path = jsonl(
-        tmp_path / "answers.json", [{"index": index, "completion": "a"} for index in range(3)]
-    )
-    assert len(read_samples(path)) == 3
+def test_lines_of_json_under_the_name_json(tmp_path: Path) -> None:
+    rows = [{"index": index, "completion": "a"} for index in range(3)]
+    assert len(read_samples(jsonl(tmp_path / "answers.json", rows))) == 3
 
 
 @pytest.mark.parametrize(
@@ -147,7 +118,6 @@ def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
     ],
 )
 def test_a_json_file_that_cannot_be_used(tmp_path: Path, body: bytes, message: str) -> None:
-    """One message that names the file and says what is wrong."""
     path = tmp_path / "log.json"
     path.write_bytes(body)
     with pytest.raises(InputError) as caught:
@@ -156,54 +126,36 @@ def test_a_json_file_that_cannot_be_used(tmp_path: Path, body: bytes, message: s
     assert len(str(caught.value)) < 300
 
 
-# Tables
-
-
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_a_csv_with_another_separator(tmp_path: Path, separator: str) -> None:
-    """The header shows what separates the columns; a comma in a text is then a comma."""
+def test_csv_has_any_separator_and_quoted_line_breaks(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
-    path.write_text(f"index{separator}completion\n0{separator}#### 2,125\n")
-    assert texts(read_samples(path)) == ["#### 2,125"]
-
-
-def test_csv(tmp_path: Path) -> None:
-    """CSV with quoted line breaks; a missing cell is a missing field."""
-    path = tmp_path / "answers.csv"
+    for separator in ";\t|":
+        path.write_text(f"index{separator}completion\n0{separator}#### 2,125\n")
+        assert texts(read_samples(path)) == ["#### 2,125"]
     path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
-    file_samples = read_samples(path)
-    assert texts(file_samples) == ["a,\nb", ""]
-    assert file_samples[0].reference == Reference(str(0))
-    assert (file_samples[1].row, file_samples[1].fault[:11]) == (3, "has no text")
+    first, second = read_samples(path)
+    assert (first.text, first.reference) == ("a,\nb", Reference("0"))
+    assert (second.row, second.fault[:11]) == (3, "has no text")
 
 
-def test_parquet(tmp_path: Path) -> None:
-    """Parquet with lists, and the NaN that pandas writes for what is missing."""
+def test_parquet_with_lists_and_missing_values(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
     parquet = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "answers.parquet"
-    columns = {
-        "index": [0.0, 1.0],
-        "completions": [["a", "b"], ["c"]],
-        "error": [float("nan")] * 2,
-        "sample": [float("nan")] * 2,
-    }
-    parquet.write_table(arrow.table(columns), path)
-    file_samples = read_samples(path)
-    assert texts(file_samples) == ["a", "b", "c"]
-    assert {sample.error + sample.fault for sample in file_samples} == {""}
-    assert file_samples[2].reference == Reference(str(1))
-
-
-# Runs of ours
+    missing = [float("nan")] * 2
+    columns = {"index": [0.0, 1.0], "completions": [["a", "b"], ["c"]], "error": missing,
+               "sample": missing}  # fmt: skip
+    parquet.write_table(arrow.table(columns), tmp_path / "answers.parquet")
+    samples = read_samples(tmp_path / "answers.parquet")
+    assert texts(samples) == ["a", "b", "c"]
+    assert {sample.error + sample.fault for sample in samples} == {""}
+    assert samples[2].reference == Reference("1")
 
 
 def completion(sample: int, text: str, error: str = "") -> Completion:
     return Completion(f"key{sample}", "7", sample, text, Finish.STOP, error=error, run="a run")
 
 
-def test_a_run_folder(tmp_path: Path) -> None:
-    """Of the rows of a key the last that is no error counts, else the last; in a copy too."""
+def test_a_run_folder_counts_one_row_of_each_key(tmp_path: Path) -> None:
+    """The first that is no error, else the last; in a copy too."""
     rows = [
         completion(0, "", "timeout"),
         completion(0, "\ud800 18"),
@@ -214,22 +166,20 @@ def test_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     for path in (tmp_path / "run" / "completions.jsonl", tmp_path / "copy.jsonl"):
         path.write_bytes(b"".join(to_line(row, "How?") for row in rows))
-        file_samples = read_samples(path.parent if path.parent.name == "run" else path)
-        assert [(item.run, item.text, item.sample, item.error) for item in file_samples] == [
+        samples = read_samples(path.parent if path.parent.name == "run" else path)
+        assert [(item.run, item.text, item.sample, item.error) for item in samples] == [
             ("a run", "\ud800 18", 0, ""),
             ("a run", "", 1, "http 500"),
         ]
-        assert file_samples[0].reference == Reference(id="7", question="How?")
+        assert samples[0].reference == Reference(id="7", question="How?")
 
 
 def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:
-    """Only rows that `gradeschool eval` stored are merged by their key."""
     rows = [{"index": index, "completion": "a", "key": "same"} for index in range(3)]
     assert len(read(tmp_path, *rows)) == 3
 
 
 def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
-    """A folder of run folders is a frequent slip."""
     with pytest.raises(InputError, match=r"has no completions\.jsonl; give a run folder"):
         read_samples(tmp_path)
     (tmp_path / "run").mkdir()
@@ -238,13 +188,6 @@ def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
         read_samples(tmp_path)
     with pytest.raises(InputError, match="contains no completions; give a file with one row each"):
         read_samples(tmp_path / "run")
-
-
-def test_the_run_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`gradeschool score .` names the run after the folder, not "."."""
-    monkeypatch.chdir(tmp_path)
-    jsonl(Path("completions.jsonl"), [{"index": 0, "completion": "a"}])
-    assert read_samples(Path())[0].run == tmp_path.name
 
 
 @pytest.mark.parametrize(
@@ -257,8 +200,7 @@ def test_the_run_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.Monke
         (None, None),
     ],
 )
-def test_a_run_tells_its_dataset(tmp_path: Path, manifest: str | None, expected: object) -> None:
-    """run.json names the dataset, for the folder and for a file in it; damage is no error."""
+def test_a_run_names_its_dataset(tmp_path: Path, manifest: str | None, expected: object) -> None:
     if manifest is not None:
         (tmp_path / "run.json").write_text(manifest)
     assert dataset_of(tmp_path) == dataset_of(tmp_path / "completions.jsonl") == expected
@@ -298,34 +240,32 @@ def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("error", ["timeout", {"code": 5}, True])
-def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object) -> None:
-    rows = [{"index": 0, "completion": "a"}, {"index": 1, "completion": None, "error": error}]
-    assert [bool(sample.error) for sample in read(tmp_path, *rows)] == [False, True]
-    assert [sample.fault for sample in read(tmp_path, *rows)] == ["", ""]
-
-
 @pytest.mark.parametrize(
-    ("row", "fault"),
+    ("row", "fault", "is_error"),
     [
-        ({"index": 1}, "has no text: its 'completion' is null"),
-        ({"index": 1, "completion": []}, "has no text: its 'completion' is []"),
-        ({"index": 1, "completion": [True]}, "has no text"),
-        ([1], "is a JSON list"),
-        ("torn", "is a JSON str"),
+        ({"index": 1}, "has no text: its 'completion' is null", False),
+        ({"index": 1, "completion": []}, "has no text: its 'completion' is []", False),
+        ({"index": 1, "completion": [True]}, "has no text", False),
+        ([1], "is a JSON list", False),
+        ("torn", "is a JSON str", False),
+        ({"index": 1, "completion": "a" * 2_200_000}, "has a text of 2,200,000", False),
+        *(({"index": 1, "completion": None, "error": error}, "", True)
+          for error in ("timeout", {"code": 5}, True)),
     ],
-)
-def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -> None:
+)  # fmt: skip
+def test_a_bad_row_says_what_is_wrong(
+    tmp_path: Path, row: object, fault: str, is_error: bool
+) -> None:
     good = {"index": 0, "completion": "good"}
     samples = read(tmp_path, good, row, good)
     assert texts(samples) == ["good", "", "good"]
     assert samples[1].fault.startswith(fault)
+    assert (bool(samples[1].error), bool(samples[1].fault)) == (is_error, not is_error)
 
 
-@pytest.mark.parametrize("depth", range(900, 1000, 7))
+@pytest.mark.parametrize("depth", [900, 940, 960, 980, 999])
 def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> None:
-    good = '{"index": 0, "completion": "a"}\n'
-    deep = f'{{"index": 0, "completion": {"[" * depth}{"]" * depth}}}\n'
     path = tmp_path / "deep.jsonl"
-    path.write_text(good + deep)
+    path.write_text('{"index": 0, "completion": "a"}\n'
+                    f'{{"index": 0, "completion": {"[" * depth}{"]" * depth}}}\n')  # fmt: skip
     assert [bool(sample.fault) for sample in read_samples(path)] == [False, True]

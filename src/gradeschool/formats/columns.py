@@ -331,7 +331,7 @@ class _Table:
         self.rows = rows
         self.file = file
         self.names = list(dict.fromkeys(name for fields in rows for name in fields))
-        paths = [(name,) for name in self.names]
+        paths: list[tuple[str, ...]] = [(name,) for name in self.names]
         inside = (path for fields in rows for name, value in fields.items()
                   for path in _inside(value, (name,), 1))  # fmt: skip
         paths += islice(dict.fromkeys(islice(inside, 64 * MOST_INSIDE)), MOST_INSIDE)

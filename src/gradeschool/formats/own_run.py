@@ -110,45 +110,26 @@ def planned_samples(manifest: Mapping[str, Any]) -> int:
     return problems * samples
 
 
-def missing_samples(path: Path, manifest: Mapping[str, Any], stored: int) -> str:
-    """Return a sentence on the samples that a run folder lacks, "" for none and for other files.
-
-    path: the run folder or its completions.jsonl. stored: its samples, failed ones included.
-    """
-    planned = planned_samples(manifest)
-    missing = planned - stored
-    if missing <= 0 or completions_file(path).name != COMPLETIONS_FILE:
-        return ""
-    verb, them = ("is", "it") if missing == 1 else ("are", "them")
-    return (
-        f"{missing:,} of {count(planned, 'sample')} {verb} missing; repeat the run's command to "
-        f"request {them}"
-    )
-
-
 def other_models(identity: str, answered_by: Any) -> str:
     """Return other models that answered according to the server, "" for none.
 
     identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
     dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
     """
-    name = identity.partition(" at ")[0]
-    name = name.removesuffix(" with the calculator")
+    name = identity.partition(" at ")[0].removesuffix(" with the calculator")
     if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
         return ""
-    return ", ".join(
-        f"{str(model)!r} ({count} answers)"
-        for model, count in answered_by.items()
-        if not _is_named(str(model), name)
-    )
 
+    def base(name: str) -> str:
+        return name.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf")
 
-def _is_named(model: str, name: str) -> bool:
-    base, expected = (
-        text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
-    )
-    rest = base.removeprefix(expected)
-    return base.startswith(expected) and (not rest or SNAPSHOT.fullmatch(rest) is not None)
+    others = []
+    for model, answers in answered_by.items():
+        rest = base(str(model)).removeprefix(base(name))
+        is_named = base(str(model)).startswith(base(name))
+        if not is_named or (rest and not SNAPSHOT.fullmatch(rest)):
+            others.append(f"{str(model)!r} ({answers} answers)")
+    return ", ".join(others)
 
 
 # completions.jsonl
@@ -186,7 +167,7 @@ def to_line(completion: Completion, question: str) -> bytes:
 
 
 def digest_of(key: object, text: object, error: object) -> str:
-    """Return the digest of a row: 16 hex digits over its key, its text and its error."""
+    """Return 16 hex digits of the SHA-256 of a row's key, text and error."""
     facts = f"{key}\0{text}\0{error or ''}".encode("utf-8", "surrogatepass")
     return hashlib.sha256(facts).hexdigest()[:16]
 

@@ -19,7 +19,7 @@ from gradeschool.formats.own_run import (
     completions_file,
     dataset_of,
     manifest_of,
-    missing_samples,
+    planned_samples,
 )
 from gradeschool.formats.read import (
     OWN,
@@ -31,6 +31,7 @@ from gradeschool.formats.read import (
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
+from gradeschool.percentages import count
 from gradeschool.scoring.checks import Checks, find_id_base
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
 from gradeschool.scoring.samples import Run, Warn, collect
@@ -336,10 +337,17 @@ def folder_notes(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
 
     stored: the number of its samples, failed ones included. There are none for other files.
     """
-    missing = missing_samples(path, manifest_of(path), stored)
-    if missing:
-        warn(f"{str(path)!r}: {missing}")
-    return (missing,) if missing else ()
+    planned = planned_samples(manifest_of(path))
+    missing = planned - stored
+    if missing <= 0 or completions_file(path).name != COMPLETIONS_FILE:
+        return ()
+    verb, them = ("is", "it") if missing == 1 else ("are", "them")
+    note = (
+        f"{missing:,} of {count(planned, 'sample')} {verb} missing; repeat the run's command to "
+        f"request {them}"
+    )
+    warn(f"{str(path)!r}: {note}")
+    return (note,)
 
 
 def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
