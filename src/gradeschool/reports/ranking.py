@@ -17,7 +17,6 @@ from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_shar
 from gradeschool.verifier.rank import Bucket, Outcomes, Ranking
 from gradeschool.verifier.select import (
     BEST,
-    COVERAGE,
     MAJORITY,
     MEAN,
     VERIFIER,
@@ -26,18 +25,6 @@ from gradeschool.verifier.select import (
 )
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult, StepResult
 
-SHORT = {
-    MEAN: "one",
-    MAJORITY: "majority",
-    BEST: "best",
-    "top": "top {voters}",
-    "weighted": "weighted",
-    "odds": "odds",
-    "frequency": "+ share",
-    "logprob": "logprob",
-    "probable": "p vote",
-    COVERAGE: "any",
-}
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob"}
 HALVES = (
     "the SHA-256 of the problem divides the problems into two halves, and each half's threshold is "
@@ -114,7 +101,7 @@ def _strategies(ranking: Ranking, baselines: Mapping[str, Outcomes]) -> Table:
 
 
 def _families(ranking: Ranking) -> Table:
-    titles = [_short(name, ranking) for name in ranking.whole.strategies]
+    titles = [ranking.settings.title(name, short=True) for name in ranking.whole.strategies]
     columns = ["problems", *titles, "best - majority", "AUC within"]
     table = simple_table(["family"], columns, "by family, % right")
     for part in (*ranking.families, ranking.whole):
@@ -127,10 +114,6 @@ def _families(ranking: Ranking) -> Table:
             decimals(part.auc[VERIFIER].within),
         )
     return table
-
-
-def _short(name: str, ranking: Ranking) -> str:
-    return SHORT[name].format(voters=ranking.settings.voters)
 
 
 def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table:
@@ -146,7 +129,11 @@ def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table
 
 def _over_completions(ranking: Ranking) -> Table:
     names = [name for name in ranking.curves if name != MEAN]
-    columns = ["problems", *(_short(name, ranking) for name in names), "best, 95 %"]
+    columns = [
+        "problems",
+        *(ranking.settings.title(name, short=True) for name in names),
+        "best, 95 %",
+    ]
     table = simple_table(["N"], columns, "over the number of completions, % right")
     for index, best in enumerate(ranking.curves[BEST]):
         shares = [f"{100 * ranking.curves[name][index].accuracy:.1f}" for name in names]

@@ -268,7 +268,7 @@ def _figure_5(recipe: Recipe) -> list[FigurePoint]:
     control = recipe.greedy(recipe.control())
     points = [FigurePoint("", "fine-tuning, greedy", recipe.preset.labelled, control)]
     for labels, scores in recipe.curve("verifier"):
-        points += [FigurePoint("", STRATEGIES[name], labels, run, scores, name)
+        points += [FigurePoint("", STRATEGIES[name][0], labels, run, scores, name)
                    for name in (BEST, "odds", MAJORITY)]  # fmt: skip
     return points
 
@@ -305,7 +305,7 @@ def _select_by(*strategies: str) -> Callable[[Recipe], list[FigurePoint]]:
 
     def points(recipe: Recipe) -> list[FigurePoint]:
         run, scores = recipe.tested(recipe.generator()), recipe.scored(recipe.verifier())
-        return [FigurePoint("", STRATEGIES.get(name, name), 0, run, scores, name)
+        return [FigurePoint("", STRATEGIES.get(name, (name,))[0], 0, run, scores, name)
                 for name in strategies]  # fmt: skip
 
     return points

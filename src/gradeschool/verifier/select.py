@@ -26,18 +26,18 @@ SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 VOTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 200, 256, 400)
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
 TOP, SHARE, LOGPROB, VERIFIER = "top", "frequency", "logprob", "verifier"
-# name -> its title in tables
+# name -> its title, and its heading in narrow columns
 STRATEGIES = {
-    MEAN: "one completion (mean test@1)",
-    MAJORITY: "majority vote",
-    BEST: "best by verifier",
-    TOP: "vote of the verifier's top {voters}",
-    "weighted": "verifier-weighted vote",
-    "odds": "odds-weighted vote, p/(1-p)",
-    SHARE: "score + {share_weight} x answer's share",
-    LOGPROB: "best by mean logprob",
-    "probable": "vote weighted by exp(mean logprob)",
-    COVERAGE: "any right (coverage)",
+    MEAN: ("one completion (mean test@1)", "one"),
+    MAJORITY: ("majority vote", "majority"),
+    BEST: ("best by verifier", "best"),
+    TOP: ("vote of the verifier's top {voters}", "top {voters}"),
+    "weighted": ("verifier-weighted vote", "weighted"),
+    "odds": ("odds-weighted vote, p/(1-p)", "odds"),
+    SHARE: ("score + {share_weight} x answer's share", "+ share"),
+    LOGPROB: ("best by mean logprob", "logprob"),
+    "probable": ("vote weighted by exp(mean logprob)", "p vote"),
+    COVERAGE: ("any right (coverage)", "any"),
 }
 
 
@@ -87,10 +87,10 @@ class SelectionSettings:
     draws: int = 20
     seed: int = 0
 
-    def title(self, strategy: str) -> str:
-        """Return the title of a strategy with these settings."""
+    def title(self, strategy: str, short: bool = False) -> str:
+        """Return the title of a strategy with these settings; short: for narrow columns."""
         share_weight = f"{self.share_weight:g}"
-        return STRATEGIES[strategy].format(voters=self.voters, share_weight=share_weight)
+        return STRATEGIES[strategy][short].format(voters=self.voters, share_weight=share_weight)
 
 
 class RankedProblem(NamedTuple):
