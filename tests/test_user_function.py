@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.user_function import Call, Reply, UserFunction, calls_of
+from gradeschool.user_function import Call, CallResult, UserFunction, calls_of
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine
@@ -37,7 +37,7 @@ def started() -> Iterator[Callable[..., UserFunction]]:
 Start = Callable[..., UserFunction]
 
 
-def scores(replies: list[Reply]) -> list[float | None]:
+def scores(replies: list[CallResult]) -> list[float | None]:
     return [reply.score for reply in replies]
 
 

@@ -60,7 +60,7 @@ class Call(NamedTuple):
     thread: bool = False
 
 
-class Reply(NamedTuple):
+class CallResult(NamedTuple):
     """What a call returned.
 
     score: a finite number, or True and False as 1 and 0. text: a string. If neither is given,
@@ -114,7 +114,7 @@ class UserFunction:
 
     def replies(
         self, rows: Sequence[tuple[str, str, Problem | None]], call: Call | None = None
-    ) -> list[Reply]:
+    ) -> list[CallResult]:
         """Return the reply for each (completion, gold, problem), called as `call` says.
 
         Without `call`, the first way that fits the signature. Raises InputError as `calls`.
@@ -130,13 +130,13 @@ class UserFunction:
             except WorkerFailure as failure:
                 raised = str(failure)
                 hung, lost = raised.startswith(TIMED_OUT), isinstance(failure, ProcessLost)
-                replies.append(Reply(raised=raised, hung=hung, lost=lost))
+                replies.append(CallResult(raised=raised, hung=hung, lost=lost))
                 continue
             match answer:
                 case [float() | None, str() | None, str(), str(), float()]:
-                    replies.append(Reply(*answer))
+                    replies.append(CallResult(*answer))
                 case _:
-                    replies.append(Reply(raised=FOREIGN_LINE))
+                    replies.append(CallResult(raised=FOREIGN_LINE))
         return replies
 
     def stop(self) -> None:
@@ -218,7 +218,7 @@ def _answer(
     problem: Sequence[Any] | None,
     call: Sequence[Any],
 ) -> list[Any]:
-    """Return the first fields of a Reply; without a completion, the ways to call the function."""
+    """Return the fields of a CallResult; without a completion, the ways to call the function."""
     if completion is None:
         return calls_of(function)
     way = Call(*call)

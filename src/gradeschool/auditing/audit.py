@@ -30,7 +30,7 @@ from gradeschool.auditing.cases import (
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import is_gold
-from gradeschool.user_function import Call, Reply, UserFunction
+from gradeschool.user_function import Call, CallResult, UserFunction
 from gradeschool.worker import TIMED_OUT
 
 THRESHOLD = 0.5
@@ -250,7 +250,7 @@ class Question(NamedTuple):
     gold: str
 
 
-NOT_CALLED = Reply()  # in place of replies of a scorer that hung or ended too often
+NOT_CALLED = CallResult()  # in place of replies of a scorer that hung or ended too often
 
 
 class AuditedScorer:
@@ -262,22 +262,22 @@ class AuditedScorer:
         self.call = Call("pair")
         self.questions = self.hangs = self.ends = 0
         self.returns_text = False  # the extracted answer, which is compared with the gold
-        self._replies: dict[tuple[Question, Call], Reply] = {}
+        self._replies: dict[tuple[Question, Call], CallResult] = {}
 
     @property
     def given_up(self) -> bool:
         """True if it hung, or ended its process, too often to be called again."""
         return self.hangs >= MOST_HANGS or self.ends >= MOST_ENDS
 
-    def accepts(self, reply: Reply) -> bool:
+    def accepts(self, reply: CallResult) -> bool:
         """Return whether a reply accepts the completion."""
         return reply.score is not None and reply.score >= self.threshold
 
-    def replies(self, questions: Sequence[Question], again: bool = False) -> list[Reply]:
+    def replies(self, questions: Sequence[Question], again: bool = False) -> list[CallResult]:
         """Return the reply to each question; earlier replies are reused, unless `again`."""
         known = {} if again else self._replies
         new = [q for q in dict.fromkeys(questions) if (q, self.call) not in known]
-        fresh: dict[Question, Reply] = {}
+        fresh: dict[Question, CallResult] = {}
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
             if self.given_up:
@@ -298,7 +298,7 @@ class AuditedScorer:
                     self._replies[question, self.call] = reply
         return [fresh[q] if q in fresh else self._replies[q, self.call] for q in questions]
 
-    def reply(self, question: Question) -> Reply:
+    def reply(self, question: Question) -> CallResult:
         """Return the reply to one question, even if calls were given up before."""
         hangs, ends = self.hangs, self.ends
         self.hangs = self.ends = 0
@@ -307,7 +307,7 @@ class AuditedScorer:
         return reply
 
 
-def _read_reply(reply: Reply, question: Question, returns_text: bool) -> Reply:
+def _read_reply(reply: CallResult, question: Question, returns_text: bool) -> CallResult:
     """Return a reply as a verdict: a returned answer is compared with the gold.
 
     The error of a published scorer is given in its own words.
@@ -429,7 +429,9 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure
     return failures
 
 
-def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> AuditFailure | None:
+def _failure_of_case(
+    case: AuditCase, reply: CallResult, scorer: AuditedScorer
+) -> AuditFailure | None:
     """Return the failure of a reply to a case, None if the reply is right."""
     question = Question(case.completion, case.gold)
     if reply is NOT_CALLED:
@@ -443,7 +445,9 @@ def _failure_of_case(case: AuditCase, reply: Reply, scorer: AuditedScorer) -> Au
     return AuditFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case.shape)
 
 
-def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> AuditFailure | None:
+def _failure_of_hostile(
+    text: HostileText, question: Question, reply: CallResult
+) -> AuditFailure | None:
     """Return the failure of a reply to a hostile text, whatever the verdict."""
     failure = _trouble(question, reply)
     if failure is None:
@@ -454,7 +458,7 @@ def _failure_of_hostile(text: HostileText, question: Question, reply: Reply) -> 
     return failure._replace(hostile=text, kind=kind)
 
 
-def _trouble(question: Question, reply: Reply) -> AuditFailure | None:
+def _trouble(question: Question, reply: CallResult) -> AuditFailure | None:
     """Return a failure that any question may show: an exception, a long wait, an odd value."""
     if reply is NOT_CALLED:
         return None
