@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.extractor import LABELS, completions, labelled, rows
 from gradeschool import load_gsm8k
 from gradeschool.answers import (
+    assertion,
     candidates,
-    doubts,
     extractor,
     quantities,
     question,
@@ -33,7 +33,7 @@ from gradeschool.answers import (
     statements,
 )
 
-MODULES = (quantities, question, regions, doubts, candidates, statements, extractor)
+MODULES = (quantities, question, regions, assertion, candidates, statements, extractor)
 SEVERAL = 5  # changed verdicts after which a removal is not tried further
 GROUP = re.compile(r"\((?:\?P<\w+>|\?[aimsux-]*:|\?<?[=!])?")
 

@@ -333,36 +333,37 @@ def doubt(
     return "one of several" if OR_OTHER.match(after) else None
 
 
-# What every rule of this module needs near a number: the first four letters of a word anywhere
+# What every rule of this module needs near a number: the first six letters of a word anywhere
 # before it or soon after it, a word right before, a word right after, or a sign.
 def _beginnings(words: str) -> frozenset[str]:
-    return frozenset(word[:4] for word in words.split())
+    return frozenset(word[:6] for word in words.split())
 
 
 ANYWHERE = _beginnings("""
     not never neither nor none nobody nothing hardly scarcely barely cannot without except far
-    nowhere other rather instead opposed different differs anything way under no keine kein
-    nicht statt pas niet geen não non нет не вместо en em invece ao more less fewer may might
-    maybe perhaps possibly potentially conceivably vielleicht könnten podría tal talvez quizás
-    peut-être pourrait serait forse potrebbe poderia misschien возможно может possible option
-    case scenario choice other if whether unless wenn falls ob si se если soit depends provided
-    hypothetically although though while even wrong incorrect mistake error err errs errone
-    false untrue miscalc misread miscount contradict impossible unlikely unsure uncertain
-    invalid absurd nonsense doubt inaccurate reject rule ruled ruling discard exclude eliminate
-    disregard ignore forget retract refuse deny denied guess hunch candidate trap tempting
-    careless sloppy naive crossed crosses plausible unclear hesitate wonder falsch verkehrt faux
-    fausse errad sbagliat errón неверн неправил let let's suppose assume imagine pretend try
-    trying testing consider verify scratch avoid angenommen supon decide substitute plug pick
-    choose select isn't don't wasn't doesn't didn't can't won't wouldn't aren't hasn't haven't
-    couldn't shouldn't ain't weren't hadn't as according wrongly allegedly mistakenly
-    erroneously just nope wonders asks claims would
+    nowhere other rather instead opposed different differs anything under no keine kein nicht
+    statt pas niet geen não non нет не вместо en em invece ao may might maybe perhaps possibly
+    potentially conceivably vielleicht könnten podría tal talvez quizás peut-être pourrait
+    serait forse potrebbe poderia misschien возможно может possible option case scenario choice
+    other if whether unless wenn falls ob si se если soit depends provided hypothetically
+    although though while even wrong incorrect mistake error err errs errone false untrue
+    miscalc misread miscount contradict impossible unlikely unsure uncertain invalid absurd
+    nonsense doubt reject rule ruled ruling exclude eliminate disregard ignore forget retract
+    refuse deny denied guess hunch trap tempting careless sloppy naive crossed crosses plausible
+    unclear hesitate wonder falsch verkehrt faux fausse errad errado errada disagree sbagliat
+    errón неверн неправил let let's suppose assume imagine pretend try trying testing consider
+    verify scratch avoid angenommen supon decide substitute plug pick choose select according
+    wrongly allegedly mistakenly erroneously just nope wonders asks claims discards discarded
+    candidates candidate inaccurate n't
 """)
-FIRST = _beginnings("say put set take see start begin what how why check write test had were")
+FIRST = _beginnings(
+    "as no any say put set take see start begin what how why check write test had were"
+)
 RIGHT_BEFORE = _beginnings("""
-    be equal to come work been had both one among between some any either no these of than over
-    under below above beyond past within minimum maximum min max least most best from in by at
-    exceeds zu als entre moins plus maximum de menos almeno minstens mindestens höchstens
-    zwischen менее более от and vs
+    as but way larger smaller higher lower bigger greater be equal to come work been had both
+    one among between some any either no these of than over under below above beyond past within
+    minimum maximum min max least most best from in by at exceeds zu als entre moins plus
+    maximum de menos almeno minstens mindestens höchstens zwischen менее более от and vs
 """)
 RIGHT_AFTER = _beginnings("""
     is was would could can may might must will does did do has had gets turns seems looks sounds
@@ -380,11 +381,13 @@ SPACES = str.maketrans(dict.fromkeys('*_$(){}[]\\,;:.!"“”#=', " ") | {"’":
 def _may_be_doubted(before: str, after: str) -> bool:
     """Return whether any rule may apply: a cheap test that most numbers pass."""
     near = after[:40]
-    last = before[-12:]
+    last = before[-12:].replace("\\(", "")
     if any(map(near.__contains__, SIGNS_AFTER)) or any(map(last.__contains__, SIGNS_BEFORE)):
         return True
-    words = [word[:4] for word in before.translate(SPACES).split()]
-    following = [word[:4] for word in near.translate(SPACES).split()]
+    if "n't" in before or "n't" in near or "n’t" in before:
+        return True
+    words = [word[:6] for word in before.translate(SPACES).split()]
+    following = [word[:6] for word in near.translate(SPACES).split()]
     if not ANYWHERE.isdisjoint(words) or not ANYWHERE.isdisjoint(following):
         return True
     if words and (words[-1] in RIGHT_BEFORE or not FIRST.isdisjoint(words[:2])):
