@@ -192,7 +192,7 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
     """Return a protocol with one change, whose value has the right type."""
     name = protocol.name
     if key in ("stop", "temperature", "top_p", "max_tokens"):
-        setting = tuple(value) if key == "stop" else value
+        setting: Any = tuple(value) if key == "stop" else value
         setting = setting or None if key == "max_tokens" else setting
         return replace(protocol, decoding=replace(protocol.decoding, **{key: setting}))
     if key == "scorers":

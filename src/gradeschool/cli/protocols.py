@@ -39,7 +39,7 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
         line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
         return all(word.lower() in line for word in words)
 
-    lists = {
+    lists: dict[str, list[Any]] = {
         kind: list(filter(fits, entries.values()))
         for kind, entries in (
             ("protocols", all_protocols()), ("scorers", all_scorers()), ("votes", all_votes()),
@@ -72,7 +72,7 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
         form = getattr(one, "is_chat", None)
         before = "" if form is None else "[chat] " if form else "[completion] "
         extra = getattr(one, "extra", "")
-        return before + one.summary + (f" [extra: {extra}]" if extra else "")
+        return f"{before}{one.summary}" + (f" [extra: {extra}]" if extra else "")
 
     print_lists({
         titles[kind]: [(one.name, line(one)) for one in each]

@@ -89,16 +89,14 @@ def superscript_number(text: str) -> float:
     return value ** _plain(exponent) if exponent else value
 
 
-@lru_cache(1)
-def _spaces() -> str:
-    return "".join(char for char in map(chr, range(0x3001)) if char.isspace())
+SPACES = "".join(char for char in map(chr, range(0x3001)) if char.isspace())
 
 
 def _signs(text: str) -> tuple[str, bool]:
     """Remove the leading signs; each minus flips the sign."""
     if not text or not (text[0] in MINUS + PLUS or text[0].isspace()):
         return text, False
-    rest = text.lstrip(MINUS + PLUS + _spaces())
+    rest = text.lstrip(MINUS + PLUS + SPACES)
     signs = text[: len(text) - len(rest)]
     return rest, sum(signs.count(minus) for minus in MINUS) % 2 == 1
 
@@ -119,7 +117,7 @@ def _superscript(text: str) -> tuple[str, int | None]:
     """Split off a superscript exponent at the end."""
     body = text
     if text and (text[-1].isspace() or text[-1] in GROUPING):
-        body = text.rstrip(_spaces() + GROUPING)
+        body = text.rstrip(SPACES + GROUPING)
     start = len(body.rstrip(SUPERSCRIPT_DIGITS))
     if start == len(body):
         return text.strip(), None
@@ -135,7 +133,7 @@ def _mixed(text: str) -> float:
     place = parts.find("1")
     if place < 0:
         return _core(text)
-    if parts.find("1", place + 1) >= 0 or spelled(text[place + 1 :], _is_no_mark):
+    if parts.find("1", place + 1) >= 0 or text[place + 1 :].strip(SPACES + GROUPING):
         raise ValueError(f"no number: {text[:40]!r}")
     head = text[:place].strip()
     return (_core(head) if head else 0.0) + unicodedata.numeric(text[place])
@@ -145,17 +143,11 @@ def _is_fraction(char: str) -> str:
     return "1" if 0.0 < unicodedata.numeric(char, 0.0) < 1.0 else "0"
 
 
-def _is_no_mark(char: str) -> str:
-    return "" if char.isspace() or char in GROUPING else "1"
-
-
 def _core(text: str) -> float:
     text = text.strip()
     value = _chinese(text) if CHINESE.search(text) else None
-    if value is None:
-        value = _digits_of_any_script(text)
-    if value is None:
-        value = _symbol(text)
+    value = _digits_of_any_script(text) if value is None else value
+    value = _symbol(text) if value is None else value
     if value is None:
         raise ValueError(f"no number: {text[:40]!r}")
     return value
@@ -177,15 +169,12 @@ def _digits_of_any_script(text: str) -> float | None:
     if exponent is not None:
         if not written:
             return None
-        place = exponent.end()
-        sign = text[place : place + 1]
-        is_sign = bool(sign) and sign in EXPONENT_MINUS + EXPONENT_PLUS
-        written += "e" + ("-" if is_sign and sign in EXPONENT_MINUS else "")
-        written += spelled(text[place + is_sign :], meaning)
-    if "?" in written or written.count(".") > 1:
-        return None
+        tail = text[exponent.end() :]
+        is_sign = bool(tail) and tail[0] in EXPONENT_MINUS + EXPONENT_PLUS
+        written += "e-" if is_sign and tail[0] in EXPONENT_MINUS else "e"
+        written += spelled(tail[is_sign:], meaning)
     try:
-        return float(written)
+        return None if "?" in written or written.count(".") > 1 else float(written)
     except ValueError:
         return None
 
@@ -200,29 +189,23 @@ def _decimal_mark(text: str) -> str | None:
 
 
 def _digit(char: str) -> str | None:
-    value = unicodedata.digit(char, None)
-    if value is None:
-        value = DIGITS.get(char)
+    value = unicodedata.digit(char, DIGITS.get(char))
     return None if value is None else str(value)
 
 
 def _chinese(text: str) -> float | None:
     """Read a Chinese numeral: digit by digit, or with units; "点" and points start the decimals."""
-    marks = [mark for mark in (*POINT_WORDS, "．", ".") if mark in text]
-    whole, _, decimals = text.partition(marks[0]) if marks else (text, "", "")
-    value: int | None
+    mark = next((mark for mark in (*POINT_WORDS, "．", ".") if mark in text), None)
+    whole, _, decimals = text.partition(mark) if mark else (text, "", "")
+    digits, after = spelled(whole, _digit_or_space), spelled(decimals, _digit_or_space)
     if UNIT.search(whole):
         value = _with_units(whole)
     else:
-        digits = spelled(whole, _digit_or_space)
         value = None if "?" in digits else int(digits or "0")
-    if value is None:
-        return None
-    digits = spelled(decimals, _digit_or_space)
-    if "?" in digits:
+    if value is None or "?" in after:
         return None
     part, place = 0.0, 0.1
-    for digit in digits[:LONGEST_PART]:
+    for digit in after[:LONGEST_PART]:
         part += int(digit) * place
         place /= 10.0
     return float(value) + part
