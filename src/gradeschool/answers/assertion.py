@@ -162,7 +162,7 @@ OPEN_ENDED = re.compile(
     r"|thereabouts|larger|smaller)\b|[- –]?plus(?=[.,]| ?$)|tops\b|(?:at"
     r"|or) (?:the )?(?:very )?(?:most|least|best|latest|worst)\b"
     r"|(?:at )?(?:max|max(?:imum)|min(?:imum))\b(?= ?(?:[.,;)]|$))|[(] ?(?:wrong|incorrect|at "
-    r"|not|min|max|±|false|guess|maybe)|[❌✗✘]|may be\b|maybe\b)"
+    r"|not(?! \d)|min|max|±|false|guess|maybe)|[❌✗✘]|may be\b|maybe\b)"
 )
 TO = re.compile(
     r"^(?: [a-z]{1,12})? ?(?:(?:up )?to(?: about| around)?|through|until|till|bis|hasta|à|до"
@@ -456,7 +456,8 @@ BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×
 OPENERS = ("boxed{", "$", "\\(", "####")
 NO_ALGEBRA = re.compile(
     r"\\(?:text|mathrm|mathbf|textbf|mbox|operatorname)\s?\{[^{}]*\}|\\[^a-zA-Z]"
-    r"|\\(?:left|right|quad|approx|times|cdot|div|circ|degree|boxed|displaystyle|space|thinspace"
+    r"|\\(?:text|textbf|mathrm|mathbf|mbox|left|right|quad|approx|times|cdot|div|circ|degree"
+    r"|boxed|displaystyle|space|thinspace"
     r"|Rightarrow|rightarrow)(?![a-zA-Z])"
 )
 ALGEBRA = re.compile(
