@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool import Problem, get_scorer
+from gradeschool import Problem, get_scorer, worker
 from gradeschool.verdict import Outcome
 from gradeschool.worker import CHILDREN, Child, WorkerFailure, call
 from tests.peers.views import missing_extra
@@ -69,6 +69,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("functions")
     (folder / "functions_for_worker.py").write_text(textwrap.dedent(FUNCTIONS), "utf-8")
     sys.path.append(str(folder))
+    worker._stop_all()  # processes that other tests started have the path of before
     yield "functions_for_worker"
     sys.path.remove(str(folder))
 

@@ -23,7 +23,6 @@ VERBS = (
     ("runs", "curve", "{F}", "--scorer", SCORER),
     ("data", "right", "{F}"),
     ("data", "suspects", "{F}"),
-    ("protocols", "diff", SCORER, "gradeschool/reader", "--runs", "{F}"),
 )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +222,20 @@ def test_an_unreadable_gold_and_a_failed_request_are_errors() -> None:
     run = Run("r", samples)
     assert score_table(scored_table(run, [scorer])).scorers[0].error == 2
     assert score_table(scored_table(run, [get_scorer("openai/2021")])).scorers[0].error == 1
+
+
+def test_a_failed_request_is_an_error_under_platinum_too() -> None:
+    problem = PROBLEMS[0]
+    revised = {problem.id: replace(problem, gold="1", solution="#### 1")}
+    samples = [Sample(1, text="#### 1", problem=problem),
+               Sample(2, sample=1, error="http 500", problem=problem)]  # fmt: skip
+    scorers = ScorerSet([get_scorer("openai/2021")])
+    counts = Counter((row.problem, row.outcomes, row.form, row.revised, row.flag)
+                     for row in score.score_batch(samples, scorers, revised))  # fmt: skip
+    platinum = score.score_counts("run", 2, counts, scorers.names).platinum
+    assert platinum is not None
+    result = platinum.scorers[0]
+    assert (platinum.failed, result.correct, result.no_answer) == (1, 1, 0)
 
 
 def test_uneven_samples_and_two_golds_are_said(gradeschool: Command, tmp_path: Path) -> None:

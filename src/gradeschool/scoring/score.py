@@ -77,7 +77,9 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
                 form = _form_bits(*form_of(text, sample.finish, problem.question, marks))
             if problem.id in relabelled:
                 other, revised = relabelled[problem.id], REMOVED
-                if other is not None:
+                if sample.error:
+                    revised = b""
+                elif other is not None:
                     revised = scorers.outcomes(text, replace(other, id=f"{other.id} revised"))
             rows.append(Row(sample.row, sample.run, problem.id, problem.gold, sample.sample,
                             sample.finish, sample.error, sample.flag, digest(text), outcomes, form,
