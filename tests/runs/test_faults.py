@@ -268,7 +268,7 @@ def test_options_are_sent_and_shown_and_headers_stay_secret(
         (("--extra-body", '{"messages": []}'), "is not a JSON object of fields beside"),
         (("--header", KEY), "a value of --header is not NAME=VALUE"),
         (("--thinking", "on", "-p", "openai/2021"), "need a chat"),
-        (("--engine-args", "threads=2"), "takes no --engine-arg"),
+        (("--engine-args", "threads=2"), "takes no --engine-args; leave it out"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_sent(

@@ -145,7 +145,7 @@ def command(
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
     left_out = {id for comparison in comparisons for id in comparison.left_out}
     for run in [] if shared else outcomes:
-        if ids := [id for id in run.silent if id in left_out]:
+        if ids := [id for id in run.unjudged_problems if id in left_out]:
             warn(left_out_text(run.run, ids))
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
@@ -159,7 +159,7 @@ def command(
                 "accuracy": None if share.bounds else share.accuracy,
                 **({"accuracy_bounds": share.bounds} if share.bounds else {}),
                 "ci95": list(share.interval),
-                "errors": run.unjudged,
+                "errors": run.failed_samples,
             })  # fmt: skip
         print_json({
             "scorer": judge.name,
@@ -174,9 +174,9 @@ def command(
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
-    failing = [run for run in outcomes if run.errors]
+    failing = [run for run in outcomes if run.scorer_errors]
     for run in failing:
-        warn(f"{judge.name} fails on {count(sum(run.errors.values()), 'completion')} of "
+        warn(f"{judge.name} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
              f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
              "out of the differences")  # fmt: skip
     if (left_out and not shared) or failing:

@@ -297,13 +297,13 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
         return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
-    from gradeschool.reports.terminal import curve_table, quoted, score_table
+    from gradeschool.reports.terminal import curve_table, print_scores, quoted
 
     console = stdout_console()
     for name, value in measured(manifest_of(evaluation.folder)).lines():
         say(f"{name:9}{value}")
     say()
-    score_table([evaluation.score], console)
+    print_scores([evaluation.score], console)
     if evaluation.curve:
         scorer = work.plan.protocol.scorers[0]
         curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)

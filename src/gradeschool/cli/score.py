@@ -157,7 +157,7 @@ def command(
         from gradeschool.reports import terminal
 
         console = stdout_console()
-        terminal.score_table(scores, console, None if names else headline)
+        terminal.print_scores(scores, console, None if names else headline)
         agreements = [run.flags[headline] for run in scores if run.flags]
         if flagged and all(each.agree == each.n for each in agreements):
             flagged = {}

@@ -1,7 +1,7 @@
 """lm-evaluation-harness: `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`.
 
-One row for each document and filter, from any version since 0.3. `reports.export_lm_eval` writes
-them.
+One row for each document and filter, from any version since 0.3. `reports.export.lm_eval_files`
+writes them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gradeschool.scoring.compare import Comparison, outcomes_of
 from gradeschool.scoring.compare import compare as compare_outcomes
 from gradeschool.scoring.judge import problem_of
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.score import RunScore, ScorerResult, score_table
+from gradeschool.scoring.score import RunScore, ScorerResult, score_run
 from gradeschool.scoring.sources import SourceRun, choose_run
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import (
@@ -280,7 +280,7 @@ def scores_of(run: Run, scorers: Sequence[Scorer]) -> Scores:
     if not run.samples:
         raise InputError("there are no texts to score; give at least one")
     table = scored_table(run, scorers)
-    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
+    return Scores(score_run(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
 
 
 def _sample(row: object, index: int) -> Sample:

@@ -50,7 +50,15 @@ FAMILIES = {
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
-# The options of `Job.options` that each kind of model takes; "" are servers.
+# The fields of `Job.options` and their options on the command line.
+OPTIONS = {
+    "thinking": "--thinking",
+    "reasoning_effort": "--reasoning-effort",
+    "extra_body": "--extra-body",
+    "headers": "--header",
+    "engine_args": "--engine-args",
+}
+# Those that each kind of model takes; "" are servers.
 THINKING = ("thinking", "reasoning_effort")
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "": (*THINKING, "extra_body", "headers"),
@@ -85,8 +93,7 @@ def choose_model(
     accepted = ACCEPTED.get(provider, ACCEPTED[""])
     for option in options:
         if option not in accepted:
-            flag = f"--{option.replace('_', '-').removesuffix('s')}"
-            raise InputError(f"-m {shown_address(spec)} takes no {flag}; leave it out")
+            raise InputError(f"-m {shown_address(spec)} takes no {OPTIONS[option]}; leave it out")
     if calculator and name and provider in (*CHAT_ONLY, "recorded"):
         raise InputError(f"{provider}/ models cannot use the calculator; leave out --calculator")
     if spec == "tiny" or (provider == "llama.cpp" and name):

@@ -34,7 +34,7 @@ def print_comparison(
         sizes[f"{count(number, 'problem')}{each}"] = None
         accuracy = accuracy_words(share.accuracy, share.bounds)
         table.add_row(
-            _name(run.run), str(number), accuracy, bounds(share.interval), str(run.unjudged)
+            _name(run.run), str(number), accuracy, bounds(share.interval), str(run.failed_samples)
         )
     same = f", {next(iter(sizes))}" if len(sizes) == 1 else ""
     console.print(f"scored by {scorer}{same}", soft_wrap=True)

@@ -234,7 +234,7 @@ class ScorerGroup(NamedTuple):
     """Scorers that agree on every completion, against the headline scorer.
 
     own: the headline scorer is one of them, and the first. finds: they call something correct, and
-    find an answer in most completions. silent, errors: completions without an answer, and those
+    find an answer in most completions. no_answer, errors: completions without an answer, and those
     that they cannot judge. gained, lost: completions that they call correct and the headline does
     not, and the reverse.
     """
@@ -244,7 +244,7 @@ class ScorerGroup(NamedTuple):
     share: Share
     own: bool
     finds: bool
-    silent: int
+    no_answer: int
     errors: int
     gained: int
     lost: int
@@ -259,14 +259,14 @@ def scorer_groups(judged: Judged) -> list[ScorerGroup]:
     for column, scorers in columns.items():
         pairs = Counter(zip(headline, column, strict=True))
         both = {pair: n for pair, n in pairs.items() if ERROR not in pair}
-        silent, errors = column.count(NO_ANSWER), column.count(ERROR)
+        no_answer, errors = column.count(NO_ANSWER), column.count(ERROR)
         groups.append(ScorerGroup(
             tuple(judged.scorers[scorer] for scorer in scorers),
             column,
             judged.share(scorers[0]),
             own=HEADLINE in scorers,
-            finds=CORRECT in column and 2 * silent < len(column) - errors,
-            silent=silent,
+            finds=CORRECT in column and 2 * no_answer < len(column) - errors,
+            no_answer=no_answer,
             errors=errors,
             gained=sum(n for (a, b), n in both.items() if a != CORRECT and b == CORRECT),
             lost=sum(n for (a, b), n in both.items() if a == CORRECT and b != CORRECT),

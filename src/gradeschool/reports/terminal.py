@@ -33,7 +33,7 @@ LIST_ALL = "--scorer all lists every scorer"
 LARGE_DISAGREEMENT = 0.1  # of the file's flags with the headline scorer
 
 
-def score_table(scores: Sequence[RunScore], console: Console, headline: str | None = None) -> None:
+def print_scores(scores: Sequence[RunScore], console: Console, headline: str | None = None) -> None:
     """Print a table for each run, or one with a row for each run if there is one scorer.
 
     headline: the scorer that comes first; the others follow in groups that agree on every

@@ -26,7 +26,7 @@ from gradeschool.reports.measured import measured
 from gradeschool.reports.pages import render
 from gradeschool.reports.report_page import report_page
 from gradeschool.runs.folder import find_runs, summary_of
-from gradeschool.scoring.score import score_table
+from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.table import headline_scorer, scored_table
 
@@ -141,7 +141,7 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
     if summary.answered:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
         table = scored_table(selected.run, [get_usable_scorer(scorer)])
-        headline = score_table(table).scorers[0]
+        headline = score_run(table).scorers[0]
         row |= {"accuracy": headline.accuracy, "interval": list(headline.ci95)}
     return row
 

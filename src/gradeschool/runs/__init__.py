@@ -1,1 +1,1 @@
-"""Run a plan: request missing samples, store completions, resume, merge, verify."""
+"""Run a plan: request missing samples, store completions, resume, verify."""

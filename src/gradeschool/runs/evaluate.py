@@ -30,7 +30,7 @@ from gradeschool.runs.plan import make_manifest
 from gradeschool.runs.send import Dispatcher, InFlight
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.score import RunScore, score_table
+from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.scoring.table import (
     OUTCOMES,
@@ -388,7 +388,7 @@ def summarise(
     table = ScoredTable(Run(name, samples), scorers)
     if known is not None and all(row.key in known for row in answers):
         table.outcomes = [known[row.key] for row in answers]
-    score, curve = score_table(table), []
+    score, curve = score_run(table), []
     if requests and requests[-1].sample:
         from gradeschool.scoring.at_k import ballots_of
         from gradeschool.scoring.at_k import curve as curve_of

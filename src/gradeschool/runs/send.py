@@ -29,8 +29,8 @@ SMALLEST_ROUND = 32  # minimum number of answers over which a rate is measured
 # a reply that is not a completion was paid for.
 TRIES = 6
 # Failures inside a reply with status 200.
-NO_ANSWER = ("bad response", "server error", "aborted", "empty reply", "unknown ending")
-TRIES_OF = {"http 429": 12, "timeout": 3, **dict.fromkeys(NO_ANSWER, 3)}
+BAD_REPLIES = ("bad response", "server error", "aborted", "empty reply", "unknown ending")
+TRIES_OF = {"http 429": 12, "timeout": 3, **dict.fromkeys(BAD_REPLIES, 3)}
 # If a server was never reached, six tries for each of a thousand samples are pointless.
 UNREACHED_TRIES = 3
 FIRST_WAIT = 0.5
@@ -41,7 +41,7 @@ LEAST_RETRIES = 100
 FAILING_PROBLEMS = 20
 UNREACHED = "cannot connect"
 OVERLOADED = ("http 429", "http 503", "http 529")
-NO_SIGN_OF_LOAD = (*NO_ANSWER, "stale reply", "connection lost", UNREACHED)
+NO_SIGN_OF_LOAD = (*BAD_REPLIES, "stale reply", "connection lost", UNREACHED)
 
 Record = Callable[[Request, Completion], None]
 

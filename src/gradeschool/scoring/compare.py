@@ -36,26 +36,28 @@ GATE_LEVEL = 0.05
 class Outcomes:
     """One run under one scorer, by problem id.
 
-    unjudged: number of error samples, which are left out. errors: number of texts on which the
-    scorer itself fails, by problem. silent: ids of the problems of which the run has samples, none
-    of which could be judged. misses: number of wrong samples of a problem, by kind of miss; {} if
-    not counted. dataset: its name, "" if unknown.
+    failed_samples: number of samples without a verdict, which are left out. scorer_errors: number
+    of texts on which the scorer itself fails, by problem. unjudged_problems: ids of the problems of
+    which the run has samples, none of which could be judged. misses: number of wrong samples of a
+    problem, by kind of miss; {} if not counted. dataset: its name, "" if unknown.
     """
 
     run: str
     problems: Mapping[str, Problem]
     tallies: Mapping[str, Tally]
-    unjudged: int
+    failed_samples: int
     misses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    silent: tuple[str, ...] = ()
+    unjudged_problems: tuple[str, ...] = ()
     dataset: str = ""
-    errors: Mapping[str, int] = field(default_factory=dict)
+    scorer_errors: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def share(self) -> Share:
         """The accuracy, its interval and, if the scorer fails on texts, its bounds."""
-        ids = {**self.tallies, **self.errors}
-        return share_of((*self.tallies.get(id, (0, 0)), self.errors.get(id, 0)) for id in ids)
+        ids = {**self.tallies, **self.scorer_errors}
+        return share_of(
+            (*self.tallies.get(id, (0, 0)), self.scorer_errors.get(id, 0)) for id in ids
+        )
 
 
 def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
@@ -73,9 +75,9 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
         {problem.id: problem for problem in table.problems() if problem.id in tallies},
         tallies,
         len(run.samples) - sum(tally.judged for tally in tallies.values()),
-        silent=tuple(id for id in every if id not in tallies),
+        unjudged_problems=tuple(id for id in every if id not in tallies),
         dataset=run.dataset,
-        errors=Counter(problem.id for problem, outcome in columns if outcome == ERROR),
+        scorer_errors=Counter(problem.id for problem, outcome in columns if outcome == ERROR),
     )
 
 
@@ -140,7 +142,7 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
         replace(
             run,
             tallies={id: tally for id, tally in run.tallies.items() if id in shared},
-            errors={id: number for id, number in run.errors.items() if id in shared},
+            scorer_errors={id: number for id, number in run.scorer_errors.items() if id in shared},
         )
         for run in outcomes
         if shared
@@ -188,11 +190,15 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
             )
     only = []  # what the other run does not contain; a problem without a judged completion is there
     for side, other in ((a, b), (b, a)):
-        known = {*other.tallies, *other.silent}
+        known = {*other.tallies, *other.unjudged_problems}
         if ids := [id for id in side.tallies if id not in known]:
             only.append(f"{len(ids)} only in {side.run!r} ({_shown(ids)})")
     if only and not common:
-        failed = "".join(f"; {left_out_text(run.run, run.silent)}" for run in (a, b) if run.silent)
+        failed = "".join(
+            f"; {left_out_text(run.run, run.unjudged_problems)}"
+            for run in (a, b)
+            if run.unjudged_problems
+        )
         raise InputError(
             f"the runs judge different problems: {' and '.join(only)}{failed}; give --common to "
             f"compare the {len(shared)} common ones, or --unpaired"
@@ -234,7 +240,10 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
         ),
         needed=problems_needed(discordance, difference),
         left_out=tuple(
-            id for run, other in ((a, b), (b, a)) for id in run.silent if id in other.tallies
+            id
+            for run, other in ((a, b), (b, a))
+            for id in run.unjudged_problems
+            if id in other.tallies
         ),
     )
 
@@ -304,8 +313,10 @@ def gate(
     good = outcomes[0]
     thresholds = []
     for run, other in zip(outcomes[1:], comparisons, strict=True):
-        failed = max(run.unjudged, len(good.tallies.keys() - run.tallies.keys()))
-        counts = f"{failed} samples failed ({good.unjudged} in {good.run}), at most {failures}"
+        failed = max(run.failed_samples, len(good.tallies.keys() - run.tallies.keys()))
+        counts = (
+            f"{failed} samples failed ({good.failed_samples} in {good.run}), at most {failures}"
+        )
         is_accepted = failed <= failures
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2

@@ -171,7 +171,7 @@ def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None
         [comparison] = compare_unpaired([base, outcomes])
         return comparison
     tallies = _summed((seed, outcomes.tallies[id]) for id, seed in seeds.items())
-    varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.unjudged)
+    varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.failed_samples)
     [comparison] = compare([base, varied], common=True)
     return replace(
         comparison,

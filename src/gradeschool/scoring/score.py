@@ -2,7 +2,7 @@
 
 `score_sources` is the whole way. `score_batch` maps a batch of samples to rows without texts: here,
 in other processes (`--jobs`) or in tasks of Ray (`scoring.cluster`). `_count_rows` adds the rows of
-one source up in bounded memory, and `score_counts` gives the figures of a run. `score_table` gives
+one source up in bounded memory, and `score_counts` gives the figures of a run. `score_run` gives
 the same figures for a run in memory.
 """
 
@@ -349,7 +349,7 @@ class RunScore:
         }
 
 
-def score_table(table: ScoredTable) -> RunScore:
+def score_run(table: ScoredTable) -> RunScore:
     """Return the scores of a run in memory under every scorer of its table."""
     counts: Counter[Key] = Counter()
     for sample, problem, outcomes in zip(

@@ -40,7 +40,7 @@ def scorer_choices(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer
 def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names; "my.py:f" or a function is the user's own.
 
-    None means every scorer for this dataset that needs no library (microseconds per text); "all"
+    No names: every scorer for this dataset that needs no library (microseconds per text). "all"
     adds those of other datasets, and those that call a library (milliseconds per text) if its extra
     is installed. Raises UnknownNameError, MissingExtraError for a named scorer whose extra is not
     installed, and InputError for a function that cannot be called.
