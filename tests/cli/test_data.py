@@ -78,13 +78,13 @@ def test_an_unknown_dataset(gradeschool: Command, verb: str) -> None:
     assert result.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")
 
 
-def test_right_texts_without_a_marker_get_the_gold(gradeschool: Command, tmp_path: Path) -> None:
-    """Else the whole text of a chat would be read as the gold."""
+def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> None:
+    """Else the text of a chat, or what follows a number, would be read as the gold."""
     (tmp_path / "sums.jsonl").write_text('{"question": "1 + 1?", "answer": "#### 2"}\n', "utf-8")
-    texts = ["It is 2.\n", "#### 2", "3"]
+    texts = ["It is 2.\n", "#### 2", "3", "1+1=2\n#### 2 off 2\nQ: 3"]
     lines = [json.dumps({"index": 0, "completion": text}) + "\n" for text in texts]
     (tmp_path / "chat.jsonl").write_text("".join(lines), "utf-8")
     ended = gradeschool("data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl")
     assert ended.status == 0
     answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
-    assert answers == ["It is 2.\n#### 2", "#### 2"]
+    assert answers == ["It is 2.\n#### 2", "#### 2", "1+1=2\n#### 2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,5 +43,7 @@ def test_messages_are_a_prompt_if_each_has_a_role_and_a_text() -> None:
     assert messages_prompt(turns) == Prompt(
         messages=(Message("system", "Be brief."), Message("user", "2 + 2?"))
     )
-    broken = ([], "text", [{"role": "user"}], [{"content": "x"}], [{"role": 1, "content": ""}])
+    broken: list[Any] = [
+        [], "text", [{"role": "user"}], [{"content": "x"}], [{"role": 1, "content": ""}],
+    ]  # fmt: skip
     assert [messages_prompt(each) for each in broken] == [None] * 5

@@ -209,8 +209,8 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     """Print the correct completions of a run as problems.
 
     This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
-    and adds the line "#### N" if it has none. Prints each different text of a problem once. It is
-    an error if none is correct. A model trained on them has used the same labels as a verifier
+    up to its first "####", and the line "#### N" with the dataset's answer. Prints each different
+    text of a problem once. It is an error if none is correct. A model trained on them has used the same labels as a verifier
     trained on the run, so it is a fair baseline for the verifier.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
@@ -223,10 +223,12 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     added = load_datasets(others)
     runs = read_candidates(run, reading(dataset), warn)
     rows = [
-        {"question": answered.problem.question, "answer": _with_gold(text, answered.problem)}
+        {"question": answered.problem.question, "answer": solution}
         for candidates in runs
         for answered in candidates.answered
-        for text in dict.fromkeys(each.text for each in answered.candidates if each.right)
+        for solution in dict.fromkeys(
+            _with_gold(each.text, answered.problem) for each in answered.candidates if each.right
+        )
     ]
     if not rows:
         raise InputError(
@@ -244,7 +246,8 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
 
 def _with_gold(text: str, problem: Problem) -> str:
-    return text.strip() if MARKER in text else f"{text.strip()}\n{MARKER} {problem.gold}"
+    solution = text.partition(MARKER)[0].rstrip()
+    return f"{solution}\n{MARKER} {problem.gold}".lstrip()
 
 
 @command.command("label-steps")
