@@ -210,8 +210,8 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
     up to its first "####", and the line "#### N" with the dataset's answer. Prints each different
-    text of a problem once. It is an error if none is correct. A model trained on them has used the same labels as a verifier
-    trained on the run, so it is a fair baseline for the verifier.
+    text of a problem once. It is an error if none is correct. A model trained on them has used the
+    same labels as a verifier trained on the run, so it is a fair baseline for the verifier.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """
