@@ -22,7 +22,7 @@ from gradeschool.completion import (
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.openai_api import (
-    LONGEST_WAIT,
+    LONGEST_RETRY_AFTER,
     classify,
     object_in,
     refused_fields,
@@ -47,11 +47,11 @@ def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...]
         ({"retry-after": "5"}, 5.0),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "86400"}, LONGEST_WAIT),
+        ({"retry-after": "86400"}, LONGEST_RETRY_AFTER),
         ({"retry-after": "-3"}, None),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "Fri, 31 Dec 99999 23:59:59 GMT"}, None),
-        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -2359"}, LONGEST_WAIT),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -2359"}, LONGEST_RETRY_AFTER),
         ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +9999"}, None),
         ({"retry-after": "9" * 5000}, None),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),

@@ -12,7 +12,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job
 from gradeschool.runs.plan import RunPlan, facts_of, plan_of
-from gradeschool.runs.profile import choose_problems, profile_jobs
+from gradeschool.runs.profile import paired_problems, profile_jobs
 
 
 def problems(name: str, seeds: list[str], **meta: str) -> list[Problem]:
@@ -27,11 +27,11 @@ def test_the_problems_that_most_sets_vary_are_asked() -> None:
     original = problems("original", [""] * 10)
     first, second = problems("first", ["7", "3", "9"]), problems("second", ["9", "3", "1"])
     other = problems("other", [""] * 10)
-    chosen = choose_problems([original, first, second, other], 2)
+    chosen = paired_problems([original, first, second, other], 2)
     assert [[problem.id for problem in each] for each in chosen] == [
         ["3", "9"], ["1", "2"], ["1", "0"], ["0", "1"],
     ]  # fmt: skip
-    assert [len(each) for each in choose_problems([original, first, second, other], None)] == [
+    assert [len(each) for each in paired_problems([original, first, second, other], None)] == [
         10, 3, 3, 10,
     ]  # fmt: skip
 
@@ -44,10 +44,10 @@ def test_variations_of_a_seed_are_taken_in_turn() -> None:
                 {"seed": str(seed), "perturbation": kind})
         for seed in range(4) for kind in kinds
     ]  # fmt: skip
-    _, four = choose_problems([original, varied], 4)
+    _, four = paired_problems([original, varied], 4)
     assert Counter(problem.meta["seed"] for problem in four) == Counter("0123")
     assert Counter(problem.meta["perturbation"] for problem in four) == Counter(kinds)
-    two, eight = choose_problems([original[:2], varied], 8)
+    two, eight = paired_problems([original[:2], varied], 8)
     assert (len(two), len(eight)) == (2, 8)
 
 

@@ -110,7 +110,7 @@ def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
     monkeypatch.setattr(sending, "FIRST_WAIT", 0.5)
     assert 7.5 <= wait_before(1, 7.5) <= 7.5 * 1.1
     for tries in range(1, 30):
-        longest = min(0.5 * 2 ** (tries - 1), sending.LONGEST_WAIT)
+        longest = min(0.5 * 2 ** (tries - 1), sending.LONGEST_BACKOFF)
         assert longest / 2 <= wait_before(tries, None) <= longest
 
 

@@ -16,8 +16,9 @@ from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.formats.samples import Sample
-from gradeschool.scoring.causes import Side, explain_verdict, label_changes, view
+from gradeschool.scoring.causes import Side, explain_verdict, explaining_changes, view
 from gradeschool.scoring.samples import Run
+from gradeschool.scoring.table import scored_table
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
 from tests.support.files import jsonl
@@ -224,9 +225,9 @@ def test_a_removed_problem_says_something_about_a_strong_run_alone(
         for row, problem in enumerate(problems)
     ]
     changes = {"20": None, "21": replace(problems[21], gold="521")}
-    useful = label_changes(Run("run", samples), changes)
+    useful = explaining_changes(scored_table(Run("run", samples), []), changes)
     assert useful == {"21": changes["21"], **({"20": None} if removed else {})}
-    assert label_changes(Run("few", samples[15:]), changes) == changes
+    assert explaining_changes(scored_table(Run("few", samples[15:]), []), changes) == changes
 
 
 # A headline scorer that looks for a marker, and one that reads as people do.

@@ -18,7 +18,7 @@ from gradeschool.cli.options import (
     marked_scorers,
     marks_option,
     print_json,
-    reading,
+    read_options,
     scorer_option,
     stdout_console,
     warn,
@@ -125,7 +125,7 @@ def command(
                              "another run, or --at-least")  # fmt: skip
         raise InputError(f"only one run is given: {names[0]!r}; give another, or --at-least")
 
-    chosen = choose_runs(specs, reading(dataset), warn, check_two)
+    chosen = choose_runs(specs, read_options(dataset), warn, check_two)
     _warn_of_seeds(chosen)
     if good is not None:
         _check_same_prompts(chosen)

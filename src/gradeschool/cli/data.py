@@ -20,7 +20,7 @@ from gradeschool.cli.options import (
     json_option,
     print_json,
     print_lists,
-    reading,
+    read_options,
     stdout_console,
     warn,
     warn_of_faults,
@@ -219,9 +219,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.data import read_candidates
 
-    check_sources([run], reading(dataset))
+    check_sources([run], read_options(dataset))
     added = load_datasets(others)
-    runs = read_candidates(run, reading(dataset), warn)
+    runs = read_candidates(run, read_options(dataset), warn)
     rows = [
         {"question": answered.problem.question, "answer": solution}
         for candidates in runs
@@ -291,9 +291,9 @@ def label_steps_command(
     require_new(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
-    check_sources([run], reading(dataset))
+    check_sources([run], read_options(dataset))
     labelled: list[LabelledStepsRow] = []
-    for each in read_candidates(run, reading(dataset), warn):
+    for each in read_candidates(run, read_options(dataset), warn):
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
     _write_lines(output, "".join(format_lines(labelled, form)), as_json)
@@ -324,20 +324,20 @@ def suspects_command(
 
     Example: gradeschool data suspects runs/*/completions.jsonl
     """
-    from gradeschool.datasets.platinum import disputed
+    from gradeschool.datasets.platinum import label_changes
     from gradeschool.scoring.sources import choose_runs, open_sources
     from gradeschool.scoring.suspects import suspects
 
-    tables = open_sources(files, reading(dataset), lambda message: None)  # `choose_runs` warns
+    tables = open_sources(files, read_options(dataset), lambda message: None)  # `choose_runs` warns
     datasets = {table.dataset.name: table.dataset for table in tables}
     if len(datasets) > 1:
         names = ", ".join(map(repr, datasets))
         raise InputError(
             f"the files belong to different datasets: {names}; give files of one dataset"
         )
-    runs = [chosen.run for chosen in choose_runs(files, reading(dataset), warn)]
+    runs = [chosen.run for chosen in choose_runs(files, read_options(dataset), warn)]
     [problems] = [loaded.problems for loaded in datasets.values()]
-    listed = suspects(runs, disputed(problems), strong)
+    listed = suspects(runs, label_changes(problems), strong)
     if as_json:
         print_json({"suspects": [suspect.as_json() for suspect in listed]})
     else:

@@ -17,7 +17,7 @@ from gradeschool.cli.options import (
     labels_option,
     marks_option,
     print_json,
-    reading,
+    read_options,
     scorers_option,
     stdout_console,
     warn,
@@ -68,13 +68,13 @@ def command(
     Example: gradeschool explain answers.jsonl --scorer openai/2021 multi-pattern
     """
     from gradeschool.answers.failures import Failure
-    from gradeschool.datasets.platinum import disputed
+    from gradeschool.datasets.platinum import label_changes
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.explanation import as_json as case_json
     from gradeschool.reports.explanation import explained_cases, print_cases, print_groups
-    from gradeschool.scoring.causes import Side, label_changes
+    from gradeschool.scoring.causes import Side, explaining_changes
     from gradeschool.scoring.sources import choose_runs, open_sources, relabelled, split_run
-    from gradeschool.scoring.table import choose_scorers, scorer_for
+    from gradeschool.scoring.table import choose_scorers, scored_table, scorer_for
 
     files, names = files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
@@ -92,8 +92,8 @@ def command(
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    selected = runs = [each.run for each in choose_runs(files, reading(dataset), warn)]
-    [source] = open_sources([str(path)], reading(dataset), lambda message: None)
+    selected = runs = [each.run for each in choose_runs(files, read_options(dataset), warn)]
+    [source] = open_sources([str(path)], read_options(dataset), lambda message: None)
     if problem is not None:
         runs = [
             replace(run, samples=[s for s in run.samples if s.problem and s.problem.id == problem])
@@ -107,7 +107,12 @@ def command(
     if labels:
         runs = relabelled(runs, source.dataset)
     official = () if labels else source.dataset.problems
-    changes = {run.name: label_changes(run, disputed(official, run.problems())) for run in selected}
+    changes = {
+        run.name: explaining_changes(
+            scored_table(run, chosen), label_changes(official, run.problems())
+        )
+        for run in selected
+    }
 
     total = sum(len(run.samples) for run in runs)
     differing = len(chosen) > 1 and problem is None

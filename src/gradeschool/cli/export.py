@@ -13,7 +13,7 @@ from gradeschool.cli.options import (
     files_and_scorers,
     json_option,
     print_json,
-    reading,
+    read_options,
     scorers_option,
     size_in_words,
     warn,
@@ -86,7 +86,7 @@ def command(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else ()
-    run = exports.exported_run(choose_run(runs[0], reading(dataset), warn), chosen, warn)
+    run = exports.exported_run(choose_run(runs[0], read_options(dataset), warn), chosen, warn)
     answered, failed = run.answered, len(run.samples) - run.answered
     if not answered:
         number = count(failed, "sample has", "samples have")

@@ -76,7 +76,7 @@ class FileVerb(Verb):
         ]  # fmt: skip
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments and take these options out, for `reading`; show the columns."""
+        """Parse the arguments and take these options out, for `read_options`; show the columns."""
         rest = super().parse_args(ctx, args)
         given = {key: ctx.params.pop(key, None) for key in ("columns", "in_order", "id_base")}
         ctx.meta[READING] = given
@@ -92,7 +92,7 @@ class FileVerb(Verb):
         return rest
 
 
-def reading(dataset: str | None) -> ReadOptions:
+def read_options(dataset: str | None) -> ReadOptions:
     """Return how the command's files are read: its own options, and the dataset of -d.
 
     Raises InputError for a role that is none.
@@ -105,7 +105,7 @@ def reading(dataset: str | None) -> ReadOptions:
     return ReadOptions(columns, dataset, given.get("in_order", False), given.get("id_base"))
 
 
-def reading_words(dataset: str | None) -> str:
+def options_as_typed(dataset: str | None) -> str:
     """Return the options with which the command reads its files, as words behind a file name."""
     from gradeschool.reports.terminal import quoted
 

@@ -17,7 +17,7 @@ from gradeschool.cli.options import (
     check_scorers,
     json_option,
     print_json,
-    reading,
+    read_options,
     scorer_option,
     stdout_console,
     warn,
@@ -122,7 +122,7 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table, scorer_for
 
-    chosen = choose_runs(runs, reading(dataset), warn, _check_two)
+    chosen = choose_runs(runs, read_options(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (run.manifest.get("dataset", {}).get("name") for run in chosen)

@@ -14,7 +14,7 @@ from gradeschool.cli.options import (
     json_option,
     marks_option,
     print_json,
-    reading,
+    read_options,
     scorers_option,
     size_in_words,
     warn,
@@ -89,7 +89,7 @@ def command(
     if forms and figures is None:
         raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers, thinking_marks)
-    judged, chosen = judge_runs(files, reading(dataset), names, warn)
+    judged, chosen = judge_runs(files, read_options(dataset), names, warn)
     written: dict[str, Any] = {}
     lines = []
     if output is not None:

@@ -14,7 +14,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
-    reading,
+    read_options,
     scorer_option,
     stdout_console,
     warn,
@@ -122,7 +122,7 @@ def curve_command(
     from gradeschool.scoring.table import nothing_judged, scored_table, scorer_for
 
     check_scorers(scorer)
-    runs = choose_runs([file], reading(dataset), warn)
+    runs = choose_runs([file], read_options(dataset), warn)
     chosen = scorer_for([runs[0].manifest], scorer)
     curves = {}
     for run, *_ in runs:

@@ -18,9 +18,9 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     marks_option,
+    options_as_typed,
     print_json,
-    reading,
-    reading_words,
+    read_options,
     scorers_option,
     stdout_console,
     warn,
@@ -98,7 +98,7 @@ def command(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
         )
-    tables = open_sources(paths, reading(dataset), warn)
+    tables = open_sources(paths, read_options(dataset), warn)
     if engine != "ray" and (remote := [table.name for table in tables if not table.parts]):
         raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
     scored_on = {table.dataset.name for table in tables}
@@ -134,14 +134,14 @@ def command(
     if causes:
         from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
 
-        every = causes_in_files(paths, reading(dataset), chosen)
+        every = causes_in_files(paths, read_options(dataset), chosen)
         counted = dict(zip([run.run for run in scores], every, strict=True))
     voted = []
     if votes:
         from gradeschool.scoring.at_k import votes_on
 
-        voted = votes_on([Path(path) for path in paths], votes, reading(dataset), warn)
-    options = reading_words(dataset)
+        voted = votes_on([Path(path) for path in paths], votes, read_options(dataset), warn)
+    options = options_as_typed(dataset)
     flagged = {run.run: flag_line(run, headline, options) for run in scores if run.flags}
     for run in scores:
         if run.flags and disagrees(run.flags[headline]):

@@ -21,7 +21,7 @@ from gradeschool.cli.options import (
     dataset_option,
     json_option,
     print_json,
-    reading,
+    read_options,
     scorer_option,
     stdout_console,
     warn,
@@ -316,7 +316,7 @@ def score_command(
     from gradeschool.verifier.data import read_candidates
     from gradeschool.verifier.scores import add_scores, load_scorer
 
-    options = reading(dataset)
+    options = read_options(dataset)
     check_sources(files, options)
     loaded = load_scorer(**scorer)
     for run in [
@@ -393,7 +393,7 @@ def rank_command(
     from gradeschool.verifier.select import SelectionSettings, choose_strategy
 
     check_scorers(scorer)
-    options = reading(dataset)
+    options = read_options(dataset)
     check_sources([run, *([dev] if dev else []), *baselines], options)
     source = scorer_or_scores(run, **scored_by)
     candidates, found = _scored(run, source, options, scorer)

@@ -13,9 +13,9 @@ from gradeschool.cli.options import (
     dataset_option,
     is_own_function,
     json_option,
+    options_as_typed,
     print_json,
-    reading,
-    reading_words,
+    read_options,
     scorer_option,
     warn,
     warn_of_faults,
@@ -55,7 +55,7 @@ def command(
 
     Example: gradeschool why runs/mine --expected 54.6
     """
-    from gradeschool.datasets.platinum import disputed
+    from gradeschool.datasets.platinum import label_changes
     from gradeschool.reports.measured import changes_of
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import explain_difference, explain_gap, read_settings
@@ -66,7 +66,7 @@ def command(
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
     check_scorers(scorer)
-    options, test = reading(dataset), ""
+    options, test = read_options(dataset), ""
     if expected_run is not None:
         if len(once_each((run, expected_run))) == 1:
             raise InputError("RUN and --expected-run are the same; give another run")
@@ -79,7 +79,8 @@ def command(
         first, second = (choose_scorers([scorer or name])[0] for name in usual)
         account = explain_difference((here.run, there.run), records, (first, second))
         faults = here.run.faults + there.run.faults
-        test = f"gradeschool compare {quoted(expected_run)} {quoted(run)}{reading_words(dataset)}"
+        compared = f"{quoted(expected_run)} {quoted(run)}{options_as_typed(dataset)}"
+        test = f"gradeschool compare {compared}"
         test += "" if scorer is None else f" --scorer {quoted(scorer)}"
     elif expected is not None:
         if 0 < expected <= 1:
@@ -95,8 +96,8 @@ def command(
         account = explain_gap(
             chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
             changes_of(manifest),
-            disputed(source.dataset.problems, chosen.run.problems()),
-            quoted(run) + reading_words(dataset),
+            label_changes(source.dataset.problems, chosen.run.problems()),
+            quoted(run) + options_as_typed(dataset),
         )  # fmt: skip
     if as_json:
         print_json(account.as_json())

@@ -35,6 +35,8 @@ REVISED = {
 OFFICIAL_ROWS = 1319
 # Of every question and gold of the test split, each closed by a NUL.
 OFFICIAL_SHA256 = "b06228cdbfae6398c914e37a5cbc5fdf4063001ba3c12e95e7e1355bbcd9b49e"
+# Problems whose label GSM8K-Platinum changes, by id: with the new gold, None for a removed one.
+LabelChanges = Mapping[str, Problem | None]
 
 
 def platinum_labels() -> Mapping[int, str | None]:
@@ -47,7 +49,7 @@ def is_official_test(problems: Sequence[Problem]) -> bool:
     return len(problems) == OFFICIAL_ROWS and _digest(problems) == OFFICIAL_SHA256
 
 
-def platinum_changes(problems: Sequence[Problem], name: str) -> dict[str, Problem | None]:
+def platinum_changes(problems: Sequence[Problem], name: str) -> LabelChanges:
     """Return the problems that Platinum changes, by id: relabelled, or None if removed.
 
     problems: the official test split, in its order; name: their name in messages. Raises InputError
@@ -64,9 +66,7 @@ def platinum_changes(problems: Sequence[Problem], name: str) -> dict[str, Proble
     }
 
 
-def disputed(
-    problems: Sequence[Problem], used: Iterable[Problem | None] = ()
-) -> dict[str, Problem | None]:
+def label_changes(problems: Sequence[Problem], used: Iterable[Problem | None] = ()) -> LabelChanges:
     """Return the same as `platinum_changes`, or nothing if problems are not the test split.
 
     used: the problems that a run answers; nothing is returned if one of them is not in the split.

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
@@ -263,18 +263,27 @@ def damaged_words(rows: Sequence[int]) -> str:
     return f"{count(len(rows), 'row is', 'rows are')} damaged ({named})"
 
 
-def latest(
-    completions: Iterable[Completion], counted: dict[str, Completion] | None = None
-) -> dict[str, Completion]:
-    """Return the completion that counts for each key: the first without an error, else the last.
+class RowState(NamedTuple):
+    """A row of completions.jsonl without its text: its number, and whether it has an error."""
+
+    key: str
+    error: bool
+    number: int
+
+
+Stored = TypeVar("Stored", Completion, RowState)
+
+
+def latest(rows: Iterable[Stored], counted: dict[str, Stored] | None = None) -> dict[str, Stored]:
+    """Return the row that counts for each key: the first without an error, else the last.
 
     counted: is extended and returned; by default a new dictionary.
     """
     counted = {} if counted is None else counted
-    for completion in completions:
-        earlier = counted.get(completion.key)
+    for row in rows:
+        earlier = counted.get(row.key)
         if earlier is None or earlier.error:
-            counted[completion.key] = completion
+            counted[row.key] = row
     return counted
 
 
@@ -304,22 +313,19 @@ def is_own(fields: Mapping[str, Any]) -> bool:
 
 
 def counting_rows(rows: Iterable[Row]) -> set[int]:
-    """Return the numbers of the rows that count: for each key, the first one without an error.
+    """Return the numbers of the rows that count (see `latest`); a changed row has an error.
 
-    If all rows of a key are errors, the last one counts. All rows of other formats count;
-    beside rows of a run, what cannot be read is a torn row and is left out.
+    All rows of other formats count; beside rows of a run, what cannot be read is a torn row and is
+    left out.
     """
-    latest: dict[str, tuple[int, bool]] = {}
+    counted: dict[str, RowState] = {}
     others: set[int] = set()
     torn: set[int] = set()
     for row in rows:
         if not is_own(row.fields):
             (torn if row.fault else others).add(row.number)
             continue
-        key = row.fields["key"]
         failed = bool(row.fields.get("error")) or is_changed(row.fields)
-        earlier = latest.get(key)
-        if earlier is None or earlier[1]:
-            latest[key] = row.number, failed
-    counting = others.union(number for number, _ in latest.values())
-    return counting if latest else counting | torn
+        latest([RowState(row.fields["key"], failed, row.number)], counted)
+    counting = others.union(row.number for row in counted.values())
+    return counting if counted else counting | torn

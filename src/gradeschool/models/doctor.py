@@ -25,7 +25,7 @@ from gradeschool.models.endpoint import (
     is_status,
     with_retries,
 )
-from gradeschool.models.openai_api import NEUTRAL, OVERLOADED_STATUSES, classify, object_in
+from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, classify, object_in
 from gradeschool.protocol import Protocol
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
@@ -104,7 +104,7 @@ class Probe(Endpoint):
             self.requests += 1
             response = await self._send("POST", path, json.dumps(sent).encode())
             response.connection.close()
-            if response.status in OVERLOADED_STATUSES:
+            if response.status in BUSY_OR_GATEWAY_STATUSES:
                 raise classify(response.status, response.headers, response.raw, self.base)
             return response.status, response.raw
 

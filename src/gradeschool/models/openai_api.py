@@ -58,8 +58,8 @@ ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 # Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
-OVERLOADED_STATUSES = {429, 502, 503, 504, 529}
-LONGEST_WAIT = 120.0
+BUSY_OR_GATEWAY_STATUSES = {429, 502, 503, 504, 529}
+LONGEST_RETRY_AFTER = 120.0
 NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?")
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200
@@ -326,7 +326,8 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Return the seconds that a server asks to wait, from `Retry-After` or `retry-after-ms`.
 
-    The value is in seconds or an HTTP date; at most LONGEST_WAIT is returned, None without a value.
+    The value is in seconds or an HTTP date; at most LONGEST_RETRY_AFTER is returned, None without
+    a value.
     """
     milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "").strip()
     if NUMBER.fullmatch(milliseconds):
@@ -340,7 +341,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             seconds = (date - (now or datetime.now(UTC))).total_seconds()
         except (ValueError, TypeError, OverflowError):  # no value, not a date, or out of range
             return None
-    return min(max(seconds, 0.0), LONGEST_WAIT)
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

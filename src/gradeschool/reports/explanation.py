@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
+from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.formats.samples import Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import print_more
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.causes import LabelChanges, Side, VerdictCause, explained_samples
+from gradeschool.scoring.causes import Side, VerdictCause, explained_samples
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome, Verdict
@@ -62,13 +63,12 @@ def explained_cases(
 ) -> Iterator[Case]:
     """Yield the completions of runs with verdicts and causes, in file order.
 
-    changes: disputed labels by the name of the run (`label_changes`). disagreements: only
+    changes: of labels (`explaining_changes`), by the name of the run. disagreements: only
     completions on which the scorers' outcomes differ. Rows without a problem are left out.
     """
     for run in runs:
-        labels = changes.get(run.name, {})
-        table = scored_table(run, scorers)
-        for sample, verdicts, causes, _ in explained_samples(table, labels, disagreements):
+        table, of_run = scored_table(run, scorers), changes.get(run.name, {})
+        for sample, verdicts, causes, _ in explained_samples(table, of_run, disagreements):
             if sample.problem is None:
                 continue
             kind = " / ".join(verdict.outcome.value for verdict in verdicts)

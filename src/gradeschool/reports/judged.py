@@ -18,7 +18,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.platinum import disputed
+from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import results_of
@@ -26,7 +26,7 @@ from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.runs.plan import prompts_of
 from gradeschool.scorer import DEFAULT_SCORER
-from gradeschool.scoring.causes import explained_samples, is_guess, label_changes
+from gradeschool.scoring.causes import explained_samples, explaining_changes, is_guess
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import FlagAgreement
 from gradeschool.scoring.sources import SourceRun, choose_runs
@@ -85,15 +85,15 @@ class JudgedCompletion(NamedTuple):
 class Judged:
     """A run scored by every scorer of a report, with the causes under the first, the headline.
 
-    results: its results.json. disputed: the revised problems by id, None for removed ones (see
-    `datasets.platinum.disputed`). prompts: sent prompts by problem id, only those that the keys of
-    a run folder prove. headline: the table of the headline scorer alone. guesses: how many of its
-    correct verdicts rest on a guess.
+    results: its results.json. label_changes: see
+    `datasets.platinum.label_changes`. prompts: sent prompts by problem id, only those that the keys
+    of a run folder prove. headline: the table of the headline scorer alone. guesses: how many of
+    its correct verdicts rest on a guess.
     """
 
     source: SourceRun
     results: Mapping[str, Any]
-    disputed: Mapping[str, Problem | None]
+    label_changes: LabelChanges
     prompts: Mapping[str, Prompt]
     table: ScoredTable
     headline: ScoredTable
@@ -188,12 +188,13 @@ def judge_run(
         if sample.problem and sample.stored and sample.stored.key in by_key
     }
     judged = Judged(
-        source, results, disputed_labels(run), prompts,
+        source, results, dataset_label_changes(run), prompts,
         ScoredTable(run, scorers), scored_table(run, first),
     )  # fmt: skip
     outcomes = iter(judged.table.outcomes)
     failed = bytes([ERROR]) * len(scorers.names)
-    for each in explained_samples(judged.headline, label_changes(run, judged.disputed)):
+    changes = explaining_changes(judged.headline, judged.label_changes)
+    for each in explained_samples(judged.headline, changes):
         problem = each.sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)
         judged.completions.append(JudgedCompletion(
@@ -223,11 +224,11 @@ def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt
         return {}
 
 
-def disputed_labels(run: Run) -> Mapping[str, Problem | None]:
-    """Return the disputed labels of a run's dataset."""
+def dataset_label_changes(run: Run) -> LabelChanges:
+    """Return the labels of a run's dataset that Platinum changes."""
     if run.dataset in ("", OWN_PROBLEMS):
         return {}
-    return disputed(load_dataset(run.dataset).problems, run.problems())
+    return label_changes(load_dataset(run.dataset).problems, run.problems())
 
 
 class ScorerGroup(NamedTuple):
@@ -346,20 +347,20 @@ def flags_of(judged: Judged) -> FlagAgreement | None:
 
 
 def platinum_of(judged: Judged) -> dict[str, Any] | None:
-    """Return the headline under Platinum's labels; None if no label is known to be disputed.
+    """Return the headline under Platinum's labels; None if they change none of its problems.
 
     share: without removed problems, with revised golds; removed, revised: numbers of completions.
     """
-    if not judged.disputed:
+    if not judged.label_changes:
         return None
     outcomes: list[tuple[str, int]] = []
     pairs: list[tuple[str, Problem]] = []
     removed = 0
     for each in judged.completions:
         id = each.problem.id
-        if id not in judged.disputed or each.sample.error:
+        if id not in judged.label_changes or each.sample.error:
             outcomes.append((id, each.outcome))
-        elif (problem := judged.disputed[id]) is not None:
+        elif (problem := judged.label_changes[id]) is not None:
             pairs.append((each.sample.text, problem))
         else:
             removed += 1

@@ -24,6 +24,8 @@ GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
 FOLDED_SCORER = 28  # the width of a column named after a scorer
 NARROWEST = 17  # a scorer's name is not folded below this width
+FIGURES_WIDTH = 61  # of the columns beside the scorers
+PLATINUM_WIDTH = 27  # of the two columns under other labels
 MOST_GROUPS = 16  # groups of scorers in a table that fits a screen
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
 # Where a name can be folded; a part that is still too long is folded at its hyphens.
@@ -62,11 +64,12 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
         ranked = sorted(score.agreeing, key=order.__getitem__)
         groups, left_out = ranked[: MOST_GROUPS + 1], ranked[MOST_GROUPS + 1 :]
     table = _figures_table("scorer", bool(other))
+    beside = FIGURES_WIDTH + (PLATINUM_WIDTH if other else 0)
     for group in groups:
         name = headline if headline in group else group[0]
         shown = f"{name} + {len(group) - 1}" if len(group) > 1 else name
         table.add_row(
-            folded(shown, max(NARROWEST, console.width - (88 if other else 61))),
+            folded(shown, max(NARROWEST, console.width - beside)),
             *_figures(results[name]),
             *(_figures(other.result(name))[1:3] if other else ()),
         )

@@ -94,8 +94,8 @@ class RunProgress:
 
 
 @dataclass(slots=True)
-class Looks:
-    """The looks at a run that stops when its interval is narrow enough.
+class InterimAnalysis:
+    """When `--until` may stop a run, and the interval at the last look at it.
 
     points: the width to stop at, in percentage points. sizes: problems at each possible look, fixed
     before the first: FIRST_LOOK, doubled, and all. problems, interval: at the last look. Each look
@@ -140,12 +140,12 @@ class Looks:
         )
 
 
-def plan_looks(points: float, problems: int) -> Looks:
+def plan_looks(points: float, problems: int) -> InterimAnalysis:
     """Return the looks at a run of so many problems."""
     sizes = [FIRST_LOOK]
     while sizes[-1] < problems:
         sizes.append(2 * sizes[-1])
-    return Looks(points, (*sizes[:-1], problems))
+    return InterimAnalysis(points, (*sizes[:-1], problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Evaluation:
     over_budget: bool = False
     other_models: str = ""
     example: str = ""
-    looks: Looks | None = None
+    looks: InterimAnalysis | None = None
 
     @property
     def missing(self) -> int:
@@ -373,7 +373,7 @@ def summarise(
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
     name: of the run. scorers: of the protocol, the headline first. completions: by key. known:
-    outcomes by key, used if all are known, as in a run of one session. The curve is empty for one
+    outcomes already computed, by key; ignored unless complete. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
     """
     pairs = [(each, completions[each.key]) for each in requests if each.key in completions]

@@ -58,15 +58,15 @@ class Job:
     instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
     in place of the protocol's, the headline first; names or functions. random: a sample of this
     size instead, the same for the same dataset. problems: ids, or a file with one a line. until:
-    percentage points; stop when the interval is narrower, see `runs.evaluate.Looks`. columns: of
-    the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop, seed: None
-    selects the protocol's. calculator: None turns it on for `tiny` only. connections: maximum
-    number of requests in flight, None to adapt it. timeout: seconds per request. price: dollars per
-    million tokens, "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a
-    model that thinks, None for its own. extra_body: fields of each request, as a JSON object.
-    headers: of each request, "NAME=VALUE"; secret. engine_args: of an engine on this machine,
-    "NAME=VALUE". judge: a model that reads what no rule reads, see `runs.judge`. output: the run
-    folder, None for `default_folder`.
+    percentage points; stop when the interval is narrower, see `runs.evaluate.InterimAnalysis`.
+    columns: of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop,
+    seed: None selects the protocol's. calculator: None turns it on for `tiny` only. connections:
+    maximum number of requests in flight, None to adapt it. timeout: seconds per request. price:
+    dollars per million tokens, "2.50/10". max_cost: dollars at which to stop. thinking,
+    reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each request,
+    as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an engine on
+    this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see `runs.judge`.
+    output: the run folder, None for `default_folder`.
     """
 
     model: str
@@ -203,7 +203,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         price_of(model or choose_model(job.model, (), name, *settings))
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
-    problems = choose_problems(dataset, job)
+    problems = select_problems(dataset, job)
     file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, chosen)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
@@ -244,7 +244,7 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
             )
 
 
-def choose_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
+def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     """Return the problems of a dataset that a job is about, in the order in which they are asked.
 
     That is the dataset's, or with `until` a random one, the same each time. A random sample has its

@@ -26,7 +26,7 @@ BUILT_IN_SETS = (
 def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> list[PreparedJob]:
     """Return the checked jobs of a profile, the original first.
 
-    job: its dataset and output are not used; its limit applies to each set, see `choose_problems`.
+    job: its dataset and output are not used; its limit applies to each set, see `paired_problems`.
     sets: the original and at least one other; () means SETS. parent: the folder of the run folders.
     If a folder has other problems of the same set, they stay in its plan. Raises InputError and the
     errors of `runs.job.prepare`.
@@ -38,7 +38,7 @@ def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> l
         name: prepare(replace(job, dataset=name, limit=None, output=None))
         for name in sorted(sets, key=lambda name: not is_here(name))  # local ones first
     }
-    chosen = choose_problems([by_name[name].plan.problems for name in sets], job.limit)
+    chosen = paired_problems([by_name[name].plan.problems for name in sets], job.limit)
     jobs = []
     for work, problems in zip((by_name[name] for name in sets), chosen, strict=True):
         folder = work.folder if parent is None else parent / work.folder.name
@@ -53,7 +53,7 @@ def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> l
     return jobs
 
 
-def choose_problems(
+def paired_problems(
     sets: Sequence[Sequence[Problem]], limit: int | None
 ) -> list[tuple[Problem, ...]]:
     """Return at most `limit` problems of each set, chosen to keep as many pairs as possible.

@@ -34,7 +34,7 @@ TRIES_OF = {"http 429": 12, "timeout": 3, **dict.fromkeys(BAD_REPLIES, 3)}
 # If a server was never reached, six tries for each of a thousand samples are pointless.
 UNREACHED_TRIES = 3
 FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+LONGEST_BACKOFF = 60.0
 # Total retries of a run, except after a 429: this many, plus one for every two requests.
 LEAST_RETRIES = 100
 # The run stops after this many consecutive failed problems without an answer.
@@ -248,7 +248,7 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     """
     if retry_after is not None:
         return retry_after * random.uniform(1.0, 1.1)  # noqa: S311  (spreads load, guards nothing)
-    longest = min(FIRST_WAIT * 2.0 ** (tries - 1), LONGEST_WAIT)
+    longest = min(FIRST_WAIT * 2.0 ** (tries - 1), LONGEST_BACKOFF)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 

@@ -22,6 +22,7 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish, Prompt, empty_cause
+from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
@@ -40,7 +41,7 @@ from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.plan import prompts_of, protocol_of
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes
+from gradeschool.scoring.causes import Side, explained_samples, explaining_changes
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
@@ -203,13 +204,13 @@ def explain_gap(
     expected: float,
     manifest: Mapping[str, Any],
     changes: Sequence[str],
-    labels: LabelChanges,
+    label_changes: LabelChanges,
     place: str,
 ) -> GapAccount:
     """Return the causes of the points missing to an expected accuracy, from the run alone.
 
     manifest: its run.json, {} if there is none. changes: its settings that differ from the
-    protocol's, in words. labels: the disputed labels of its dataset (`datasets.platinum.disputed`).
+    protocol's, in words. label_changes: of its dataset (`datasets.platinum.label_changes`).
     place: the run as named on a command line, with the options for reading it. Raises InputError if
     no completion could be judged.
     """
@@ -221,7 +222,7 @@ def explain_gap(
         raise nothing_judged(run.name, scorer.name)
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
-    for each in explained_samples(table, label_changes(run, labels)):
+    for each in explained_samples(table, explaining_changes(table, label_changes)):
         sample, verdict, cause = each.sample, each.verdicts[0], each.causes[0]
         if verdict.correct or verdict.outcome is Outcome.ERROR:
             continue
@@ -237,7 +238,7 @@ def explain_gap(
             if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
                 reasons[reason] += 1
         marked += is_of_text and bool(SPECIAL.search(sample.text) or ROLES.search(sample.text))
-        if problem and (other := labels.get(problem.id)) is not None:
+        if problem and (other := label_changes.get(problem.id)) is not None:
             revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
     # Of the texts without an answer, as many may be right as among the others.
     others = len(judged) - cut - empty

@@ -7,7 +7,7 @@ scorer overlooks it, or something failed. It may also accept an answer that the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -28,11 +28,10 @@ from gradeschool.answers.failures import (
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
-from gradeschool.datasets.platinum import disputed
+from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Outcome, Verdict
 
@@ -47,8 +46,6 @@ OF_SCORERS = {
 # Wrong answers of these kinds may be right under another label.
 OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
 
-
-LabelChanges = Mapping[str, Problem | None]
 # A run is strong above this accuracy; a weaker run says little about a label.
 STRONG = 0.7
 MOST_MEASURED, FEWEST_MEASURED = 300, 10
@@ -91,25 +88,23 @@ class View(NamedTuple):
     cause: Cause | None
 
 
-def label_changes(run: Run, changes: LabelChanges) -> LabelChanges:
-    """Return the disputed labels that may explain why completions of a run are not right.
+def explaining_changes(table: ScoredTable, changes: LabelChanges) -> LabelChanges:
+    """Return the changes of labels that may explain why completions of a run are not right.
 
-    changes: disputed problems by id, with their gold in GSM8K-Platinum, None if it removed them. A
-    removed problem is evidence only for a strong run: a weak one misses it like the others. Whether
-    a run is strong (STRONG) is measured by the answer extractor on other problems: on at
+    A removed problem is evidence only for a strong run: a weak one misses it like the others.
+    Whether a run is strong (STRONG) is measured by the answer extractor on other problems: on at
     most MOST_MEASURED samples, spread over the run. With fewer than FEWEST_MEASURED, no label is
     left out.
     """
-    samples = [
-        sample
-        for sample in run.samples
-        if sample.problem and not sample.error and sample.problem.id not in changes
-    ]
+    marks = table.scorers.thinking_marks
+    samples = [each for each in table.samples if each.problem and each.problem.id not in changes]
     if not changes or len(samples) < FEWEST_MEASURED:
         return changes
     samples = samples[:: len(samples) // MOST_MEASURED + 1]
     right = sum(
-        is_right(extract_final_answer(sample.text, sample.problem.question), sample.problem.gold)
+        is_right(
+            extract_final_answer(sample.text, sample.problem.question, marks), sample.problem.gold
+        )
         for sample in samples
         if sample.problem
     )
@@ -127,7 +122,7 @@ def view(
 ) -> View:
     """Analyse a completion once, for any number of scorers.
 
-    finish: the server's finish reason. changes: disputed labels (`label_changes`), which are the
+    finish: the server's finish reason. changes: of labels (`explaining_changes`), which are the
     cause where nothing in the text explains the miss. marks: pairs of marks of thinking besides the
     usual ones.
     """
@@ -211,7 +206,7 @@ def explained_samples(
 ) -> Iterator[ExplainedSample]:
     """Yield the samples of a table that have a problem with their causes, in file order.
 
-    The only source of causes for all reports. changes: disputed labels (`label_changes`).
+    The only source of causes for all reports. changes: of labels (`explaining_changes`).
     disagreements: only samples on which the scorers' outcomes differ.
     """
     verdicts_of_samples, marks = table.each_verdicts(), table.scorers.thinking_marks
@@ -246,10 +241,11 @@ def causes_in_files(
     counted = []
     for source in open_sources(names, options, lambda message: None):
         for run in load_runs(Path(source.name), source.options, lambda message: None):
-            changes = label_changes(run, disputed(source.dataset.problems, run.problems()))
+            table = scored_table(run, scorers)
+            changes = label_changes(source.dataset.problems, run.problems())
             causes: list[Counter[str]] = [Counter() for _ in scorers]
             guesses = [0] * len(scorers)
-            for each in explained_samples(scored_table(run, scorers), changes):
+            for each in explained_samples(table, explaining_changes(table, changes)):
                 for index, counts in enumerate(causes):
                     if cause := each.causes[index if each.view else 0]:
                         counts[str(cause)] += 1

@@ -17,12 +17,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row as FileRow
 from gradeschool.formats.tables import parse_line
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import Relabelled, Row, score_batch
+from gradeschool.scoring.score import Row, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 from gradeschool.signals import keeping_handler
@@ -51,7 +52,7 @@ def _rows_of_block(block: Any) -> Iterator[FileRow | None]:
 
 
 def _score_block(
-    block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], labels: Relabelled
+    block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], changes: LabelChanges
 ) -> Any:
     """Return a table with the path and the scored rows, as JSON, of each row of a block."""
     import pyarrow as arrow
@@ -61,7 +62,7 @@ def _score_block(
         samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
         rows = [
             [value.decode("latin-1") if isinstance(value, bytes) else value for value in row]
-            for row in score_batch(samples, _scorer_set(names), labels)
+            for row in score_batch(samples, _scorer_set(names), changes)
         ]
         scored.append(json.dumps(rows))
     return arrow.table({"path": block.column("path"), "rows": scored})
@@ -103,7 +104,7 @@ def _ray_session() -> Iterator[Any]:
             ray.shutdown()
 
 
-def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> Iterator[list[Row]]:
+def rows_on_ray(source: Source, scorers: ScorerSet, changes: LabelChanges) -> Iterator[list[Row]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
     The checks over the whole file see its first rows only. Raises InputError for files of other
@@ -138,7 +139,7 @@ def rows_on_ray(source: Source, scorers: ScorerSet, relabelled: Relabelled) -> I
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(
             _score_block, batch_format="pyarrow", batch_size=HEAD,
-            fn_args=(source.file.reader, source.matcher, scorers.names, relabelled),
+            fn_args=(source.file.reader, source.matcher, scorers.names, changes),
         )  # fmt: skip
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
             batch = []

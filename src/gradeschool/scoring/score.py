@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import NAMES, form_of
-from gradeschool.datasets.platinum import disputed
+from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import name_of_unnamed, nothing_in
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
-from gradeschool.problem import Problem, several_golds
+from gradeschool.problem import several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
@@ -35,10 +35,10 @@ class Row(NamedTuple):
     """A sample after scoring, without its text.
 
     run: as in the file, "" if the row does not say. problem: its id, None if the row cannot be
-    used, with the reason in `error`. sample: as in the file, UNNUMBERED for none. error: why there
-    is no text. flag: the file's own verdict. digest: of the text, never 0. outcomes: a byte for
-    each scorer, empty without a text. form: a bit for each of `regions.NAMES`, NO_FORM if unknown.
-    revised: outcomes under the gold of GSM8K-Platinum where it differs, or REMOVED.
+    used. sample: as in the file, UNNUMBERED for none. error: why there is no text. fault: why the
+    row cannot be used. flag: the file's own verdict. digest: of the text, never 0. outcomes: a byte
+    for each scorer, empty without a text. form: a bit for each of `regions.NAMES`, NO_FORM if
+    unknown. revised: outcomes under the gold of GSM8K-Platinum where it differs, or REMOVED.
     """
 
     row: int
@@ -48,6 +48,7 @@ class Row(NamedTuple):
     sample: int
     finish: str
     error: str
+    fault: str
     flag: bool | None
     digest: int
     outcomes: bytes
@@ -55,11 +56,10 @@ class Row(NamedTuple):
     revised: bytes
 
 
-Relabelled = Mapping[str, Problem | None]  # `platinum.disputed`: by id, None for a removed problem
-ScoreRows = Callable[[Source, ScorerSet, Relabelled], Iterable[list[Row]]]
+ScoreRows = Callable[[Source, ScorerSet, LabelChanges], Iterable[list[Row]]]
 
 
-def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relabelled) -> list[Row]:
+def score_batch(samples: Sequence[Sample], scorers: ScorerSet, changes: LabelChanges) -> list[Row]:
     """Return a row for each sample, in their order."""
     rows, marks = [], scorers.thinking_marks
     for start in range(0, len(samples), BATCH):
@@ -70,20 +70,20 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, relabelled: Relab
             problem, text, outcomes, form, revised = sample.problem, sample.text, b"", NO_FORM, b""
             if problem is None:
                 rows.append(Row(sample.row, sample.run, None, "", sample.sample, sample.finish,
-                                sample.fault, None, 1, outcomes, form, revised))  # fmt: skip
+                                "", sample.fault, None, 1, outcomes, form, revised))  # fmt: skip
                 continue
             if not sample.error:
                 outcomes = next(scored)
                 form = _form_bits(*form_of(text, sample.finish, problem.question, marks))
-            if problem.id in relabelled:
-                other, revised = relabelled[problem.id], REMOVED
+            if problem.id in changes:
+                other, revised = changes[problem.id], REMOVED
                 if sample.error:
                     revised = b""
                 elif other is not None:
                     revised = scorers.outcomes(text, replace(other, id=f"{other.id} revised"))
             rows.append(Row(sample.row, sample.run, problem.id, problem.gold, sample.sample,
-                            sample.finish, sample.error, sample.flag, digest(text), outcomes, form,
-                            revised))  # fmt: skip
+                            sample.finish, sample.error, "", sample.flag, digest(text), outcomes,
+                            form, revised))  # fmt: skip
     return rows
 
 
@@ -115,14 +115,14 @@ def score_sources(
         if source.dataset.name not in checked and (text := several_golds(source.dataset.problems)):
             warn(text)
         checked.add(source.dataset.name)
-        relabelled = disputed(source.dataset.problems) if labels else {}
+        changes = label_changes(source.dataset.problems) if labels else {}
         batches: Iterable[list[Row]]
         if score_rows is not None:
-            batches = score_rows(source, scorers, relabelled)
+            batches = score_rows(source, scorers, changes)
         elif jobs == 1:
-            batches = (score_batch(batch, scorers, relabelled) for batch in source.batches())
+            batches = (score_batch(batch, scorers, changes) for batch in source.batches())
         else:
-            batches = _score_in_processes(source.batches(), scorers, relabelled, jobs)
+            batches = _score_in_processes(source.batches(), scorers, changes, jobs)
         for score in _count_rows(source, batches, scorers.names, warn, write):
             name = f"{score.run} ({source.name})" if score.run in scores else score.run
             scores[name] = replace(score, run=name)
@@ -130,7 +130,7 @@ def score_sources(
 
 
 def _score_in_processes(
-    batches: Iterable[Sequence[Sample]], scorers: ScorerSet, relabelled: Relabelled, jobs: int
+    batches: Iterable[Sequence[Sample]], scorers: ScorerSet, changes: LabelChanges, jobs: int
 ) -> Iterator[list[Row]]:
     """Yield the rows of each batch, in order, scored in `jobs` processes."""
     from concurrent.futures import ProcessPoolExecutor
@@ -139,7 +139,7 @@ def _score_in_processes(
 
     try:
         pool = ProcessPoolExecutor(
-            jobs, get_context("spawn"), _start_process, (scorers.names, relabelled)
+            jobs, get_context("spawn"), _start_process, (scorers.names, changes)
         )
     except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
         raise GradeschoolError(f"cannot start {jobs} processes: {error}; give --jobs 1") from error
@@ -160,17 +160,17 @@ def _score_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-_in_process: tuple[ScorerSet, Relabelled]
+_in_process: tuple[ScorerSet, LabelChanges]
 
 
-def _start_process(names: Sequence[str], relabelled: Relabelled) -> None:
+def _start_process(names: Sequence[str], changes: LabelChanges) -> None:
     """Prepare a scoring process; on Ctrl-C, its parent stops it."""
     global _in_process
     from gradeschool.scoring.table import choose_scorers
     from gradeschool.signals import ignore_interrupts
 
     ignore_interrupts()
-    _in_process = ScorerSet(choose_scorers(names)), relabelled
+    _in_process = ScorerSet(choose_scorers(names)), changes
 
 
 def _score_in_process(batch: Sequence[Sample]) -> list[Row]:
@@ -212,7 +212,7 @@ def _count_rows(
             if row.problem is None:
                 run.n += 1
                 run.faults += 1
-                numbering.refuse(row.row, row.run, row.error)
+                numbering.refuse(row.row, row.run, row.fault)
                 continue
             number = numbering.place(
                 row.row, row.run, row.problem, row.gold, row.sample, row.digest

@@ -21,7 +21,7 @@ RESAMPLES = 4000
 # Maximum number of steps of the exact sign-flip test; above it, its normal approximation is used.
 MOST_STEPS = 3_000_000
 BISECTIONS = 60
-# With fewer differing problems, a bootstrap over problems covers less than 94 %, with a few 60 %.
+# With fewer differing problems, the bootstrap's 95 % interval covers under 94 %, with very few 60.
 LEAST_DIFFERING = 100
 
 

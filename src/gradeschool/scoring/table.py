@@ -24,7 +24,9 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 # The outcome of one scorer is stored as an index into this.
 OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
-BATCH = 64  # texts that are scored together
+# Texts that are scored together; `answers.search.once_per_text` remembers as many, so that the next
+# scorer finds what the last one read of them.
+BATCH = 64
 Pair = tuple[str, Problem]
 References = tuple[str | None, ...]  # what each reference function gives for a problem
 ALL = "all"  # the name of all usable scorers
