@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.user_function import Call, CallResult, UserFunction, calls_of
+from gradeschool.user_function import Call, CallResult, UserFunction, function_calls
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine
@@ -66,11 +66,11 @@ def test_functions_are_called_by_their_signature(
 
 
 def test_ways_to_call_follow_the_signature() -> None:
-    assert {call.way for call in calls_of(scorers.of_trl)} == {"batch", "chats"}
-    assert calls_of(scorers.of_verl)[0] == Call("names")
-    assert calls_of(scorers.ends_with)[0] == Call("pair")
+    assert {call.way for call in function_calls(scorers.of_trl)} == {"batch", "chats"}
+    assert function_calls(scorers.of_verl)[0] == Call("names")
+    assert function_calls(scorers.ends_with)[0] == Call("pair")
     with pytest.raises(TypeError, match="takes no gold"):
-        calls_of(lambda completions: [0.0])
+        function_calls(lambda completions: [0.0])
 
 
 def test_a_function_may_return_the_answer_as_text(started: Start, tmp_path: Path) -> None:

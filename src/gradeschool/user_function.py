@@ -220,7 +220,7 @@ def _answer(
 ) -> list[Any]:
     """Return the fields of a CallResult; without a completion, the ways to call the function."""
     if completion is None:
-        return calls_of(function)
+        return function_calls(function)
     way = Call(*call)
     known = Problem(*problem) if problem else None
     positional, named = _arguments(function, way, completion, gold, known)
@@ -268,7 +268,7 @@ def _score(value: Any) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def calls_of(function: Callable[..., Any]) -> list[Call]:
+def function_calls(function: Callable[..., Any]) -> list[Call]:
     """Return the ways in which a function may be called; raises TypeError if there are none."""
     try:
         signature = inspect.signature(function)

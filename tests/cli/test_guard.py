@@ -36,7 +36,7 @@ def test_a_fault_of_ours_is_one_line_and_exit_2(
         raise error
 
     masking.register_secret(KEY)
-    monkeypatch.setattr(folder, "summary_of", fail)
+    monkeypatch.setattr(folder, "summarise_run", fail)
     result = gradeschool("runs", "show", "folder", "--json")
     assert result.status == 2
     assert f"unexpected {type(error).__name__} in cli/test_guard.py, line " in result.err
@@ -63,7 +63,7 @@ def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
     def fail(*_: object) -> None:
         raise ImportError("libgomp.so.1: cannot open shared object file")
 
-    monkeypatch.setattr(folder, "summary_of", fail)
+    monkeypatch.setattr(folder, "summarise_run", fail)
     result = gradeschool("runs", "show", "folder")
     assert result.status == 2
     assert "Install this package again, or the library of the system that it names" in result.err

@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool.completion import Finish, Prompt
 from gradeschool.errors import InputError
-from gradeschool.formats.lm_eval import arguments_of, prompt_of
+from gradeschool.formats.lm_eval import prompt_of, request_arguments
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference, Sample
 from tests.support.files import jsonl
@@ -219,8 +219,8 @@ def test_prompts_and_arguments_of_all_versions_of_lm_eval() -> None:
     assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
     assert prompt_of(None) is None
     options = {"until": ["Q:"]}
-    assert arguments_of([["Q?", options]]) == ("Q?", options)
-    assert arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
+    assert request_arguments([["Q?", options]]) == ("Q?", options)
+    assert request_arguments({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
     unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
     for odd in unusable:
-        assert arguments_of(odd) == (None, {})
+        assert request_arguments(odd) == (None, {})

@@ -30,7 +30,7 @@ from gradeschool.formats.own_run import read_completions, read_manifest, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import rows_of_json
-from gradeschool.formats.values import questions_of, texts_of
+from gradeschool.formats.values import question_texts, texts_of
 from gradeschool.scoring.sources import load_runs
 from tests.support.archives import DEFLATED, ZSTD, write_archive
 from tests.support.files import jsonl
@@ -349,7 +349,7 @@ def test_values_of_cells_are_read_or_not(value: Any) -> None:
     """The functions that read cells raise on no JSON value."""
     texts = texts_of(value)
     assert texts is None or all(isinstance(text, str) for text in texts)
-    assert all(isinstance(text, str) for text in questions_of(value))
+    assert all(isinstance(text, str) for text in question_texts(value))
     assert_read_or_refused(lambda: read_gold(value))
     assert_read_or_refused(lambda: list(rows_of_json(value, Path("a.json"))))
     assert not isinstance(value, dict) or is_lm_eval(value) in (True, False)

@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
-from gradeschool.formats.settings import address_of, mapping_in, messages_prompt, read_object
+from gradeschool.formats.settings import base_address, mapping_in, messages_prompt, read_object
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from gradeschool.formats.settings import address_of, mapping_in, messages_prompt
     ],
 )
 def test_an_address_is_that_of_the_server(url: object, address: str | None) -> None:
-    assert address_of(url) == address
+    assert base_address(url) == address
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", "", "[" * 100_000, "\udcff"])

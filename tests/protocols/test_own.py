@@ -11,7 +11,7 @@ import pytest
 from gradeschool import Problem, get_protocol, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import protocol_from
-from gradeschool.runs.plan import protocol_of
+from gradeschool.runs.plan import recorded_protocol
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -86,7 +86,7 @@ def test_options_toml_and_python_are_one_protocol(
     assert stored[0] == stored[1]
     facts = stored[0][0]
     assert (facts["name"], facts["digest"], facts["base"]) == (steps.name, steps.digest(), base)
-    assert protocol_of(facts).digest() == steps.digest() != get_protocol(base).digest()
+    assert recorded_protocol(facts).digest() == steps.digest() != get_protocol(base).digest()
 
 
 def test_options_change_own_protocols_and_resume(gradeschool: Command, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_options_change_own_protocols_and_resume(gradeschool: Command, tmp_path:
             assert gradeschool("eval", *words).json()["runs"][0]["protocol"] == name
         manifest = json.loads((run / "run.json").read_text())
         assert len((run / "completions.jsonl").read_text().splitlines()) == 2
-        assert protocol_of(manifest["protocol"]).digest() == manifest["protocol"]["digest"]
+        assert recorded_protocol(manifest["protocol"]).digest() == manifest["protocol"]["digest"]
         assert gradeschool("runs", "verify", run).status == 0
         assert name in gradeschool("runs", "show", run).out
 

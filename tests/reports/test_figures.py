@@ -19,7 +19,7 @@ from gradeschool.reports.figures import (
     draw_curves,
     save_figure,
 )
-from gradeschool.reports.judged import Share
+from gradeschool.reports.report_data import Share
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.reports.judged import MOST_TOKENS, pieces, token_values
+from gradeschool.reports.report_data import MOST_TOKENS, pieces, token_values
 from gradeschool.verifier.data import text_key
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

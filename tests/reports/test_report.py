@@ -17,9 +17,9 @@ from markdown_it import MarkdownIt
 from gradeschool import get_scorer, load_dataset
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.reports.judged import judge_run, report_scorers
 from gradeschool.reports.pages import environment
 from gradeschool.reports.printable import printable
+from gradeschool.reports.report_data import judge_run, report_scorers
 from gradeschool.reports.report_files import markdown, markdown_text
 from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import clip

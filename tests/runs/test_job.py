@@ -11,7 +11,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job, model_label, prepare
-from gradeschool.runs.plan import differing, facts_of, make_manifest, plan_of, request_key
+from gradeschool.runs.plan import differing, facts_of, make_manifest, recorded_plan, request_key
 
 RECORDED = "recorded/sample#handwritten/chat"
 
@@ -136,7 +136,7 @@ def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path
     assert by_option.protocol.name == "zero-shot/chat with system 'Think.'"
     for plan in (by_option, by_file, by_code, whole):
         fields = make_manifest(plan, "m", None, tmp_path)
-        again = plan_of(json.loads(json.dumps(fields)))
+        again = recorded_plan(json.loads(json.dumps(fields)))
         assert again.protocol.digest() == plan.protocol.digest()
         assert differing(fields, {**fields, **facts_of(again)}) == ""
     with pytest.raises(InputError):

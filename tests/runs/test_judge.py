@@ -10,7 +10,7 @@ from aiohttp import web
 
 import gradeschool as package
 from gradeschool import Problem
-from gradeschool.runs.judge import verdict_of
+from gradeschool.runs.judge import outcome_of_reply
 from gradeschool.verdict import Outcome
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -33,7 +33,7 @@ GOLD = "7"
     ],
 )
 def test_the_line_that_was_asked_for_is_the_verdict(reply: str, outcome: Outcome) -> None:
-    assert verdict_of(reply, Problem.from_gold(GOLD)) is outcome
+    assert outcome_of_reply(reply, Problem.from_gold(GOLD)) is outcome
 
 
 class Judge:

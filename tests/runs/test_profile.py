@@ -11,7 +11,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job
-from gradeschool.runs.plan import RunPlan, facts_of, plan_of
+from gradeschool.runs.plan import RunPlan, facts_of, recorded_plan
 from gradeschool.runs.profile import paired_problems, profile_jobs
 
 
@@ -66,7 +66,7 @@ def test_run_json_names_problems_that_are_not_the_first() -> None:
     protocol, dataset = get_protocol("zero-shot/chat"), load_dataset("sample")
     plan = RunPlan(protocol, dataset, dataset.problems[5:7], None, protocol.decoding, 1)
     fields = {**facts_of(plan), "problems": 2, "samples": 1, "problem_ids": ["5", "6"]}
-    assert plan_of(json.loads(json.dumps(fields))) == plan
+    assert recorded_plan(json.loads(json.dumps(fields))) == plan
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.scoring.at_k import Ballot, ballots_of, curve, pass_at_k, steps, vote
+from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, steps, vote
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import scored_table
 
@@ -96,7 +96,7 @@ def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
         for number, text in enumerate(texts)
     ]
     failed = Sample(9, problem=problem, sample=9, text="", error="timeout")
-    ballots = ballots_of(
+    ballots = ballots_by_problem(
         scored_table(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
     )
     assert ballots == {

@@ -26,9 +26,9 @@ def wordy(problem: Problem, is_right: bool = True) -> str:
     return f"We are told: {problem.question} So it is {problem.gold if is_right else '987654'}."
 
 
-def rows(problems: Sequence[Problem], id_of: Callable[[int], object]) -> list[Row]:
+def rows(problems: Sequence[Problem], parse_id: Callable[[int], object]) -> list[Row]:
     return [
-        {"id": id_of(index), "completion": wordy(problem, index % 3 > 0)}
+        {"id": parse_id(index), "completion": wordy(problem, index % 3 > 0)}
         for index, problem in enumerate(problems)
     ]
 

@@ -339,7 +339,7 @@ def _remarks(evaluation: Evaluation) -> list[str]:
 def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
     """Return the result of a run as JSON values, with what was measured."""
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.measured import changed_settings
 
     results = evaluation.results
     return {
@@ -348,7 +348,7 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
         "model": work.model.identity,
         "protocol": work.plan.protocol.name,
         "dataset": work.plan.dataset.name,
-        "changes": changes_of(manifest_of(evaluation.folder)),
+        "changes": changed_settings(manifest_of(evaluation.folder)),
         "at_k": results["at_k"],
         "cost": evaluation.cost,
         **({"judge": results["judge"]} if "judge" in results else {}),
@@ -362,7 +362,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
         return
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.measured import changed_settings
     from gradeschool.reports.runs import print_leaderboard
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
@@ -379,7 +379,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         name = (names[work.job.model], work.plan.protocol.name, *dataset)
         rows.append((name, evaluation.score))
     say(f"dataset  {works[0].plan.dataset.name}" if not several else "")
-    changes = [", ".join(changes_of(manifest_of(run.folder))) for _, run in finished]
+    changes = [", ".join(changed_settings(manifest_of(run.folder))) for _, run in finished]
     is_same = len(set(changes)) == 1
     say(f"changed  {changes[0]}\n" if is_same and changes[0] else "")
     print_leaderboard(rows, heads, stdout_console())

@@ -72,7 +72,7 @@ def command(
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
     from gradeschool.atomic import require_free
-    from gradeschool.reports.judged import judge_runs
+    from gradeschool.reports.report_data import judge_runs
     from gradeschool.reports.report_files import check_report_path, write_report
 
     if output is None and figures is None and heatmap is None:

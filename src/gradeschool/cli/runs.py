@@ -36,12 +36,12 @@ def command() -> None:
 @json_option
 def list_command(folder: Path, as_json: bool) -> None:
     """List the runs in a folder (by default runs)."""
-    from gradeschool.runs.folder import find_runs, summary_of
+    from gradeschool.runs.folder import find_runs, summarise_run
 
     summaries, broken = [], 0
     for run in find_runs(folder):
         try:
-            summaries.append(summary_of(run))
+            summaries.append(summarise_run(run))
         except (InputError, OSError) as error:
             broken += 1
             warn(f"{run}: {error}")
@@ -61,9 +61,9 @@ def list_command(folder: Path, as_json: bool) -> None:
 @json_option
 def show_command(run: Path, as_json: bool) -> None:
     """Show the settings of a run, its progress and its figures."""
-    from gradeschool.runs.folder import summary_of
+    from gradeschool.runs.folder import summarise_run
 
-    summary = summary_of(run)
+    summary = summarise_run(run)
     if as_json:
         print_json(summary.as_json())
         return
@@ -117,7 +117,7 @@ def curve_command(
     FILE#NAME selects one run of several.
     """
     from gradeschool.reports.terminal import curve_table
-    from gradeschool.scoring.at_k import ballots_of, curve
+    from gradeschool.scoring.at_k import ballots_by_problem, curve
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import nothing_judged, scored_table, scorer_for
 
@@ -126,7 +126,7 @@ def curve_command(
     chosen = scorer_for([runs[0].manifest], scorer)
     curves = {}
     for run, *_ in runs:
-        ballots = ballots_of(scored_table(run, [chosen]))
+        ballots = ballots_by_problem(scored_table(run, [chosen]))
         if not ballots:
             raise nothing_judged(run.name, chosen.name)
         curves[run.name] = curve(ballots, ks or None, count_invalid)

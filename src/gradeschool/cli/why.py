@@ -56,7 +56,7 @@ def command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.datasets.platinum import label_changes
-    from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.measured import changed_settings
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import explain_difference, explain_gap, read_settings
     from gradeschool.scorer import DEFAULT_SCORER
@@ -95,7 +95,7 @@ def command(
         [source] = open_sources([str(chosen.path)], options, lambda message: None)
         account = explain_gap(
             chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
-            changes_of(manifest),
+            changed_settings(manifest),
             label_changes(source.dataset.problems, chosen.run.problems()),
             quoted(run) + options_as_typed(dataset),
         )  # fmt: skip

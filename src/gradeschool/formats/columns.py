@@ -20,12 +20,12 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample, faulty
 from gradeschool.formats.tables import RUN_FIELDS, Row
 from gradeschool.formats.values import (
-    error_of,
-    finishes_of,
-    first_of,
-    flag_of,
-    id_of,
-    questions_of,
+    error_text,
+    finish_reasons,
+    first_given,
+    parse_flag,
+    parse_id,
+    question_texts,
     run_name,
     sample_number,
     shown,
@@ -208,8 +208,8 @@ class Columns:
         model = fields.get("model")
         model = model if isinstance(model, str) else run
         if failure is None and not texts:
-            failure = first_of(fields, ERRORS)
-        error = "" if failure is None else error_of(failure, bool(texts))
+            failure = first_given(fields, ERRORS)
+        error = "" if failure is None else error_text(failure, bool(texts))
         if error and fields.get("failureReason") in (0, 1):
             error = ""  # promptfoo gives the reason why an answer is wrong
         if not texts:
@@ -222,8 +222,8 @@ class Columns:
         if self.in_order:
             reference = Reference(gold=gold, order=order)
         else:
-            id = self._in_other_columns("id", fields) if id is None else id_of(id)
-            *turns, question = (None,) if asked is None else questions_of(asked) or (None,)
+            id = self._in_other_columns("id", fields) if id is None else parse_id(id)
+            *turns, question = (None,) if asked is None else question_texts(asked) or (None,)
             in_text = id is None and question is None and gold is None
             reference = Reference(id, question, gold, None, in_text, tuple(turns))
             if question and self._of_pipeline:
@@ -231,7 +231,7 @@ class Columns:
         number = UNNUMBERED if number is None else sample_number(number)
         finishes = [finish] if finish is not None else []
         if not finishes and not isinstance(content, str):
-            finishes = finishes_of(content)
+            finishes = finish_reasons(content)
         run, flags = run or default_run, [flag]
         if isinstance(flag, list):
             flags = flag
@@ -242,7 +242,7 @@ class Columns:
             if len(texts) > 1:
                 number = max(number, 0) + (place > 0)
             reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
-            each = None if flags[place] is None else flag_of(flags[place])
+            each = None if flags[place] is None else parse_flag(flags[place])
             samples.append(
                 Sample(row.number, run, text, reference, number, reason, error, "", model, each)
             )
@@ -435,7 +435,7 @@ class _Table:
         flat: list[Any] = []
         for value in self.cells[column]:
             flat += value if isinstance(value, list) else [value]
-        if not flat or any(flag_of(value) is None for value in flat):
+        if not flat or any(parse_flag(value) is None for value in flat):
             return False
         return len(flat) >= ENOUGH or any(isinstance(each, bool) or each in WORDS for each in flat)
 
@@ -519,9 +519,9 @@ def _is_readable_gold(value: Any) -> bool:
 
 FITS: Mapping[str, Callable[[Any], Any]] = {
     "response": texts_of,
-    "question": questions_of,
+    "question": question_texts,
     "gold": _may_be_gold,
-    "id": id_of,
+    "id": parse_id,
     "run": run_name,
     "sample": lambda value: whole_number(value) is not None,
     "finish": lambda value: isinstance(value, str),

@@ -20,11 +20,11 @@ from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample, 
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import LARGEST_LITERAL, LISTS, Row
 from gradeschool.formats.values import (
-    finishes_of,
-    flag_of,
+    finish_reasons,
     is_response,
     message_of,
-    questions_of,
+    parse_flag,
+    question_texts,
     shown,
     texts_of,
 )
@@ -68,13 +68,15 @@ def batch(row: Row, default_run: str) -> Iterator[Sample]:
             yield faulty(row.number, run, f"has a choice without a text (choice {index})")
             continue
         sample = first if len(replies) == 1 else max(first, 0) + index
-        finish = finish_of(next(iter(finishes_of(reply)), None))
+        finish = finish_of(next(iter(finish_reasons(reply)), None))
         yield Sample(row.number, run, texts[0], reference, sample, finish, model=run)
 
 
 def is_openai_solutions(fields: Mapping[str, object]) -> bool:
     """Return whether a row contains solutions of several systems and their ground truth."""
-    return any(isinstance(mapping(value).get("solution"), str) for value in fields.values())
+    return "ground_truth" in fields and any(
+        isinstance(mapping(value).get("solution"), str) for value in fields.values()
+    )
 
 
 def openai_solutions(row: Row, default_run: str) -> Iterator[Sample]:
@@ -84,7 +86,7 @@ def openai_solutions(row: Row, default_run: str) -> Iterator[Sample]:
     for system, value in row.fields.items():
         text = mapping(value).get("solution")
         if isinstance(text, str):
-            flag = flag_of(value.get("is_correct"))
+            flag = parse_flag(value.get("is_correct"))
             yield Sample(row.number, system, text, reference, sample=0, flag=flag)
 
 
@@ -107,12 +109,12 @@ def evals(row: Row, default_run: str, event: str) -> Iterator[Sample]:
     if row.fields.get("type") != event:
         return
     data = mapping(row.fields.get("data"))
-    texts, asked = texts_of(data.get("sampled")), questions_of(data.get("prompt"))
+    texts, asked = texts_of(data.get("sampled")), question_texts(data.get("prompt"))
     if not texts or not asked:
         yield faulty(row.number, UNNAMED, "has no 'sampled' text or no prompt")
         return
     reference = Reference(question=asked[-1], gold=data.get("expected"), turns=asked[:-1])
-    flag = flag_of(data.get("correct")) if len(texts) == 1 else None
+    flag = parse_flag(data.get("correct")) if len(texts) == 1 else None
     for index, text in enumerate(texts):
         sample = UNNUMBERED if len(texts) == 1 else index
         yield Sample(row.number, default_run, text, reference, sample, flag=flag)
@@ -120,7 +122,8 @@ def evals(row: Row, default_run: str, event: str) -> Iterator[Sample]:
 
 def is_helm(fields: Mapping[str, object]) -> bool:
     """Return whether a row is a request state of HELM."""
-    return "input" in mapping(fields["instance"]) and "completions" in mapping(fields["result"])
+    instance, result = mapping(fields.get("instance")), mapping(fields.get("result"))
+    return "request" in fields and "input" in instance and "completions" in result
 
 
 def helm(row: Row, default_run: str) -> Iterator[Sample]:
@@ -170,7 +173,7 @@ def lighteval(row: Row, default_run: str) -> Iterator[Sample]:
         yield faulty(row.number, default_run, "has no question or no text")
         return
     scores = list(mapping(fields.get("metric", fields.get("metrics"))).values())
-    flag = flag_of(scores[0]) if len(scores) == 1 and len(texts) == 1 else None
+    flag = parse_flag(scores[0]) if len(scores) == 1 and len(texts) == 1 else None
     for index, text in enumerate(texts):
         sample = UNNUMBERED if len(texts) == 1 else index
         reference = Reference(question=question, gold=gold)

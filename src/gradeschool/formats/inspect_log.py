@@ -23,12 +23,12 @@ from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
-    address_of,
+    base_address,
     mapping,
     messages_prompt,
     recorded,
 )
-from gradeschool.formats.values import flag_of, message_of, text_of
+from gradeschool.formats.values import message_of, parse_flag, text_of
 from gradeschool.scorer import clip
 
 ZSTD = 93
@@ -131,7 +131,7 @@ def _file_sample(number: int, sample: Any, run: str) -> Sample:
     if not isinstance(text, str):
         return faulty(number, run, "has no output text")
     scores = list(mapping(sample.get("scores")).values())
-    flag = flag_of(mapping(scores[0]).get("value")) if len(scores) == 1 else None
+    flag = parse_flag(mapping(scores[0]).get("value")) if len(scores) == 1 else None
     finish = finish_of(choice.get("stop_reason"))
     return Sample(number, run, text, reference, position, finish, model=run, flag=flag)
 
@@ -186,7 +186,7 @@ def inspect_settings(path: Path) -> RecordedSettings:
     task = spec.get("task")
     values = {
         settings.MODEL: spec.get("model"),
-        settings.ADDRESS: address_of(spec.get("model_base_url")),
+        settings.ADDRESS: base_address(spec.get("model_base_url")),
         settings.VERSIONS: f"inspect_ai {version}" if version else None,
         settings.PROTOCOL: f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
         settings.SHOT_COUNT: arguments.get("fewshot"),

@@ -18,14 +18,14 @@ from gradeschool.formats.samples import Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
-    address_of,
+    base_address,
     mapping,
     mapping_in,
     messages_prompt,
     recorded,
 )
 from gradeschool.formats.tables import Row, read_rows
-from gradeschool.formats.values import first_of, flag_of, id_of, shown
+from gradeschool.formats.values import first_given, parse_flag, parse_id, shown
 from gradeschool.protocols.registry import all_scorers
 
 PLACES = ("pretrained", "path", "model", "base_url")  # arguments for model and address
@@ -68,13 +68,13 @@ class LmEvalSamples:
         texts = responses[0] if isinstance(responses, list) and responses else None
         if not isinstance(doc, Mapping) or not isinstance(texts, list) or not texts:
             return [faulty(row.number, self.run, "has no 'doc' object or no list of 'resps'")]
-        question, gold = first_of(doc, QUESTION_FIELDS), doc.get("answer")
+        question, gold = first_given(doc, QUESTION_FIELDS), doc.get("answer")
         reference = Reference(
-            id_of(fields.get("doc_id")),
+            parse_id(fields.get("doc_id")),
             question if isinstance(question, str) else None,
             gold if isinstance(gold, str) else fields.get("target"),
         )
-        flag = flag_of(fields.get("exact_match")) if len(texts) == 1 else None
+        flag = parse_flag(fields.get("exact_match")) if len(texts) == 1 else None
         return [
             Sample(row.number, self.run, text, reference, sample, flag=flag)
             if isinstance(text, str)
@@ -110,7 +110,7 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     generation: Mapping[str, Any] = {}
     filters: list[str] = []
     for row in read_rows(path):
-        prompt, options = arguments_of(row.fields.get("arguments"))
+        prompt, options = request_arguments(row.fields.get("arguments"))
         requests[row.number] = RecordedRequest(prompt_of(prompt))
         generation = generation or options
         filters.append(str(row.fields.get("filter")))
@@ -131,7 +131,7 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
 
 
-def arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:
+def request_arguments(value: object) -> tuple[object, Mapping[str, Any]]:
     """Return the prompt and the generation settings of a row; older files have a list."""
     if isinstance(value, list):
         first = value[0] if value and isinstance(value[0], list) else []
@@ -176,7 +176,7 @@ def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
     revision = mapping(options.get("dataset_kwargs")).get("revision")
     return {
         settings.MODEL: results.get("model_name"),
-        settings.ADDRESS: address_of(model.get("base_url")),
+        settings.ADDRESS: base_address(model.get("base_url")),
         settings.ENGINE: " ".join(engine),
         settings.VERSIONS: ", ".join(versions) or None,
         settings.PRECISION: model.get("dtype"),

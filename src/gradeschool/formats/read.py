@@ -12,7 +12,7 @@ from contextlib import closing
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign
@@ -32,20 +32,29 @@ LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 EVALS = "OpenAI evals log"
-# Fields that only rows of these formats have together, what else must be true of the first row, and
-# how a row is read.
 Reads = Callable[[Row, str], Iterable[Sample]]
-SIGNATURES: tuple[tuple[str, set[str], Callable[[Mapping[str, Any]], bool], Reads | None], ...] = (
-    (OWN, {"schema", "problem_id", "sample", "key"}, is_own, stored_samples),
-    (LM_EVAL, {"doc_id", "doc", "resps"}, is_lm_eval, None),
-    ("OpenAI's example solutions", {"ground_truth"}, foreign.is_openai_solutions,
-     foreign.openai_solutions),
-    ("OpenAI batch output", {"custom_id"}, foreign.is_batch, foreign.batch),
-    (EVALS, set(), foreign.is_evals, None),
-    ("HELM scenario state", {"instance", "request", "result"}, foreign.is_helm, foreign.helm),
-    ("lighteval details", {"doc", "model_response"}, foreign.is_lighteval, foreign.lighteval),
-    ("lighteval details", {"example", "full_prompt"}, foreign.is_lighteval, foreign.lighteval),
-)  # fmt: skip
+
+
+class Signature(NamedTuple):
+    """How a format is recognised by its first row, and how a row is read.
+
+    reads: the samples of a row; None if that depends on the file, see `SampleReader`.
+    """
+
+    kind: str
+    matches: Callable[[Mapping[str, Any]], bool]
+    reads: Reads | None
+
+
+SIGNATURES = (
+    Signature(OWN, is_own, stored_samples),
+    Signature(LM_EVAL, is_lm_eval, None),
+    Signature("OpenAI's example solutions", foreign.is_openai_solutions, foreign.openai_solutions),
+    Signature("OpenAI batch output", foreign.is_batch, foreign.batch),
+    Signature(EVALS, foreign.is_evals, None),
+    Signature("HELM scenario state", foreign.is_helm, foreign.helm),
+    Signature("lighteval details", foreign.is_lighteval, foreign.lighteval),
+)
 
 
 class SampleReader:
@@ -70,9 +79,9 @@ class SampleReader:
                 f"a file has one of these formats: {FORMATS}"
             )
         named = options.columns[0] if options.columns else {}
-        for kind, names, is_format, reads in SIGNATURES if readable and not named else ():
-            if names <= readable[0].keys() and is_format(readable[0]):
-                self.kind, self._reads = kind, reads
+        for signature in SIGNATURES if readable and not named else ():
+            if signature.matches(readable[0]):
+                self.kind, self._reads = signature.kind, signature.reads
                 break
         if self.kind == LM_EVAL:
             self.lm_eval = LmEvalSamples(path, default_run, readable[0].get("filter"))

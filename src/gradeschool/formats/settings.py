@@ -79,7 +79,7 @@ def read_object(path: Path, advice: str) -> dict[str, Any]:
     return fields
 
 
-def address_of(url: object) -> str | None:
+def base_address(url: object) -> str | None:
     """Return a server's address without the route that tools append."""
     if not isinstance(url, str) or not url:
         return None

@@ -68,7 +68,7 @@ def texts_of(value: Any, depth: int = 0) -> list[str] | None:
         message = value.get("message")
         if isinstance(message, Mapping) and message.get("content", "") is None:
             return [""]  # cut while it was thinking, or a tool call
-        inner = first_of(value, INNER)
+        inner = first_given(value, INNER)
         if inner is not None and inner is value.get("parts"):  # Gemini's: parts of one message
             text = text_of(inner)
             return None if text is None else [text]
@@ -92,12 +92,14 @@ def texts_of(value: Any, depth: int = 0) -> list[str] | None:
     return whole if len(whole) == len(value) else None
 
 
-def finishes_of(value: Any, depth: int = 0) -> list[object]:
+def finish_reasons(value: Any, depth: int = 0) -> list[object]:
     """Return the finish reasons in the value that has the completions (choices), in their order."""
     if depth > DEEPEST:
         return []
     if isinstance(value, list):
-        each = [finishes_of(item, depth + 1) if isinstance(item, Mapping) else [] for item in value]
+        each = [
+            finish_reasons(item, depth + 1) if isinstance(item, Mapping) else [] for item in value
+        ]
         return [reasons[0] for reasons in each] if all(each) else []
     if not isinstance(value, Mapping):
         return []
@@ -105,29 +107,29 @@ def finishes_of(value: Any, depth: int = 0) -> list[object]:
         details = value.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, Mapping) else None
         return [reason or value.get("status")]
-    reason = first_of(value, FINISH_KEYS)
+    reason = first_given(value, FINISH_KEYS)
     if reason is not None:
         return [reason]
-    inside = (finishes_of(value.get(name), depth + 1) for name in INNER)
+    inside = (finish_reasons(value.get(name), depth + 1) for name in INNER)
     return next(filter(None, inside), [])
 
 
-def questions_of(value: Any, depth: int = 0) -> tuple[str, ...]:
+def question_texts(value: Any, depth: int = 0) -> tuple[str, ...]:
     """Return the texts of the user in a chat, in their order, or the one text of another value."""
     if isinstance(value, str):
         return (value,) if value.strip() else ()
     if isinstance(value, Mapping):
-        inner = first_of(value, ("question", "problem", "text", "content", "prompt"))
-        return questions_of(inner) if isinstance(inner, str) else ()
+        inner = first_given(value, ("question", "problem", "text", "content", "prompt"))
+        return question_texts(inner) if isinstance(inner, str) else ()
     if isinstance(value, list) and value and _is_conversation(value):
         turns = [_turn(turn) for turn in value if _role(turn) in USERS]
         return tuple(text for text in turns if text is not None)
     if isinstance(value, list) and len(value) == 1 and depth < DEEPEST:
-        return questions_of(value[0], depth + 1)
+        return question_texts(value[0], depth + 1)
     return ()
 
 
-def id_of(value: Any) -> str | None:
+def parse_id(value: Any) -> str | None:
     """Return an id as text: pandas writes 3.0 for 3 where another id is missing."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:
         return None
@@ -140,9 +142,9 @@ def id_of(value: Any) -> str | None:
 def run_name(value: object) -> str:
     """Return the name of a run or model in a field, "" for none."""
     if isinstance(value, Mapping):
-        inner = first_of(value, ("name", "id"))
+        inner = first_given(value, ("name", "id"))
         return "" if inner is None else run_name(inner)
-    return id_of(value) or ""
+    return parse_id(value) or ""
 
 
 def is_response(value: Mapping[str, Any]) -> bool:
@@ -196,7 +198,7 @@ def sample_number(value: object) -> int:
     return UNNUMBERED if number is None or number < 0 else number
 
 
-def error_of(value: object, has_text: bool) -> str:
+def error_text(value: object, has_text: bool) -> str:
     """Return the failure that a row's error field reports, "" for none.
 
     A number beside a text is a measure, not a failure. Tables that pandas wrote have NaN or "None".
@@ -215,7 +217,7 @@ def message_of(error: Any) -> str:
     return error if isinstance(error, str) or not error else shown(error)
 
 
-def flag_of(value: object) -> bool | None:
+def parse_flag(value: object) -> bool | None:
     """Return a file's own verdict: true, 1, "correct" ..., None for any other value."""
     if isinstance(value, bool):
         return value
@@ -232,7 +234,7 @@ def shown(value: object) -> str:
         return "a value that is nested too deeply"
 
 
-def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+def first_given(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return the first of these fields that is present and not None."""
     for name in names:
         value = fields.get(name)

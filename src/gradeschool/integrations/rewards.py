@@ -98,13 +98,13 @@ class Grader:
             reason = f"the completion is a {kind}, not a text or messages"
             return Reward(None, Outcome.ERROR, "", reason)
         try:
-            problem = _problem_of(*_parts_of(gold))
+            problem = _problem_of(*_gold_and_question(gold))
         except InputError as error:
             if not _unreadable:  # trainers skip its reward silently
                 _unreadable.append(gold)
                 LOGGER.warning(UNREADABLE, gold)
             return Reward(None, Outcome.ERROR, "", str(error))
-        text = _end_of(text)
+        text = _part_read(text)
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
         return Reward(
             self._value(verdict, text, problem.gold),
@@ -151,7 +151,7 @@ def is_near(value: str, gold: str) -> bool:
     return not is_one and scale_of(value, gold) in SCALES
 
 
-def _end_of(text: str) -> str:
+def _part_read(text: str) -> str:
     """Return the part of a text that is read: it is in unfinished thinking if the whole text is."""
     if len(text) <= LONGEST:
         return text
@@ -211,7 +211,7 @@ def row_of(gold: object, question: object) -> object:
     return gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
 
 
-def _parts_of(gold: object) -> tuple[object, object]:
+def _gold_and_question(gold: object) -> tuple[object, object]:
     """Return a gold and its question, in a form that can be remembered."""
     question: object = None
     if isinstance(gold, Mapping):

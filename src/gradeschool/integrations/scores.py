@@ -90,10 +90,6 @@ class Scores:
         """Return the table as plain text, a line for each scorer."""
         return "\n".join(aligned([HEADS, *self.rows()]))
 
-    def table(self) -> str:
-        """Return the table as plain text, a line for each scorer."""
-        return str(self)
-
     def rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the table, a row for each scorer."""
         return [
@@ -181,7 +177,7 @@ def report(
     the first result, and all that call no library. dataset: of files. force: replace a file that
     exists. Raises InputError for another ending, for a file that exists, and for no run.
     """
-    from gradeschool.reports.judged import judge_run
+    from gradeschool.reports.report_data import judge_run
     from gradeschool.reports.report_files import check_report_path, write_report
 
     check_report_path(Path(path), force)

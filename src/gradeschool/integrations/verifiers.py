@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from gradeschool.answers.parse import THOUGHT_END
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
 from gradeschool.integrations.rewards import Grader, row_of, text_of
@@ -20,7 +21,6 @@ from gradeschool.scorer import DEFAULT_SCORER
 
 ENVIRONMENT = "gsm8k-olmes"
 PROTOCOL = "olmes/gsm8k-tulu"
-THOUGHT_END = "</think>"
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 
 

@@ -64,7 +64,7 @@ def _name(run: str) -> str:
 
 def _remarks(pair: Comparison) -> list[str]:
     lines = [
-        f"{_name(pair.run)} against {_name(pair.baseline)}: {verdict_of(pair)}",
+        f"{_name(pair.run)} against {_name(pair.baseline)}: {difference_in_words(pair)}",
         f"  p: {pair.p_method}; interval: {pair.ci_method}",
     ]
     if not pair.n:
@@ -91,7 +91,7 @@ def _remarks(pair: Comparison) -> list[str]:
     return lines
 
 
-def verdict_of(comparison: Comparison) -> str:
+def difference_in_words(comparison: Comparison) -> str:
     """Describe in words whether a difference is significant."""
     if comparison.p_holm < 0.05:
         side = "better" if comparison.difference > 0 else "worse"
@@ -115,7 +115,7 @@ def compared_with_first(
         return [], {}, f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
 
 
-def methods_of(comparisons: Sequence[Comparison]) -> str:
+def methods_in_words(comparisons: Sequence[Comparison]) -> str:
     """Describe the differences from the first run: interval, test, correction, what they leave out.
 
     For pages, which do not print the remarks of `print_comparison`.

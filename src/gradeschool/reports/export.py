@@ -26,7 +26,7 @@ from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import mapping, recorded
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
-from gradeschool.reports.judged import dataset_label_changes, sent_prompts
+from gradeschool.reports.report_data import dataset_label_changes, sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, explaining_changes
 from gradeschool.scoring.samples import Warn

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
-from gradeschool.reports.judged import Judged, Slices, scorer_groups, slices_of
 from gradeschool.reports.printable import printable
+from gradeschool.reports.report_data import Judged, Slices, accuracy_slices, scorer_groups
 from gradeschool.scorer import clip
-from gradeschool.scoring.at_k import ballots_of, curve
+from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.statistics import Interval, Share
 
 
@@ -250,7 +250,7 @@ def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
         height = 0.4 + ROW * len(causes)
         yield SizedFigure("causes", COLUMN, height, partial(draw_causes, causes))
     whole = judged.share()
-    if whole.judged and (ways := slices_of(judged)):
+    if whole.judged and (ways := accuracy_slices(judged)):
         yield SizedFigure("slices", PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
 
 
@@ -259,7 +259,7 @@ def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
     majorities: dict[str, list[Dot]] = {}
     passes: dict[str, list[Dot]] = {}
     for judged in runs:
-        if judged.samples()[1] > 1 and (points := curve(ballots_of(judged.headline))):
+        if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
             majorities[judged.name] = [Dot(each.k, each.maj, each.maj_ci95) for each in points]
             passes[judged.name] = [Dot(each.k, each.pass_any, each.pass_ci95) for each in points]
     x = "Samples k"

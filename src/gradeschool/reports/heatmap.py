@@ -14,8 +14,8 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.reports.judged import Judged, TokenValues, pieces
 from gradeschool.reports.pages import render
+from gradeschool.reports.report_data import Judged, TokenValues, pieces
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10

@@ -28,7 +28,7 @@ from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
-from gradeschool.reports.measured import changes_of
+from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.printable import markdown_table
 from gradeschool.runs.evaluate import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
@@ -322,7 +322,7 @@ class EvaluationLog(RunProgress):
             fields, place = manifest_of(self._folder), self._folder.resolve()
             id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
             described = {key: value for key, value in fields.items() if key not in UNLOGGED}
-            parameters = masked_values(flat({**described, "changed": changes_of(fields)}))
+            parameters = masked_values(flat({**described, "changed": changed_settings(fields)}))
             run = LoggedRun(masked(place.name), id, self._folder, parameters)
 
             def open_one(name: str) -> None:

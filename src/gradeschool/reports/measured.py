@@ -15,7 +15,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
-from gradeschool.runs.plan import protocol_of
+from gradeschool.runs.plan import recorded_protocol
 
 # Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01
@@ -65,19 +65,19 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
         digest=str(protocol.get("digest") or ""),
         dataset=dataset,
         problems=_problems(dataset, manifest),
-        changes=tuple(changes_of(manifest)),
+        changes=tuple(changed_settings(manifest)),
     )
 
 
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
     """Return the protocol of a run, None if this version does not have it."""
     try:
-        return protocol_of(mapping(manifest.get("protocol")))
+        return recorded_protocol(mapping(manifest.get("protocol")))
     except (InputError, KeyError, TypeError):
         return None
 
 
-def changes_of(manifest: Mapping[str, Any]) -> list[str]:
+def changed_settings(manifest: Mapping[str, Any]) -> list[str]:
     """Return the settings of a run that differ from the published protocol's, in words."""
     protocol = known_protocol(manifest)
     usual = protocol and (protocol.original or protocol)

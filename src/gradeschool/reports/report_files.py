@@ -9,10 +9,10 @@ from pathlib import Path
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, bounds, count, gain, p_value
-from gradeschool.reports.comparison import compared_with_first, methods_of
-from gradeschool.reports.judged import Judged, flags_of, guess_sentence, rates_of
+from gradeschool.reports.comparison import compared_with_first, methods_in_words
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import markdown_table, printable
+from gradeschool.reports.report_data import Judged, guess_sentence, headline_flags, outcome_rates
 from gradeschool.reports.report_page import report_page
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.statistics import Share
@@ -32,7 +32,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
              "errors")  # fmt: skip
     rows, notes = [], []
     for index, (name, judged) in enumerate(zip(names, runs, strict=True)):
-        share, rates, pair = judged.share(), rates_of(judged), differences.get(index)
+        share, rates, pair = judged.share(), outcome_rates(judged), differences.get(index)
         rows.append((
             name,
             _percent(share),
@@ -45,12 +45,14 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         fewest, most = judged.samples()
         if fewest != most:
             notes.append(f"{name}: {fewest} to {most} samples a problem; a mean over problems.")
-        if flags := flags_of(judged):
+        if flags := headline_flags(judged):
             notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
         if guesses := guess_sentence(judged, share):
             notes.append(f"{name}: {guesses}")
     if len(runs) > 1:
-        notes.insert(0, _escaped(refusal) if refusal else methods_of(list(differences.values())))
+        notes.insert(
+            0, _escaped(refusal) if refusal else methods_in_words(list(differences.values()))
+        )
     each_scorer = []
     for index, scorer in enumerate(scorers):
         cells = [markdown_text(scorer.name)]

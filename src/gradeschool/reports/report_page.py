@@ -19,20 +19,10 @@ from gradeschool.completion import Prompt
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
 from gradeschool.problem import Problem
-from gradeschool.reports.comparison import compared_with_first, methods_of, verdict_of
-from gradeschool.reports.judged import (
-    HEADLINE,
-    Judged,
-    JudgedCompletion,
-    Rates,
-    flags_of,
-    guess_sentence,
-    lengths_of,
-    pieces,
-    platinum_of,
-    rates_of,
-    scorer_groups,
-    slices_of,
+from gradeschool.reports.comparison import (
+    compared_with_first,
+    difference_in_words,
+    methods_in_words,
 )
 from gradeschool.reports.measured import (
     MeasuredSettings,
@@ -44,9 +34,23 @@ from gradeschool.reports.measured import (
     truncation_advice,
 )
 from gradeschool.reports.pages import axis_over, render
+from gradeschool.reports.report_data import (
+    HEADLINE,
+    Judged,
+    JudgedCompletion,
+    Rates,
+    accuracy_slices,
+    guess_sentence,
+    headline_flags,
+    length_summary,
+    outcome_rates,
+    pieces,
+    platinum_summary,
+    scorer_groups,
+)
 from gradeschool.reports.terminal import disagrees
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.at_k import ballots_of, curve
+from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.table import ERROR
 
 CHUNK = 1000
@@ -76,8 +80,8 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
             "axis": axis_over(run["share"].interval for run in shown if run["share"].judged),
             "problems": len(judged_problems),
             "by_run": comparisons,
-            "verdicts": {index: verdict_of(each) for index, each in comparisons.items()},
-            "words": refusal or methods_of(list(comparisons.values())),
+            "verdicts": {index: difference_in_words(each) for index, each in comparisons.items()},
+            "words": refusal or methods_in_words(list(comparisons.values())),
         }
     return render(
         "report.html",
@@ -86,16 +90,16 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
         scorer=scorers[HEADLINE].name,
         runs=shown,
         comparison=several,
-        blocks=list(blocks_of(runs, scorers)),
+        blocks=list(page_blocks(runs, scorers)),
     )
 
 
 def _run_values(judged: Judged) -> dict[str, Any]:
     """Return what the template shows of one run."""
-    share, rates, slices = judged.share(), rates_of(judged), slices_of(judged)
-    points = curve(ballots_of(judged.headline)) if judged.samples()[1] > 1 else []
+    share, rates, slices = judged.share(), outcome_rates(judged), accuracy_slices(judged)
+    points = curve(ballots_by_problem(judged.headline)) if judged.samples()[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
-    settings, flags = measured(judged.manifest), flags_of(judged)
+    settings, flags = measured(judged.manifest), headline_flags(judged)
     others = other_models(settings.model, mapping(judged.results.get("answered_by")))
     checklist = _checklist(judged, settings, rates, others)
     groups = scorer_groups(judged)
@@ -109,7 +113,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "share": share,
         "rates": rates,
         "samples": judged.samples(),
-        "platinum": platinum_of(judged),
+        "platinum": platinum_summary(judged),
         "guesses": guess_sentence(judged, share),
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
@@ -141,7 +145,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "points_axis": axis_over(
             interval for point in points for interval in (point.maj_ci95, point.pass_ci95)
         ),
-        "lengths": lengths_of(judged),
+        "lengths": length_summary(judged),
         **_spent(judged),
         "checklist": checklist,
         "missing": sum(value is None for _, value in checklist),
@@ -260,7 +264,7 @@ def _checklist(
     ]
 
 
-def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
+def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
     """Yield the id and the content of each block; `scorers` are in the order of their marks."""
     problems: dict[tuple[str, str], Problem] = {}
     for judged in runs:

@@ -21,11 +21,11 @@ from urllib.parse import parse_qs, urlsplit
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.reports.judged import judge_runs
 from gradeschool.reports.measured import measured
 from gradeschool.reports.pages import render
+from gradeschool.reports.report_data import judge_runs
 from gradeschool.reports.report_page import report_page
-from gradeschool.runs.folder import find_runs, summary_of
+from gradeschool.runs.folder import find_runs, summarise_run
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.table import headline_scorer, scored_table
@@ -125,7 +125,7 @@ def _words(error: Exception) -> str:
 
 def _row_of(path: Path, name: str) -> dict[str, Any]:
     """Return a row of the leaderboard; its accuracy is that of the completions stored so far."""
-    summary = summary_of(path)
+    summary = summarise_run(path)
     settings, scorer = measured(summary.manifest), headline_scorer([summary.manifest])
     row: dict[str, Any] = {
         "name": name,

@@ -323,9 +323,9 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
             results["seconds"] = round(monotonic() - started, 3)
             pairs_answered = answered()
             if work.judge is not None and fatal is None and not dispatcher.stopping.is_set():
-                from gradeschool.runs.judge import judge
+                from gradeschool.runs.judge import ask_judge
 
-                results["judge"] = await judge(
+                results["judge"] = await ask_judge(
                     work.judge, folder, pairs_answered, plan.thinking_marks, job.connections
                 )
             if budget is not None:
@@ -390,10 +390,10 @@ def summarise(
         table.outcomes = [known[row.key] for row in answers]
     score, curve = score_run(table), []
     if requests and requests[-1].sample:
-        from gradeschool.scoring.at_k import ballots_of
+        from gradeschool.scoring.at_k import ballots_by_problem
         from gradeschool.scoring.at_k import curve as curve_of
 
-        curve = curve_of(ballots_of(table))
+        curve = curve_of(ballots_by_problem(table))
     thinking = [row.usage.reasoning_tokens for row in answers]
     counted = [tokens for tokens in thinking if tokens is not None]
     timed = [(row.latency, row.usage.completion_tokens or 0) for row in answers if row.latency]

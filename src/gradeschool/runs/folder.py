@@ -26,7 +26,7 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
-from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, plan_of, request_key
+from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
 
 DEEPEST = 4  # levels of folders below the listed one
 SHOWN = 5
@@ -120,7 +120,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None, Rows]:
         raise StoreError(f"cannot read {str(folder)!r}: {error.strerror}") from error
 
 
-def summary_of(folder: Path) -> RunSummary:
+def summarise_run(folder: Path) -> RunSummary:
     """Return the summary of a run folder; raises InputError for any other or unreadable folder."""
     manifest, results, rows = _read(folder)
     counted = latest(row for row in rows if row is not None)
@@ -176,7 +176,7 @@ def verify(folder: Path) -> list[RunFinding]:
         samples = count(repeated, "sample is", "samples are")
         report(False, f"{samples} stored more than once, with the same text")
     try:
-        plan = plan_of(manifest)
+        plan = recorded_plan(manifest)
         if changed := differing(manifest, {**manifest, **facts_of(plan)}):
             setting, _, values = changed.partition(" is ")
             report(True, f"the {setting.partition(' ')[0]} has changed: {values}")

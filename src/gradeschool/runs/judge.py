@@ -52,7 +52,7 @@ def judge_requests(
     return asked
 
 
-def verdict_of(reply: str, problem: Problem) -> Outcome:
+def outcome_of_reply(reply: str, problem: Problem) -> Outcome:
     """Return the outcome of a judge's reply; ERROR for one without the line that is asked for."""
     lines = VERDICT.findall(reply)
     if not lines:
@@ -63,7 +63,7 @@ def verdict_of(reply: str, problem: Problem) -> Outcome:
     return Outcome.CORRECT if right else Outcome.WRONG
 
 
-async def judge(
+async def ask_judge(
     model: Model,
     folder: Path,
     answered: Sequence[tuple[Request, Completion]],
@@ -91,7 +91,9 @@ async def judge(
             except FatalModelError as error:
                 stopped = {"stopped": str(error)}
             given = [each for each in asked if each.key in rows and not rows[each.key].error]
-            outcomes = Counter(verdict_of(rows[each.key].text, each.problem) for each in given)
+            outcomes = Counter(
+                outcome_of_reply(rows[each.key].text, each.problem) for each in given
+            )
             failed = len(asked) - len(given)
             outcomes[Outcome.ERROR] += failed
             return {
@@ -106,7 +108,7 @@ async def judge(
 
 
 def judge_line(counts: Mapping[str, Any]) -> str:
-    """Return the counts of `judge` in words."""
+    """Return the counts of `ask_judge` in words."""
     verdicts = ", ".join(
         f"{counts[outcome.value]} {outcome.value.replace('_', ' ')}" for outcome in Outcome
     )

@@ -182,16 +182,16 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     return ""
 
 
-def prompts_of(fields: Mapping[str, Any]) -> dict[str, Prompt]:
-    """Return the prompts of a run.json by key, rendered again; raises the errors of `plan_of`.
+def recorded_prompts(fields: Mapping[str, Any]) -> dict[str, Prompt]:
+    """Return the prompts of a run.json by key, rendered again; raises like `recorded_plan`.
 
     A key is a digest of its prompt: a stored completion with this key was given this prompt.
     """
-    requests = plan_of(fields).requests(str(fields.get("model")))
+    requests = recorded_plan(fields).requests(str(fields.get("model")))
     return {request.key: request.prompt for request in requests}
 
 
-def protocol_of(fields: Mapping[str, Any]) -> Protocol:
+def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
     """Return the protocol that run.json describes: published, or one's own, as it is now.
 
     Raises UnknownNameError, and InputError if an own protocol cannot be made again.
@@ -207,13 +207,13 @@ def protocol_of(fields: Mapping[str, Any]) -> Protocol:
     return get_protocol(name)
 
 
-def plan_of(fields: Mapping[str, Any]) -> RunPlan:
+def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
     """Return the plan of a run.json, with the current protocol and dataset of these names.
 
     Raises StoreError if the fields are not those of a run.json, UnknownNameError, DataError.
     """
     try:
-        protocol = protocol_of(fields["protocol"])
+        protocol = recorded_protocol(fields["protocol"])
         dataset = load_dataset(fields["dataset"]["name"])
         decoding = {**fields["decoding"], "stop": tuple(fields["decoding"]["stop"])}
         shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None

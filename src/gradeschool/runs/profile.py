@@ -12,7 +12,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.problem import Problem
 from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare
-from gradeschool.runs.plan import plan_of
+from gradeschool.runs.plan import recorded_plan
 from gradeschool.scoring.profile import SeedIndex
 
 SETS = ("gsm8k", "gsm-symbolic", "gsm-plus:mini", "gsm-hard", "fresh:1")
@@ -45,7 +45,7 @@ def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> l
         ids = {problem.id for problem in problems}
         if manifest := manifest_of(folder):
             try:
-                ids |= {problem.id for problem in plan_of(manifest).problems}
+                ids |= {problem.id for problem in recorded_plan(manifest).problems}
             except StoreError as error:
                 raise InputError(f"{str(folder)!r} cannot be continued: {error}") from error
         kept = tuple(problem for problem in work.plan.dataset.problems if problem.id in ids)

@@ -32,14 +32,14 @@ from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
-    address_of,
+    base_address,
     mapping,
     recorded,
 )
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
-from gradeschool.runs.plan import prompts_of, protocol_of
+from gradeschool.runs.plan import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples, explaining_changes
 from gradeschool.scoring.samples import Run
@@ -334,7 +334,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     which is a hash of model, prompt and decoding.
     """
     try:
-        prompts = prompts_of(manifest)
+        prompts = recorded_prompts(manifest)
     except InputError:
         prompts = {}
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
@@ -349,14 +349,14 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     model, _, address = str(manifest.get("model") or "").partition(" at ")
     name = protocol.get("name")
     try:
-        shot_count = protocol_of(protocol).shot_count
+        shot_count = recorded_protocol(protocol).shot_count
     except (InputError, KeyError):
         shot_count = None
     known = {key: value for key, value in engine.items() if value != names.UNKNOWN}
     values = {
         names.MODEL: model or None,
         names.ANSWERED_BY: sorted({each.model for _, each in stored} - {""}) or None,
-        names.ADDRESS: address_of(address.partition(" with ")[0]),
+        names.ADDRESS: base_address(address.partition(" with ")[0]),
         names.ENGINE: engine.get("engine"),
         names.VERSIONS: engine.get("version"),
         names.PRECISION: engine.get("precision"),

@@ -98,7 +98,7 @@ def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
     return Majority(winner, right, tied)
 
 
-def ballots_of(table: ScoredTable) -> dict[str, list[Ballot]]:
+def ballots_by_problem(table: ScoredTable) -> dict[str, list[Ballot]]:
     """Return the ballots of each problem under the first scorer, in the order of its samples.
 
     Failed samples, and texts on which the published scorer itself fails, cast no ballot.

@@ -56,7 +56,7 @@ DIGIT, DIGITS = re.compile(r"\d"), tuple("0123456789.,-")
 TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
 
 
-def words_of(text: str) -> set[str]:
+def distinct_words(text: str) -> set[str]:
     """Return the words and the numbers of a text."""
     return set(text[:READ].lower().translate(BETWEEN_WORDS).split())
 
@@ -75,14 +75,14 @@ def last_number(text: str) -> str:
 
 
 @lru_cache(16_384)
-def topic_of(question: str) -> frozenset[str]:
+def topic_words(question: str) -> frozenset[str]:
     """Return the words of a question that have four letters or more, and its numbers."""
-    return frozenset([word for word in words_of(question) if len(word) > 3 or word.isdigit()])
+    return frozenset([word for word in distinct_words(question) if len(word) > 3 or word.isdigit()])
 
 
 def overlap(words: set[str], problem: Problem) -> float:
     """Return how much of a problem's question a text repeats, 0 to 1."""
-    asked = topic_of(problem.question)
+    asked = topic_words(problem.question)
     shared = len(asked & words)
     return shared / len(asked) if shared > 1 else 0.0
 
@@ -147,7 +147,7 @@ def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
             for base in (0, 1):
                 named = matcher.rows.get(row - base)
                 golds[base] += named is not None and gold == _normalized(named.gold)
-        words = words_of(sample.text)
+        words = distinct_words(sample.text)
         shift = find_shift(words, last_number(sample.text), row, matcher)
         if shift is not None:
             fits[shift] += 1
@@ -272,7 +272,7 @@ class Checks:
         if is_right or not problem.question:
             counts["about"] += 1
         else:
-            words = words_of(text)
+            words = distinct_words(text)
             share = overlap(words, problem)
             counts["about"] += share >= ABOUT or (share > 0.2 and len(words) < 20)
 
@@ -299,7 +299,7 @@ class Checks:
         if is_about:
             self.counts["wordy"] += 1
         else:
-            words = words_of(text)
+            words = distinct_words(text)
             if len(words) >= WORDY:
                 self.counts["wordy"] += 1
                 self._note_stranger(sample, problem, words)
@@ -318,7 +318,7 @@ class Checks:
         if overlap(words, problem) >= STRANGE:
             return
         region = committed_region(sample.text, problem.question)  # base models ask on
-        words = words_of(sample.text[region.start : region.end])
+        words = distinct_words(sample.text[region.start : region.end])
         if len(words) >= WORDY:
             self.counts["strangers"] += 1
             if len(self.strangers) < 4 * KEPT:
@@ -327,7 +327,7 @@ class Checks:
     @cached_property
     def _marks(self) -> dict[str, list[str]]:
         """The rarest words of each question of the dataset, by the problem's id."""
-        topics = {each.id: topic_of(each.question) for each in self.matcher.problems}
+        topics = {each.id: topic_words(each.question) for each in self.matcher.problems}
         uses = Counter(word for topic in topics.values() for word in topic)
         most = max(2, len(topics) // 100)
         return {
@@ -530,7 +530,7 @@ class Checks:
             strangers, shown = 0, ""
             for row, words, own in texts:
                 other = max(problems, key=lambda problem: overlap(words, problem))
-                asked = topic_of(other.question)
+                asked = topic_words(other.question)
                 shared = len(asked & words)
                 least = max(0.5, 2 * overlap(words, own))
                 if other is not own and shared >= 7 and shared >= least * len(asked):

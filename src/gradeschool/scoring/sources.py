@@ -69,7 +69,7 @@ class Source:
         self.path, self.only = split_run(name)
         path = Path(self.path)
         self.run = path.parent.resolve().name if _is_pattern(self.path) else name_of(path)
-        self.parts = files_of(self.path)
+        self.parts = named_files(self.path)
         self.file = SampleFile(self.parts[0], self.run, options)
 
     def begin(self, rows: Sequence[Row]) -> None:
@@ -204,7 +204,7 @@ def _is_pattern(name: str) -> bool:
     return PATTERN.search(name) is not None and not os.path.exists(name)  # noqa: PTH110
 
 
-def files_of(name: str) -> tuple[Path, ...]:
+def named_files(name: str) -> tuple[Path, ...]:
     """Return the files of a table; raises InputError for no files."""
     path = Path(name)
     if _is_pattern(name):
@@ -308,7 +308,7 @@ def choose_runs(
     specs = once_each(specs)
     files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
     for file in files:  # a wrong path is reported before the first file is read
-        completions_of(files_of(file)[0])
+        completions_of(named_files(file)[0])
     loaded: dict[str, list[SourceRun]] = {}
     for number, file in enumerate(files):
         path = Path(file)

@@ -24,7 +24,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import results_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import MARKER, Problem
-from gradeschool.runs.plan import prompts_of
+from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.scoring.causes import explained_samples, explaining_changes, is_guess
 from gradeschool.scoring.samples import Run
@@ -218,7 +218,7 @@ def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt
     if "protocol" not in manifest:
         return {}
     try:
-        return prompts_of(manifest)
+        return recorded_prompts(manifest)
     except InputError as error:
         warn(f"no prompts are shown, because they cannot be rendered here: {error}")
         return {}
@@ -308,7 +308,7 @@ class Rates(NamedTuple):
     finish_known: bool
 
 
-def rates_of(judged: Judged) -> Rates:
+def outcome_rates(judged: Judged) -> Rates:
     """Count the completions that an accuracy alone hides.
 
     finish_known: some row has a finish reason; without any, a text that ends in the middle of a
@@ -334,7 +334,7 @@ def rates_of(judged: Judged) -> Rates:
     )
 
 
-def flags_of(judged: Judged) -> FlagAgreement | None:
+def headline_flags(judged: Judged) -> FlagAgreement | None:
     """Return the headline scorer against the file's own verdicts, None if the file has none."""
     pairs = Counter(
         (each.sample.flag, each.outcome == CORRECT)
@@ -346,7 +346,7 @@ def flags_of(judged: Judged) -> FlagAgreement | None:
     return flags if flags.n else None
 
 
-def platinum_of(judged: Judged) -> dict[str, Any] | None:
+def platinum_summary(judged: Judged) -> dict[str, Any] | None:
     """Return the headline under Platinum's labels; None if they change none of its problems.
 
     share: without removed problems, with revised golds; removed, revised: numbers of completions.
@@ -386,7 +386,7 @@ class Slices(NamedTuple):
     classes: tuple[tuple[str, Share], ...]
 
 
-def slices_of(judged: Judged) -> list[Slices]:
+def accuracy_slices(judged: Judged) -> list[Slices]:
     """Return accuracy by steps of the solution, size of the gold, words of the question.
 
     A classification with a single class is left out, as is a problem without the fact.
@@ -425,7 +425,7 @@ def slices_of(judged: Judged) -> list[Slices]:
     return slices
 
 
-def lengths_of(judged: Judged) -> dict[str, Any]:
+def length_summary(judged: Judged) -> dict[str, Any]:
     """Return the sorted lengths of correct and of other completions.
 
     unit: tokens if they are recorded for all, else characters.
