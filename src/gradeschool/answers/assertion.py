@@ -32,6 +32,7 @@ RELATIONS = (
     ("\\in", "∈"), ("\\ldots", "…"), ("\\dots", "…"), ("’", "'"),
 )  # fmt: skip
 WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
+ANNOUNCEMENTS = ("The answer", "The final answer")
 ABBREVIATED = re.compile(r"\b(max|min|approx|ca|vs|i\.e|e\.g)\. ")
 COPULA = re.compile(r" (?:is|are|was|were|be)$")
 PARENTHESIS = re.compile(r", [^,]*,$")  # "not, as some claim, 15"
@@ -259,9 +260,12 @@ def doubt(
     """
     begin = max(start, number.start - REACH)
     line = text.rfind("\n", begin, number.start) + 1
-    if line and not text[line : number.start].strip(" *$\\[(#{"):
-        line = text.rfind("\n", begin, line - 1) + 1  # a number on a line of its own
+    if line and not text[line : number.start].strip(" *$\\[({"):
+        line = text.rfind("\n", begin, line - 1) + 1  # a number on a line of its own, unmarked
     begin, is_cut = max(begin, line), begin > start and not line
+    announced = max(text.rfind(each, begin, number.start) for each in ANNOUNCEMENTS)
+    if announced > begin:
+        begin, is_cut = announced, False  # the sentence before it has no full stop
     stop = text.find("\n", number.end, min(end, number.end + REACH))
     stop = min(end, number.end + REACH) if stop < 0 else stop
     if not _may_be_doubted(text[begin : number.start].lower(), text[number.end : stop].lower()):
