@@ -36,8 +36,6 @@ def hostile_folder(folder: Path) -> Path:
     tokenizer = {"tokenizer_class": "HostileTokenizer",
                  "auto_map": {"AutoTokenizer": [None, "hostile.HostileTokenizer"]}}  # fmt: skip
     (model / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    head = {"schema": 1, "token_id": 0, "gain": 1.0, "bias": 0.0}
-    (model / "verifier.json").write_text(json.dumps(head))
     (model / "hostile.py").write_text(CODE.format(marker=str(folder / "ran")))
     return model
 
@@ -71,6 +69,9 @@ def labelled_steps(folder: Path) -> Path:
 def test_code_of_a_model_is_not_run(tmp_path: Path, words: str) -> None:
     """One sentence and exit status 2; a "y" on standard input changes nothing."""
     model, samples = hostile_folder(tmp_path), answers(tmp_path)
+    if "--verifier" in words:
+        head = {"schema": 1, "token_id": 0, "gain": 1.0, "bias": 0.0}
+        (model / "verifier.json").write_text(json.dumps(head))
     paths = {"M": str(model), "transformers/M": f"transformers/{model}", "A": str(samples),
              "O": str(tmp_path / "out"), "S": str(labelled_steps(tmp_path))}  # fmt: skip
     result = subprocess.run(
