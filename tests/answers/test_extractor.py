@@ -329,3 +329,16 @@ def test_reported_misses_are_right(data: Path) -> None:
             if verdict.correct != row["expected"].startswith("correct"):
                 missed.append(row["completion"])
     assert not missed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Add Ann.\nIf you add Bob, there are 30+1=31 people\n#### 31",
+        "Ann would have 25 dollars, and 31 if she sold all The answer is 31.",
+    ],
+)
+def test_a_condition_before_a_marker_is_no_doubt(text: str) -> None:
+    found = extract_final_answer(text, "How many are there?")
+    assert found is not None
+    assert (found.value, found.confidence) == ("31", Confidence.STATED)

@@ -41,7 +41,7 @@ def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseExcep
     async def ask() -> list[Reply | BaseException]:
         async with model:
             ended = await asyncio.gather(*map(model.complete, requests), return_exceptions=True)
-        return [end if isinstance(end, BaseException) else end for end in ended]
+        return list(ended)
 
     return asyncio.run(ask())
 
