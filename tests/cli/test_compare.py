@@ -127,7 +127,7 @@ def test_samples_that_failed_are_a_threshold_of_their_own(
     build.write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = gradeschool("compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset)
     assert done.status == status
-    assert f"b: 3 samples failed (0 in a), at most {accepted} is accepted" in done.out
+    assert f"b: 3 samples failed (0 in a), at most {accepted} are accepted" in done.out
     assert "b against a: +5.41 points" in done.out  # 35 of 37 and 37 of 37
 
 

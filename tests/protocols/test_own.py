@@ -273,8 +273,8 @@ def test_every_command_takes_own_marks(gradeschool: Command, thoughts: Path) -> 
     bad = gradeschool("score", thoughts, "--thinking-marks", "<plan>")
     assert (bad.status, "write OPEN,CLOSE" in bad.err) == (2, True)
     run, problems = thoughts.with_name("run"), thoughts.with_name("own.jsonl")
-    words = ("-m", f"recorded/{thoughts}", "-d", problems, "-o", run)
-    result = gradeschool("eval", *words, *MARKS, "--json").json()["runs"][0]
+    asked = ("-m", f"recorded/{thoughts}", "-d", problems, "-o", run)
+    result = gradeschool("eval", *asked, *MARKS, "--json").json()["runs"][0]
     assert result["protocol"] == 'zero-shot/chat with thinking marks [["<plan>", "</plan>"]]'
     assert gradeschool("runs", "verify", run).status == 0
     assert gradeschool("score", run, "--json").json()["runs"][0]["scorers"][READER]["correct"] == 1

@@ -19,8 +19,7 @@ from gradeschool.reports.figures import (
     draw_curves,
     save_figure,
 )
-from gradeschool.reports.report_data import Share
-from gradeschool.scoring.statistics import wilson
+from gradeschool.scoring.statistics import Share, wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import rows

@@ -102,7 +102,7 @@ def test_the_gate_fails_what_is_significantly_worse(
     done = gradeschool("compare", build, "--gate", good, *options, "-d", dataset)
     assert done.status == status
     assert line in done.out
-    assert "met: b: 0 samples failed (0 in a), at most 0 is accepted" in done.out
+    assert "met: b: 0 samples failed (0 in a), at most 0 are accepted" in done.out
 
 
 def outcomes(name: str, corrects: Sequence[bool]) -> Outcomes:

@@ -228,7 +228,7 @@ def test_a_failed_request_is_an_error_under_platinum_too() -> None:
     samples = [Sample(1, text="#### 1", problem=problem),
                Sample(2, sample=1, error="http 500", problem=problem)]  # fmt: skip
     scorers = ScorerSet([get_scorer("openai/2021")])
-    counts = Counter((row.problem, row.outcomes, row.form, row.revised, row.flag)
+    counts = Counter((row.problem or "", row.outcomes, row.form, row.revised, row.flag)
                      for row in score.score_batch(samples, scorers, revised))  # fmt: skip
     platinum = score.score_counts("run", 2, counts, scorers.names).platinum
     assert platinum is not None

@@ -161,7 +161,7 @@ def test_a_gguf_file_is_a_model_to_begin_from(tmp_path: Path) -> None:
         part.save_pretrained(tmp_path / "model")
     write_gguf(tmp_path / "model", tmp_path / "model.gguf")
     folder = load_folder(tmp_path / "model")
-    file = load_base(str(tmp_path / "model.gguf"), list, 0, 0)
+    file = load_base(str(tmp_path / "model.gguf"), [])
     ids = torch.tensor([words("Tom has 3+4.\n")["input_ids"]])
     with torch.no_grad():
         both = [base.model.eval()(input_ids=ids).logits for base in (folder, file)]

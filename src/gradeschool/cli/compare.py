@@ -171,15 +171,15 @@ def command(
         print_comparison(outcomes, comparisons, judge.name, stdout_console())
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
-    if any(not threshold.met for threshold in thresholds):
-        sys.exit(1)
-    warn_of_faults(sum(run.run.faults for run in chosen))
     failing = [run for run in outcomes if run.scorer_errors]
     for run in failing:
         warn(f"{judge.name} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
              f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
              "out of the differences")  # fmt: skip
-    if (left_out and not shared) or failing:
+    faults = warn_of_faults(sum(run.run.faults for run in chosen))
+    if any(not threshold.met for threshold in thresholds):
+        sys.exit(1)
+    if faults or (left_out and not shared) or failing:
         sys.exit(3)
 
 

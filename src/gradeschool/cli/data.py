@@ -17,13 +17,13 @@ from gradeschool.cli.options import (
     FiniteRange,
     VerbGroup,
     dataset_option,
+    exit_for_faults,
     json_option,
     print_json,
     print_lists,
     read_options,
     stdout_console,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError
 from gradeschool.percentages import count, percent
@@ -342,7 +342,7 @@ def suspects_command(
         print_json({"suspects": [suspect.as_json() for suspect in listed]})
     else:
         _print(listed, limit)
-    warn_of_faults(sum(run.faults for run in runs))
+    exit_for_faults(sum(run.faults for run in runs))
 
 
 def _print(listed: list[Suspect], limit: int) -> None:

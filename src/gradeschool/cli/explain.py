@@ -12,6 +12,7 @@ import click
 from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
+    exit_for_faults,
     files_and_scorers,
     json_option,
     labels_option,
@@ -21,7 +22,6 @@ from gradeschool.cli.options import (
     scorers_option,
     stdout_console,
     warn,
-    warn_of_faults,
     warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
@@ -160,4 +160,4 @@ def command(
             print_cases(shown[:limit], len(shown), console)
         else:
             print_groups(shown, len(shown) if differing else total, limit, console)
-    warn_of_faults(sum(run.faults for run in selected))
+    exit_for_faults(sum(run.faults for run in selected))

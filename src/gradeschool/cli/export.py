@@ -10,6 +10,7 @@ import click
 from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
+    exit_for_faults,
     files_and_scorers,
     json_option,
     print_json,
@@ -17,7 +18,6 @@ from gradeschool.cli.options import (
     scorers_option,
     size_in_words,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
@@ -131,4 +131,4 @@ def command(
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
              f"{'is' if failed == 1 else 'are'} left out")  # fmt: skip
-    warn_of_faults(run.faults)
+    exit_for_faults(run.faults)

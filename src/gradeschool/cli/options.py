@@ -280,11 +280,17 @@ def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
                  f"--scorer {name!r} to use it")  # fmt: skip
 
 
-def warn_of_faults(faults: int) -> None:
-    """Warn about rows that could not be used, and exit with 3 if there are any."""
+def warn_of_faults(faults: int) -> bool:
+    """Warn about rows that could not be used; return whether there are any."""
     if faults:
         errors = "an error" if faults == 1 else "errors"
         warn(f"{count(faults, 'row')} could not be used, counted as {errors}")
+    return faults > 0
+
+
+def exit_for_faults(faults: int) -> None:
+    """Warn about rows that could not be used, and exit with 3 if there are any."""
+    if warn_of_faults(faults):
         sys.exit(3)
 
 

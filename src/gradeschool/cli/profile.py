@@ -15,13 +15,13 @@ from gradeschool.cli.eval import job_fields, print_estimates, request_options, r
 from gradeschool.cli.options import (
     FileVerb,
     check_scorers,
+    exit_for_faults,
     json_option,
     print_json,
     read_options,
     scorer_option,
     stdout_console,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError
 
@@ -146,7 +146,7 @@ def command(
         save_page(profile_page(base, entries, judge.name, about), output)
     elif output is not None:
         draw_profile(base, entries, output)
-    warn_of_faults(sum(run.run.faults for run in chosen))
+    exit_for_faults(sum(run.run.faults for run in chosen))
     sys.exit(status)
 
 

@@ -10,6 +10,7 @@ import click
 from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
+    exit_for_faults,
     files_and_scorers,
     json_option,
     marks_option,
@@ -18,7 +19,6 @@ from gradeschool.cli.options import (
     scorers_option,
     size_in_words,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
@@ -120,4 +120,4 @@ def command(
         print_json(written)
     else:
         say("\n".join(lines))
-    warn_of_faults(sum(each.table.run.faults for each in judged))
+    exit_for_faults(sum(each.table.run.faults for each in judged))

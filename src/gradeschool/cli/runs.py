@@ -12,13 +12,13 @@ from gradeschool.cli.options import (
     VerbGroup,
     check_scorers,
     dataset_option,
+    exit_for_faults,
     json_option,
     print_json,
     read_options,
     scorer_option,
     stdout_console,
     warn,
-    warn_of_faults,
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
@@ -141,4 +141,4 @@ def curve_command(
     else:
         for name, points in curves.items():
             curve_table(points, f"{name}, scored by {chosen.name}", stdout_console(), count_invalid)
-    warn_of_faults(sum(run.run.faults for run in runs))
+    exit_for_faults(sum(run.run.faults for run in runs))

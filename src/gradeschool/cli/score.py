@@ -13,6 +13,7 @@ import click
 from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
+    exit_for_faults,
     files_and_scorers,
     is_pipe,
     json_option,
@@ -24,7 +25,6 @@ from gradeschool.cli.options import (
     scorers_option,
     stdout_console,
     warn,
-    warn_of_faults,
     warn_of_own_scorer,
 )
 from gradeschool.percentages import count
@@ -183,6 +183,6 @@ def command(
                     f"{judged if result.judged else ''}; why: gradeschool explain "
                     f"{quoted(run.origin)}{options} --scorer {quoted(result.scorer)}"
                 )
-    warn_of_faults(sum(run.faults for run in scores))
+    exit_for_faults(sum(run.faults for run in scores))
     if is_failed:
         sys.exit(3)

@@ -11,6 +11,7 @@ from gradeschool.cli.options import (
     FiniteRange,
     check_scorers,
     dataset_option,
+    exit_for_faults,
     is_own_function,
     json_option,
     options_as_typed,
@@ -18,7 +19,6 @@ from gradeschool.cli.options import (
     read_options,
     scorer_option,
     warn,
-    warn_of_faults,
     warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
@@ -103,7 +103,7 @@ def command(
         print_json(account.as_json())
     else:
         _print(account, test)
-    warn_of_faults(faults)
+    exit_for_faults(faults)
 
 
 def _print(account: GapAccount, test: str) -> None:

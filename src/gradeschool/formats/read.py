@@ -133,15 +133,15 @@ class SampleFile:
         self.path = path if rows else completions_of(path)
         self.default_run = default_run or name_of(path)
         self._whole: Any = None if rows else read_whole(self.path)
-        is_object = isinstance(self._whole, dict)
-        if is_object and is_lm_eval_results(self._whole):
+        whole = self._whole
+        if isinstance(whole, dict) and is_lm_eval_results(whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
             raise InputError(
                 f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
                 f"samples_*.jsonl beside it; {which}"
             )
-        if self.path.suffix == ".eval" or (is_object and is_inspect(self._whole)):
+        if self.path.suffix == ".eval" or (isinstance(whole, dict) and is_inspect(whole)):
             with closing(self._logged()) as samples:
                 self.head = list(islice(samples, HEAD))
         else:

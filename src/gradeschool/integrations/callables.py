@@ -59,7 +59,7 @@ class CallableModel(Model):
                 if inspect.isawaitable(text):
                     text = await text
         except OSError as error:
-            raise TransientError("connection", f"{type(error).__name__}: {error}") from error
+            raise TransientError("connection lost", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):
             raise InputError(
                 f"the model returned a {type(text).__name__}: {clip(repr(text))}; return a str"

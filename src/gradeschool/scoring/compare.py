@@ -318,7 +318,7 @@ def gate(
             f"{failed} samples failed ({good.failed_samples} in {good.run}), at most {failures}"
         )
         is_accepted = failed <= failures
-        thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
+        thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} are accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
         shown = f"{points(other.difference)} points, one-sided p {p_value(p)}"
         is_excluded = 100 * other.ci95.low > -margin
