@@ -268,14 +268,15 @@ def lm_eval_files(run: ExportedRun) -> Files:
                 verdicts = [each.verdicts[index] for each in group]
                 judged = [each.correct for each in verdicts if each.outcome is not Outcome.ERROR]
                 read = [each.answer.value if each.answer else "[invalid]" for each in verdicts]
-                yield encoded({
-                    **row,
+                yield encoded({  # in lm-eval's order
+                    **{name: row[name] for name in ("doc_id", "doc", "target")},
                     "arguments": {"gen_args_0": {"arg_0": _text(group[0].prompt),
                                                  "arg_1": options}},
                     "resps": [[each.sample.text for each in group]],
                     "filtered_resps": read if len(group) == 1 else [read],
                     "filter": name,
                     "metrics": [METRIC] if judged else [],
+                    **{name: row[name] for name in ("doc_hash", "prompt_hash", "target_hash")},
                     **({METRIC: sum(judged) / len(judged)} if judged else {}),
                 }) + b"\n"  # fmt: skip
 
