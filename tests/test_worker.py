@@ -38,6 +38,12 @@ FUNCTIONS = """
         time.sleep(0.01)
         return [calls, os.getpid()]
 
+    def killed_once(note, signal_number):
+        if not os.path.exists(note):
+            open(note, "w").close()
+            os.kill(os.getpid(), signal_number)
+        return "alive"
+
     def act(what):
         if what == "compute":
             while True:
@@ -126,6 +132,13 @@ def test_one_process_serves_until_it_dies(child: Child, module: str) -> None:
     time.sleep(0.2)
     number, process = child.call(f"{module}:count", ())
     assert (number, process != counts[0][1]) == (1, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_call_whose_process_somebody_killed_is_made_again(
+    child: Child, module: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    assert child.call(f"{module}:killed_once", (str(tmp_path / "note"), int(number))) == "alive"
 
 
 def test_an_interrupt_leaves_no_stale_answer(

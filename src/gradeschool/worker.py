@@ -54,7 +54,11 @@ class WorkerFailure(Exception):
 
 
 class ProcessLost(WorkerFailure):
-    """A call whose process no longer exists."""
+    """A call whose process no longer exists. killed: by SIGKILL or SIGTERM from outside."""
+
+    def __init__(self, reason: str, killed: bool = False) -> None:
+        super().__init__(reason)
+        self.killed = killed
 
 
 def python_command(program: str, *arguments: str) -> list[str]:
@@ -93,7 +97,16 @@ class Child:
         _children.add(self)
 
     def call(self, function: str, row: Sequence[Any]) -> Any:
-        """Return what "package.module:function" returns for a row; raises WorkerFailure."""
+        """Return what "package.module:function" returns for a row; raises WorkerFailure.
+
+        A call whose process somebody killed is made once more.
+        """
+        self._load(function)
+        try:
+            return self._exchange(function, row, self._wall)
+        except ProcessLost as lost:
+            if not lost.killed:
+                raise
         self._load(function)
         return self._exchange(function, row, self._wall)
 
@@ -191,7 +204,8 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
             waited = (time.monotonic() - start) * cores()
             if process.returncode == -signal.SIGXCPU and waited >= CPU_SECONDS - 1:
                 raise ProcessLost(f"{TIMED_OUT} {CPU_SECONDS} s of computing")
-            raise ProcessLost(f"the process died with exit status {process.returncode}")
+            killed = process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+            raise ProcessLost(f"the process died with exit status {process.returncode}", killed)
         received += chunk
         if len(received) > LONGEST_LINE:
             raise ProcessLost(FOREIGN_LINE)
