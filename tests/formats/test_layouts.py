@@ -170,6 +170,12 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "gold and response swapped": (
         lambda n: {"question": q(n), "gold": text(n), "response": gold(n)}, "", "look swapped",
         "--columns response=gold,gold=response"),
+    "swapped, with a short sentence": (
+        lambda n: {"question": q(n), "gold": f"The answer is {gold(n)}.", "response": gold(n)}, "",
+        "look swapped", "--columns response=gold,gold=response"),
+    "swapped, numbers alone": (
+        lambda n: {"question": q(n), "gold": gold(n) if n < RIGHT else "987654",
+                   "response": gold(n)}, "", "look swapped", "has other numbers"),
     "two responses": (
         lambda n: {"question": q(n), "response": text(n), "completion": "987654"}, "",
         "may be the text", "response=completion"),

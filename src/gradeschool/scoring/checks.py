@@ -266,7 +266,7 @@ class Checks:
             counts["prompts"] += 1
         if len(text) > 20 and (_is_prose(text, problem.solution) or _is_prose(text, written)):
             counts["solutions"] += 1
-        if len(written.split(None, 6)) > 6 and MARKER not in written:
+        if len(written.split(None, 3)) > 3 and MARKER not in written:
             is_own = problem.meta.get("dataset") == OWN_PROBLEMS
             counts["wordy golds"] += is_own or not _is_prose(written, problem.solution)
         if is_right or not problem.question:
@@ -427,14 +427,17 @@ class Checks:
                 f"the texts of {self.file!r} (column {column!r}) are the reference solutions in "
                 f"{counts['solutions']} of {n} rows; {TEXT_COMMAND}"
             )
-        if (
-            gold is not None
-            and min(counts["bare"], counts["wordy golds"]) >= SHARE * n
-            and (counts["bare right"] >= SHARE * n or plain_name(gold.path[-1]) not in WEAK_GOLDS)
+        is_wordy = min(counts["bare"], counts["wordy golds"]) >= SHARE * n
+        is_right = counts["bare right"] >= SHARE * n
+        is_given = is_right and counts["differ"] >= max(2, 0.05 * counts["golds"])
+        if gold is not None and (
+            is_given or (is_wordy and (is_right or plain_name(gold.path[-1]) not in WEAK_GOLDS))
         ):
+            has = "texts" if is_wordy else "other numbers"
             raise InputError(
-                f"the columns of {self.file!r} look swapped: {column!r} has bare numbers and the "
-                f"gold {str(gold)!r} has texts; give --columns response={gold},gold={column}, or "
+                f"the columns of {self.file!r} look swapped: {column!r} has bare numbers"
+                f"{f' that are golds of {self.matcher.name!r}' if is_right else ''} and the "
+                f"gold {str(gold)!r} has {has}; give --columns response={gold},gold={column}, or "
                 f"--columns response={column},gold={gold} if they are right"
             )
         if columns.is_weak and counts["right"] >= SHARE * n and gold is None:
