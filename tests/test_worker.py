@@ -185,17 +185,17 @@ def run_program(program: str, module: str, *, check: bool = True) -> str:
     return ended.stdout
 
 
-def wait_for_end(processes: set[int]) -> None:
-    """Wait until the processes have ended."""
+def still_running(processes: set[int]) -> set[int]:
+    """Wait until the processes have ended; return those that do not end."""
     deadline = time.monotonic() + PATIENCE
-    while processes:
-        assert time.monotonic() < deadline, processes
+    while processes and time.monotonic() < deadline:
         time.sleep(0.05)
         for process in list(processes):
             try:
                 os.kill(process, 0)
             except ProcessLookupError:
                 processes.remove(process)
+    return processes
 
 
 def test_no_process_is_left_behind(module: str) -> None:
@@ -207,7 +207,7 @@ def test_no_process_is_left_behind(module: str) -> None:
         """,
         module,
     )
-    wait_for_end({int(out)})
+    assert still_running({int(out)}) == set()
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_a_killed_parent_takes_its_children_along(module: str) -> None:
     )
     processes = set(map(int, out.split()))
     assert len(processes) == 2
-    wait_for_end(processes)
+    assert still_running(processes) == set()
 
 
 @POSIX

@@ -34,7 +34,7 @@ LANGUAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ProblemColumns:
     """The columns of a file from which a problem is built.
 
     question: columns that are joined with a space. gold: the final answer; "" if the solution ends
@@ -81,7 +81,7 @@ class DatasetSource:
     licence: str
     layout: str = "gsm8k"
     alternative: tuple[str, str, str] | None = None
-    columns: Columns = field(default_factory=Columns)
+    columns: ProblemColumns = field(default_factory=ProblemColumns)
     language: str = "en"
     golds: str = "integers"
 
@@ -91,7 +91,7 @@ def _source(line: str) -> DatasetSource:
     columns = fields.pop("columns", {})
     columns["question"] = tuple(columns.get("question", ("question",)))
     alternative = tuple(fields.pop("alternative", ())) or None
-    return DatasetSource(**fields, alternative=alternative, columns=Columns(**columns))
+    return DatasetSource(**fields, alternative=alternative, columns=ProblemColumns(**columns))
 
 
 _LINES = Path(__file__).with_name("sources.jsonl").read_text(encoding="utf-8").splitlines()

@@ -33,7 +33,7 @@ LINE_BREAK = "⏎"  # in the completions of SOURCE.md
 COMPARED = 3  # problems; two show whether examples are drawn anew for each
 
 
-class Source(NamedTuple):
+class SourceNotes(NamedTuple):
     """What a harness's SOURCE.md says.
 
     verified: the versions compared with, and what others do otherwise. quirks: completions where a
@@ -56,7 +56,7 @@ def find_package(name: str) -> ModuleType | None:
 
 
 @cache
-def read_source(package: ModuleType | None) -> Source:
+def read_source(package: ModuleType | None) -> SourceNotes:
     """Return what a package's SOURCE.md says; all of it is empty without one."""
     path = Path((package and package.__file__) or "").parent / "SOURCE.md"
     text = path.read_text("utf-8") if package and path.is_file() else ""
@@ -67,7 +67,7 @@ def read_source(package: ModuleType | None) -> Source:
          "says": says, "shows": shows}
         for scorer, completion, gold, says, shows in QUIRK.findall(text)
     ]  # fmt: skip
-    return Source(text, list(links), verified, quirks)
+    return SourceNotes(text, list(links), verified, quirks)
 
 
 def describe_scorer(name: str) -> dict[str, Any]:

@@ -20,10 +20,9 @@ from typing import Any
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
-from gradeschool.formats.tables import Row as FileRow
-from gradeschool.formats.tables import parse_line
+from gradeschool.formats.tables import Row, parse_line
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import Row, score_batch
+from gradeschool.scoring.score import ScoredRow, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 from gradeschool.signals import keeping_handler
@@ -32,7 +31,7 @@ HEAD = 1024  # rows that show how a file is read
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
-OUTCOMES_AT, REVISED_AT = map(Row._fields.index, ("outcomes", "revised"))
+OUTCOMES_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "revised"))
 
 
 @lru_cache(1)
@@ -41,14 +40,14 @@ def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
     return ScorerSet(choose_scorers(names))
 
 
-def _rows_of_block(block: Any) -> Iterator[FileRow | None]:
+def _rows_of_block(block: Any) -> Iterator[Row | None]:
     """Yield the rows of a block of Ray Data: cells, or lines of JSON (None for a blank one)."""
     if block.column_names != ["text", "path"]:
-        yield from (FileRow(0, fields, "") for fields in block.drop_columns("path").to_pylist())
+        yield from (Row(0, fields, "") for fields in block.drop_columns("path").to_pylist())
         return
     for line in block.column("text").to_pylist():
         encoded = line.encode("utf-8", "surrogatepass")
-        yield FileRow(0, *parse_line(encoded)) if line.strip() else None
+        yield Row(0, *parse_line(encoded)) if line.strip() else None
 
 
 def _score_block(
@@ -104,7 +103,9 @@ def _ray_session() -> Iterator[Any]:
             ray.shutdown()
 
 
-def rows_on_ray(source: Source, scorers: ScorerSet, changes: LabelChanges) -> Iterator[list[Row]]:
+def rows_on_ray(
+    source: Source, scorers: ScorerSet, changes: LabelChanges
+) -> Iterator[list[ScoredRow]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
     The checks over the whole file see its first rows only. Raises InputError for files of other
@@ -146,7 +147,7 @@ def rows_on_ray(source: Source, scorers: ScorerSet, changes: LabelChanges) -> It
             for path, text in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
                 for values in json.loads(text):
-                    row = Row(*values)._replace(
+                    row = ScoredRow(*values)._replace(
                         row=numbers[path],
                         outcomes=values[OUTCOMES_AT].encode("latin-1"),
                         revised=values[REVISED_AT].encode("latin-1"),

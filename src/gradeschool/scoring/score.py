@@ -31,7 +31,7 @@ AHEAD = 2  # batches for each process: one being scored, one waiting
 Key = tuple[str, bytes, int, bytes, bool | None]  # problem, outcomes, form, revised, flag
 
 
-class Row(NamedTuple):
+class ScoredRow(NamedTuple):
     """A sample after scoring, without its text.
 
     run: as in the file, "" if the row does not say. problem: its id, None if the row cannot be
@@ -56,10 +56,12 @@ class Row(NamedTuple):
     revised: bytes
 
 
-ScoreRows = Callable[[Source, ScorerSet, LabelChanges], Iterable[list[Row]]]
+ScoreRows = Callable[[Source, ScorerSet, LabelChanges], Iterable[list[ScoredRow]]]
 
 
-def score_batch(samples: Sequence[Sample], scorers: ScorerSet, changes: LabelChanges) -> list[Row]:
+def score_batch(
+    samples: Sequence[Sample], scorers: ScorerSet, changes: LabelChanges
+) -> list[ScoredRow]:
     """Return a row for each sample, in their order."""
     rows, marks = [], scorers.thinking_marks
     for start in range(0, len(samples), BATCH):
@@ -69,8 +71,9 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, changes: LabelCha
         for sample in batch:
             problem, text, outcomes, form, revised = sample.problem, sample.text, b"", NO_FORM, b""
             if problem is None:
-                rows.append(Row(sample.row, sample.run, None, "", sample.sample, sample.finish,
-                                "", sample.fault, None, 1, outcomes, form, revised))  # fmt: skip
+                rows.append(ScoredRow(sample.row, sample.run, None, "", sample.sample,
+                                      sample.finish, "", sample.fault, None, 1, outcomes, form,
+                                      revised))  # fmt: skip
                 continue
             if not sample.error:
                 outcomes = next(scored)
@@ -81,9 +84,9 @@ def score_batch(samples: Sequence[Sample], scorers: ScorerSet, changes: LabelCha
                     revised = b""
                 elif other is not None:
                     revised = scorers.outcomes(text, replace(other, id=f"{other.id} revised"))
-            rows.append(Row(sample.row, sample.run, problem.id, problem.gold, sample.sample,
-                            sample.finish, sample.error, "", sample.flag, digest(text), outcomes,
-                            form, revised))  # fmt: skip
+            rows.append(ScoredRow(sample.row, sample.run, problem.id, problem.gold, sample.sample,
+                                  sample.finish, sample.error, "", sample.flag, digest(text),
+                                  outcomes, form, revised))  # fmt: skip
     return rows
 
 
@@ -99,7 +102,7 @@ def score_sources(
     jobs: int = 1,
     labels: bool = False,
     score_rows: ScoreRows | None = None,
-    write: Callable[[str, Sequence[Row]], None] = lambda source, rows: None,
+    write: Callable[[str, Sequence[ScoredRow]], None] = lambda source, rows: None,
 ) -> list[RunScore]:
     """Return the scores of every run of the sources, under distinct names.
 
@@ -116,7 +119,7 @@ def score_sources(
             warn(text)
         checked.add(source.dataset.name)
         changes = label_changes(source.dataset.problems) if labels else {}
-        batches: Iterable[list[Row]]
+        batches: Iterable[list[ScoredRow]]
         if score_rows is not None:
             batches = score_rows(source, scorers, changes)
         elif jobs == 1:
@@ -131,7 +134,7 @@ def score_sources(
 
 def _score_in_processes(
     batches: Iterable[Sequence[Sample]], scorers: ScorerSet, changes: LabelChanges, jobs: int
-) -> Iterator[list[Row]]:
+) -> Iterator[list[ScoredRow]]:
     """Yield the rows of each batch, in order, scored in `jobs` processes."""
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -173,7 +176,7 @@ def _start_process(names: Sequence[str], changes: LabelChanges) -> None:
     _in_process = ScorerSet(choose_scorers(names)), changes
 
 
-def _score_in_process(batch: Sequence[Sample]) -> list[Row]:
+def _score_in_process(batch: Sequence[Sample]) -> list[ScoredRow]:
     return score_batch(batch, *_in_process)
 
 
@@ -193,10 +196,10 @@ class _RunCounts:
 
 def _count_rows(
     source: Source,
-    batches: Iterable[Sequence[Row]],
+    batches: Iterable[Sequence[ScoredRow]],
     scorers: Sequence[str],
     warn: Warn,
-    write: Callable[[str, Sequence[Row]], None],
+    write: Callable[[str, Sequence[ScoredRow]], None],
 ) -> Iterator[RunScore]:
     """Yield the score of each run of a source, in the order of the file, after its last row.
 

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, require_packages
 from gradeschool.scoring.table import ERROR, OUTCOMES
 
 if TYPE_CHECKING:
-    from gradeschool.scoring.score import Row
+    from gradeschool.scoring.score import ScoredRow
 
 FIELDS = {"source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
           "finish": str, "error": str, "form": str}  # fmt: skip
@@ -36,7 +36,7 @@ def check_table(path: Path) -> None:
 @contextmanager
 def verdict_table(
     path: Path, scorers: Sequence[str]
-) -> Iterator[Callable[[str, Sequence[Row]], None]]:
+) -> Iterator[Callable[[str, Sequence[ScoredRow]], None]]:
     """Yield a function that appends rows of a source to a table of verdicts (.jsonl or .parquet).
 
     The file appears when the block ends well. Raises InputError if it cannot be written,
@@ -63,7 +63,7 @@ def verdict_table(
                 parquet.write_table(arrow.Table.from_pylist(waiting, parquet.schema))
             waiting.clear()
 
-        def write(source: str, rows: Sequence[Row]) -> None:
+        def write(source: str, rows: Sequence[ScoredRow]) -> None:
             for row in rows:
                 form = ", ".join(name for i, name in enumerate(NAMES) if row.form >> i & 1)
                 outcomes = row.outcomes or [ERROR] * len(scorers)
