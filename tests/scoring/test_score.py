@@ -291,6 +291,7 @@ def test_a_table_has_every_verdict(
             assert verdicts[name] == outcome.value
     faults = [row for row in written if row["problem"] is None]
     assert [row["row"] for row in faults] == [5, 901]
+    assert all(row["error"] for row in faults)
     assert {row[name] for row in faults for name in NAMES} == {"error"}
 
 

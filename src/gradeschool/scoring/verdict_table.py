@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FIELDS = {"source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
           "finish": str, "error": str, "form": str}  # fmt: skip
-OF_ROW = [name for name in FIELDS if name not in ("source", "form")]
+OF_ROW = [name for name in FIELDS if name not in ("source", "error", "form")]
 WORDS = tuple(outcome.value for outcome in OUTCOMES)
 ROW_GROUP = 65_536
 
@@ -70,6 +70,7 @@ def verdict_table(
                 fields = {
                     "source": source,
                     **{name: getattr(row, name) for name in OF_ROW},
+                    "error": row.error or row.fault,
                     "form": form if row.outcomes else "unknown",
                     **dict(zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)),
                 }
