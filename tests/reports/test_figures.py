@@ -19,7 +19,7 @@ from gradeschool.reports.figures import (
     draw_curves,
     save_figure,
 )
-from gradeschool.scoring.statistics import Share, wilson
+from gradeschool.scoring.statistics import Share, share_of, wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import rows
@@ -67,6 +67,8 @@ def test_figures_of_a_run_show_their_numbers() -> None:
     accuracies = [("a (+2)", shares[0]), ("b$x$", shares[1])]
     texts = texts_of(lambda canvas: draw_accuracies(accuracies, 0, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
+    failing = [("c", share_of([(1, 2, 2)]))]
+    assert "25.0–75.0" in texts_of(lambda canvas: draw_accuracies(failing, None, canvas))
     causes = [("wrong value", 996), ("empty", 4)]
     texts = texts_of(lambda canvas: draw_causes(causes, canvas))
     assert {"996  (100%)", "4  (<1%)"} <= set(texts)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gradeschool import evaluate
 from gradeschool.errors import InputError
 from gradeschool.reports.viewer import RunViewer
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -70,6 +71,20 @@ def test_a_row_of_the_leaderboard_follows_its_run(run: Path) -> None:
     stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[:20]))
     (row,) = viewer.state()
     assert (row["answered"], row["planned"]) == (20, 48)
+
+
+def test_a_scorer_that_fails_on_texts_gives_bounds(tmp_path: Path) -> None:
+    """The number that inspect cannot hold is too large for a float."""
+    texts = iter(["ANSWER: 600", "ANSWER: 1", *["九" * 400] * 2])
+    evaluate(lambda prompt: next(texts), "inspect/gsm8k-0shot", "sample", limit=4,
+             output=tmp_path / "runs" / "some", connections=1)  # fmt: skip
+    viewer = RunViewer(tmp_path / "runs")
+    (row,) = viewer.state()
+    low, high = row["percent"].split(" to ")
+    assert float(high) - float(low) == 50
+    assert row["interval"][0] < float(low) / 100 < float(high) / 100 < row["interval"][1]
+    assert f'<td class="number">{row["percent"]}</td>' in viewer.index()
+    assert "2 errors here: the scorer itself fails" in viewer.report(["some"])
 
 
 def damage_manifest(run: Path) -> None:

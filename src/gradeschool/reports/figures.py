@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
+from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
 from gradeschool.reports.report_data import Judged, Slices, accuracy_slices, scorer_groups
 from gradeschool.scorer import clip
@@ -147,11 +148,11 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
             ax.grid(axis="y")
             for number, (name, dots) in enumerate(panel.series.items()):
                 colour, marker, dash = STYLES[number % len(STYLES)]
-                bounds = [(dot.x, *dot.interval) for dot in dots if dot.interval is not None]
-                if len(bounds) == 1:
-                    ax.vlines(*bounds[0], color=colour, linewidth=1.0)
-                elif bounds:
-                    band = zip(*bounds, strict=True)
+                spans = [(dot.x, *dot.interval) for dot in dots if dot.interval is not None]
+                if len(spans) == 1:
+                    ax.vlines(*spans[0], color=colour, linewidth=1.0)
+                elif spans:
+                    band = zip(*spans, strict=True)
                     ax.fill_between(*band, color=colour, alpha=0.16, linewidth=0)
                 ax.plot([dot.x for dot in dots], [dot.share for dot in dots], label=plain(name),
                         color=colour, marker=marker, linestyle=dash)  # fmt: skip
@@ -289,7 +290,8 @@ def draw_accuracies(rows: Sequence[tuple[str, Share]], headline: int | None, can
         colour, marker = (BLUE, "D") if index == headline else (INK, "o")
         ax.hlines(place, *share.interval, color=colour, linewidth=1.1)
         ax.plot(share.accuracy, place, marker, color=colour)
-        ax.annotate(f"{100 * share.accuracy:.1f}", (1.02, place), va="center", fontsize=7,
+        shown = bounds(share.bounds or [share.accuracy], 1, "–")
+        ax.annotate(shown, (1.02, place), va="center", fontsize=7,
                     xycoords=("axes fraction", "data"), color=colour)  # fmt: skip
     ax.set_ylim(-0.6, len(rows) - 0.4)
     percent_axis(ax.xaxis)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from gradeschool.percentages import bounds, p_value, percent, point_bounds, points
+from gradeschool.percentages import accuracy_words, bounds, p_value, percent, point_bounds, points
 from gradeschool.reports.pages import axis_over, render
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import run_name, simple_table
@@ -25,7 +25,7 @@ def print_profile(
     """Print a line for each set and group, then what each set shows in words."""
     share = original.share
     console.print(
-        f"scored by {scorer}; {run_name(original.run)}: {percent(share.accuracy)} of "
+        f"scored by {scorer}; {run_name(original.run)}: {accuracy_words(share.accuracy, share.bounds)} of "
         f"{len(original.tallies):,} problems (95 % {bounds(share.interval)})",
         soft_wrap=True,
     )
@@ -108,8 +108,7 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
             if entry.group:
                 label.set(color=SOFT, style="italic")
         axes.invert_yaxis()
-        axes.set_xlabel(
-            f"points from {plain(original.run, 30)} ({percent(original.share.accuracy, 1)}), 95 %"
-        )
+        shown = accuracy_words(original.share.accuracy, original.share.bounds, 1)
+        axes.set_xlabel(f"points from {plain(original.run, 30)} ({shown}), 95 %")
 
     save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

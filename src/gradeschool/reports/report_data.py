@@ -41,7 +41,6 @@ from gradeschool.scoring.table import (
     choose_scorers,
     scored_table,
     scorer_for,
-    tally_by_problem,
 )
 from gradeschool.verdict import Answer
 from gradeschool.verifier.data import sample_key
@@ -123,13 +122,9 @@ class Judged:
         self, scorer: int = HEADLINE, only: Iterable[JudgedCompletion] | None = None
     ) -> Share:
         """Return a scorer's accuracy over the run, or over some of its completions."""
-        tallies: dict[str, list[int]] = {}
-        for each in self.completions if only is None else only:
-            if not each.sample.error:
-                outcome, tally = each.outcomes[scorer], tallies.setdefault(each.problem.id, [0] * 3)
-                tally[0] += outcome == CORRECT
-                tally[1 if outcome != ERROR else 2] += 1
-        return share_of((right, size, errors) for right, size, errors in tallies.values())
+        texts = (each for each in (self.completions if only is None else only)
+                 if not each.sample.error)  # fmt: skip
+        return _share((each.problem.id, each.outcomes[scorer]) for each in texts)
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
@@ -139,6 +134,16 @@ class Judged:
     def causes(self) -> Counter[str]:
         """Count the causes under the headline scorer, as in `explain`."""
         return Counter(each.cause for each in self.completions if each.cause)
+
+
+def _share(outcomes: Iterable[tuple[str, int]]) -> Share:
+    """Return the accuracy over the outcomes of texts, each with the id of its problem."""
+    tallies: dict[str, list[int]] = {}  # by problem: correct, judged, failures of the scorer
+    for id, outcome in outcomes:
+        tally = tallies.setdefault(id, [0, 0, 0])
+        tally[0] += outcome == CORRECT
+        tally[1 if outcome != ERROR else 2] += 1
+    return share_of((right, size, errors) for right, size, errors in tallies.values())
 
 
 def judge_runs(
@@ -358,7 +363,9 @@ def platinum_summary(judged: Judged) -> dict[str, Any] | None:
     removed = 0
     for each in judged.completions:
         id = each.problem.id
-        if id not in judged.label_changes or each.sample.error:
+        if each.sample.error:
+            continue
+        if id not in judged.label_changes:
             outcomes.append((id, each.outcome))
         elif (problem := judged.label_changes[id]) is not None:
             pairs.append((each.sample.text, problem))
@@ -366,8 +373,7 @@ def platinum_summary(judged: Judged) -> dict[str, Any] | None:
             removed += 1
     scored = judged.headline.scorers.outcomes_of(pairs)
     outcomes += [(problem.id, code) for (_, problem), (code,) in zip(pairs, scored, strict=True)]
-    share = share_of((*tally, 0) for tally in tally_by_problem(outcomes).values())
-    return {"share": share, "removed": removed, "revised": len(pairs)}
+    return {"share": _share(outcomes), "removed": removed, "revised": len(pairs)}
 
 
 STEP = "<<"  # begins a calculator annotation in a reference solution: one for each step

@@ -259,7 +259,11 @@ def _checklist(
             f"{rates.truncated} {cut}, {rates.empty} empty, {rates.run_on} ran on, of "
             f"{rates.texts}",
         ),
-        ("Errors", f"{rates.errors} of {rates.samples}, left out of the accuracy"),
+        (
+            "Errors",
+            f"{rates.errors} of {rates.samples}, left out of the accuracy, except texts on which "
+            "the scorer itself fails: they give its bounds",
+        ),
         ("Interval", "95 %, Wilson; by problem where there are several samples"),
     ]
 

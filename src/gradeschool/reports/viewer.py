@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
+from gradeschool.percentages import bounds
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.measured import measured
 from gradeschool.reports.pages import render
@@ -77,13 +78,20 @@ class RunViewer:
                         if (status := _status(file))
                     )
                     if self._rows.get(path, ((), {}))[0] != stamp:
-                        self._require_inside(path)
-                        self._rows[path] = stamp, _row_of(path, name)
-                    rows.append(self._rows[path][1])
-                except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
-                    if path.exists():
-                        rows.append({"name": name, "error": _words(error)})
+                        self._rows[path] = stamp, self._row(path, name)
+                    row = self._rows[path][1]
+                except OSError as error:
+                    row = {"name": name, "error": _words(error)}
+                if path.exists():
+                    rows.append(row)
         return rows
+
+    def _row(self, path: Path, name: str) -> dict[str, Any]:
+        try:
+            self._require_inside(path)
+            return _row_of(path, name)
+        except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
+            return {"name": name, "error": _words(error)}
 
     def _require_inside(self, path: Path) -> None:
         """Raise InputError if a file of a run is a link to a place outside of the folder."""
@@ -124,7 +132,10 @@ def _words(error: Exception) -> str:
 
 
 def _row_of(path: Path, name: str) -> dict[str, Any]:
-    """Return a row of the leaderboard; its accuracy is that of the completions stored so far."""
+    """Return a row of the leaderboard; its accuracy is that of the completions stored so far.
+
+    percent: the accuracy as it is shown; its bounds if the scorer fails on some texts.
+    """
     summary = summarise_run(path)
     settings, scorer = measured(summary.manifest), headline_scorer([summary.manifest])
     row: dict[str, Any] = {
@@ -142,7 +153,11 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
         table = scored_table(selected.run, [get_usable_scorer(scorer)])
         headline = score_run(table).scorers[0]
-        row |= {"accuracy": headline.accuracy, "interval": list(headline.ci95)}
+        row |= {"percent": "–", "interval": []}
+        if headline.judged:
+            shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")
+            row |= {"accuracy": headline.accuracy, "percent": shown,
+                    "interval": list(headline.ci95)}  # fmt: skip
     return row
 
 

@@ -437,7 +437,7 @@ function openBoard(board) {
     for (const run of runs.filter((each) => each.answered)) {
       const row = rows.get(run.name), [, accuracy, interval, answered] = row.querySelectorAll("td");
       row.classList.toggle("going", isGoing(run));
-      accuracy.textContent = percent(run.accuracy);
+      accuracy.textContent = run.percent;
       interval.textContent = run.interval.map(percent).join(" – ");
       answered.firstChild.textContent = `${figure(run.answered)} of ${figure(run.planned)}`;
     }
