@@ -54,3 +54,18 @@ def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
     assert (entry["seed_problems"], entry["difference"]) == (30, pytest.approx(-0.4))
     assert result["original"]["accuracy"] == 1.0
     assert len(result["sentences"]) == 1
+
+
+def test_a_scorer_that_fails_on_texts_has_no_accuracy(
+    gradeschool: Command, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text("def f(text, gold):\n    return gold in text or 1 / 0\n")
+    gradeschool.monkeypatch.chdir(tmp_path)
+    original = write("gsm", [n != 3 for n in range(10)], [{}] * 10)
+    varied = write("varied", [True] * 10, [{"seed": str(n)} for n in range(10)])
+    words = ("profile", original, varied, "--scorer", "own.py:f")
+    ended = gradeschool(*words)
+    assert "own.py:f fails on 1 completion of 'gsm.jsonl'" in ended.err
+    assert (ended.status, "gsm.jsonl: 90.00 to 100.00 %" in ended.out) == (3, True)
+    figures = gradeschool(*words, "--json").json()["original"]
+    assert (figures["accuracy"], figures["accuracy_bounds"]) == (None, [0.9, 1.0])

@@ -24,9 +24,9 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
     warn_of_own_scorer,
+    warn_of_scorer_errors,
 )
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
 
@@ -171,11 +171,7 @@ def command(
         print_comparison(outcomes, comparisons, judge.name, stdout_console())
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
-    failing = [run for run in outcomes if run.scorer_errors]
-    for run in failing:
-        warn(f"{judge.name} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
-             f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
-             "out of the differences")  # fmt: skip
+    failing = warn_of_scorer_errors(outcomes, judge.name)
     faults = warn_of_faults(sum(run.run.faults for run in chosen))
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)

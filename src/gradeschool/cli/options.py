@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.formats.samples import ReadOptions
+    from gradeschool.scoring.compare import Outcomes
 
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
@@ -278,6 +279,16 @@ def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
         if is_own_function(name):
             warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
                  f"--scorer {name!r} to use it")  # fmt: skip
+
+
+def warn_of_scorer_errors(outcomes: Sequence[Outcomes], scorer: str) -> bool:
+    """Warn about texts on which the scorer itself fails; return whether there are any."""
+    failing = [run for run in outcomes if run.scorer_errors]
+    for run in failing:
+        warn(f"{scorer} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
+             f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
+             "out of the differences")  # fmt: skip
+    return bool(failing)
 
 
 def warn_of_faults(faults: int) -> bool:

@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
     scorer_option,
     stdout_console,
     warn,
+    warn_of_scorer_errors,
 )
 from gradeschool.errors import InputError
 
@@ -146,8 +147,9 @@ def command(
         save_page(profile_page(base, entries, judge.name, about), output)
     elif output is not None:
         draw_profile(base, entries, output)
+    failing = warn_of_scorer_errors([base, *others], judge.name)
     exit_for_faults(sum(run.run.faults for run in chosen))
-    sys.exit(status)
+    sys.exit(3 if failing else status)
 
 
 def _check_two(runs: Sequence[str]) -> None:

@@ -24,8 +24,9 @@ def print_profile(
 ) -> None:
     """Print a line for each set and group, then what each set shows in words."""
     share = original.share
+    accuracy = accuracy_words(share.accuracy, share.bounds)
     console.print(
-        f"scored by {scorer}; {run_name(original.run)}: {accuracy_words(share.accuracy, share.bounds)} of "
+        f"scored by {scorer}; {run_name(original.run)}: {accuracy} of "
         f"{len(original.tallies):,} problems (95 % {bounds(share.interval)})",
         soft_wrap=True,
     )

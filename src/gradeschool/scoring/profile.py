@@ -275,9 +275,15 @@ def _is_fresh(outcomes: Outcomes) -> bool:
 
 def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[str, Any]:
     """Return a profile as JSON values, with its sentences."""
+    share = original.share
     return {
-        "original": {"run": original.run, "problems": len(original.tallies),
-                     "accuracy": original.share.accuracy, "ci95": list(original.share.interval)},
+        "original": {
+            "run": original.run,
+            "problems": len(original.tallies),
+            "accuracy": None if share.bounds else share.accuracy,
+            **({"accuracy_bounds": list(share.bounds)} if share.bounds else {}),
+            "ci95": list(share.interval),
+        },
         "sets": [entry.as_json() for entry in entries],
         "sentences": [sentence(entry, original.run) for entry in entries],
         "verdict": verdict(original, entries),
