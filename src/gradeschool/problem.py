@@ -24,7 +24,7 @@ class Problem:
     question: str
     gold: str
     solution: str
-    meta: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __getitem__(self, key: str) -> str:
         """Return the fields of a GSM8K row: `problem["question"]`, `problem["answer"]`."""

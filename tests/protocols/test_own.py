@@ -139,6 +139,7 @@ def test_changes_of_a_chat(
     (prompt,) = protocol.render(PROBLEMS, ())
     assert [(turn["role"], turn["content"]) for turn in prompt.as_messages()] == messages
     assert protocol.name.startswith(f"{base} with ")
+    assert len(protocol.digest()) == 12
 
 
 def test_a_whole_protocol_in_toml(folder: Path) -> None:
