@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,17 @@ def seeded(make: Callable[[], Any]) -> Any:
         return make().eval()
 
 
-def test_a_token_classifier_is_read_as_trl_trains_it(tokenizer: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_space", [False, True])
+def test_a_token_classifier_is_read_as_trl_trains_it(
+    tokenizer: Any, with_space: bool, tmp_path: Path
+) -> None:
+    from tokenizers.normalizers import Prepend
     from transformers import LlamaForTokenClassification
 
+    if with_space:  # as SentencePiece: a line break alone is two tokens
+        tokenizer = deepcopy(tokenizer)
+        tokenizer.backend_tokenizer.normalizer = Prepend(" ")
+        assert len(tokenizer.encode("\n", add_special_tokens=False)) == 2
     model = seeded(lambda: LlamaForTokenClassification(config_of("llama", num_labels=2)))
     reward = RewardModel(saved(model, tokenizer, tmp_path))
     assert reward.form == "token"

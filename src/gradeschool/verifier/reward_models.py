@@ -180,14 +180,16 @@ class RewardModel:
     ) -> tuple[list[int], list[int]]:
         """Return the question with steps that each end in a line break, and the line breaks.
 
-        special: the tokenizer adds its own tokens to each text.
+        special: the tokenizer adds its own tokens to each text, and a line break is one token
+        (Skywork); otherwise all that the tokenizer writes for one, such as a space before it (TRL).
         """
-        line_break = self._token("\n")
+        last = self._token("\n")
+        line_break = [last] if special else self._ids("\n", add_special_tokens=False)
         ids, places = self._ids(question, add_special_tokens=special), []
         if not special and self.tokenizer.bos_token_id is not None:
             ids.insert(0, self.tokenizer.bos_token_id)
         for step in steps:
-            ids += [*self._ids(step, add_special_tokens=special), line_break]
+            ids += [*self._ids(step, add_special_tokens=special), *line_break]
             places.append(len(ids) - 1)
         return ids, places
 
