@@ -136,10 +136,13 @@ def template_in(file: Path) -> str | None:
                 return None
             number("I"), number("Q")  # the version, the number of tensors
             for _ in range(number("Q")):
-                name, kind = header.read(min(number("Q"), LONGEST)), number("I")
+                length = number("Q")
+                name = header.read(min(length, LONGEST))
+                header.seek(length - len(name), 1)
+                kind = number("I")
                 if name == b"tokenizer.chat_template" and kind == TEXT:
                     return header.read(min(number("Q"), 8 * LONGEST)).decode("utf-8", "replace")
                 skip(kind)
-        except (struct.error, KeyError, RecursionError, OSError, OverflowError):
+        except (struct.error, KeyError, RecursionError, OSError, OverflowError, ValueError):
             return None
     return None
