@@ -231,9 +231,10 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
         with fault_server() as server:
             assert evaluate_at(server.url, tmp_path / "direct", problems=3).answered == 3
             assert (len(server.requests), len(proxy.requests)) == (3, 3)
-    monkeypatch.setenv("http_proxy", "socks5://192.0.2.8:1080")
-    with pytest.raises(InputError, match="HTTP_PROXY is not an http:// or https:// address"):
-        evaluate_at("http://192.0.2.7/v1", tmp_path / "other", problems=3)
+    for unusable in ("socks5://192.0.2.8:1080", "http://[192.0.2.8", "http://192.0.2.8:99999"):
+        monkeypatch.setenv("http_proxy", unusable)
+        with pytest.raises(InputError, match="HTTP_PROXY is not an http:// or https:// address"):
+            evaluate_at("http://192.0.2.7/v1", tmp_path / "other", problems=3)
 
 
 # Options of the model, and what the terminal cannot take

@@ -519,7 +519,12 @@ def proxy_for(base: str) -> str | None:
     if proxy is None:
         return None
     shown_address(proxy)  # registers its password
-    if urlsplit(proxy).scheme not in ("http", "https"):
+    try:
+        parsed = urlsplit(proxy)
+        is_usable = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
+    except ValueError:  # unmatched brackets, a port above 65535
+        is_usable = False
+    if not is_usable:
         raise InputError(
             f"the proxy in {parts.scheme.upper()}_PROXY is not an http:// or https:// address; set "
             "another"
