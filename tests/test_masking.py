@@ -50,9 +50,10 @@ def test_a_secret_is_masked_in_every_encoding(encoding: str) -> None:
     assert len(text) < len("before  after") + len(MASK) + 24
 
 
-@pytest.mark.parametrize("encoding", ["as it is", "JSON", "URL"])
+@pytest.mark.parametrize("encoding", ["as it is", "JSON", "URL", "base64"])
 def test_a_short_secret_is_masked_where_it_stands_alone(encoding: str) -> None:
-    assert ENCODINGS[encoding](SHORT) not in masked(f"key: {ENCODINGS[encoding](SHORT)} ")
+    encoded = ENCODINGS[encoding](SHORT)
+    assert encoded.rstrip("=") not in masked(f"key: {encoded} ")
     assert masked("monk3y!s") == "monk3y!s"
 
 

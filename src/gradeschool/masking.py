@@ -63,7 +63,7 @@ def _encodings(secret: str) -> list[str]:
     forms += [html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;")]
     forms += [form.replace("/", "\\/") for form in forms[:2]]
     if len(secret) < SHORTEST:
-        return forms
+        return [*forms, base64.b64encode(octets).decode().rstrip("=")]
     for offset in range(3):
         # In a longer text, the characters at both ends depend on what is beside the secret.
         text = base64.b64encode(b"\0" * offset + octets).decode().rstrip("=")
