@@ -111,6 +111,17 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
     assert [warning in record.message for record in caplog.records] == [True]
 
 
+def test_a_scorer_that_fails_is_named_and_ends_with_3(gradeschool: Command, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("def f(text, problem):\n    assert problem.id != '0'\n    return True\n")
+    asked = ("eval", "-m", CHAT, *SAMPLE, "-n", 4, "-o", tmp_path / "run", "--scorer", f"{own}:f")
+    ended = gradeschool(*asked)
+    assert ended.status == 3
+    assert f"{own}:f fails on 1 completion; why: gradeschool explain" in ended.err
+    listed = gradeschool("runs", "list", tmp_path / "run")
+    assert "75.00 to 100.00 %" in " ".join(listed.out.split())
+
+
 @pytest.mark.parametrize("smaller", [("-n", "4"), ("-n", "5", "-k", "1")])
 def test_a_run_does_not_shrink(
     gradeschool: Command, tmp_path: Path, smaller: tuple[str, ...]

@@ -84,7 +84,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "another dataset": (
         damage_file("run.json", '"sha256": "', '"sha256": "00'),
-        "the dataset has changed",
+        ", not '00",
     ),
     "a protocol that changed": (
         damage_file("run.json", '"digest": "', '"digest": "00'),

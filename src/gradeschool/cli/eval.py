@@ -261,8 +261,15 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
 
 def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
+    from gradeschool.reports.terminal import quoted
+
     for text in evaluation.cautions():
         warn(f"{run}{text}")
+    for result in evaluation.score.scorers:
+        if failing := result.error - evaluation.score.failed:
+            why = f"explain {quoted(str(evaluation.folder))} --scorer {quoted(result.scorer)}"
+            warn(f"{run}{result.scorer} fails on {count(failing, 'completion')}; why: gradeschool "
+                 f"{why}")  # fmt: skip
     missing, again = evaluation.missing, "run the same command again to request them"
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; run the same command again to resume")
@@ -280,12 +287,17 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
 
 
 def exit_status(evaluation: Evaluation) -> int:
-    """Return the exit status of a run: 0, or 2, 130 or 3 if it is not complete."""
+    """Return the exit status of a run: 0, or 2, 130 or 3 if it is not complete.
+
+    A completion on which a scorer fails is no complete one.
+    """
     if evaluation.fatal is not None:
         return 2
     if evaluation.interrupted:
         return 130
-    return 3 if evaluation.missing or evaluation.results.get("judge", {}).get("failed") else 0
+    fails = any(result.error for result in evaluation.score.scorers)
+    judge_fails = evaluation.results.get("judge", {}).get("failed")
+    return 3 if evaluation.missing or fails or judge_fails else 0
 
 
 def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:

@@ -71,9 +71,13 @@ class RunSummary:
         named = mapping((self.results or {}).get("scorers"))
         figures = {}
         for name, each in named.items():
-            bounds = mapping(each).get("ci95")
-            values = [mapping(each).get("accuracy"), *(bounds if isinstance(bounds, list) else ())]
-            if len(values) == 3 and all(type(value) in (int, float) for value in values):
+            accuracy, ci95, range_ = (
+                mapping(each).get(key) for key in ("accuracy", "ci95", "accuracy_bounds")
+            )
+            # Where the scorer fails on some texts, there are bounds and no accuracy.
+            pairs = ([accuracy, accuracy] if accuracy is not None else range_, ci95)
+            values = [value for pair in pairs if isinstance(pair, list) for value in pair]
+            if len(values) == 4 and all(type(value) in (int, float) for value in values):
                 figures[str(name)] = each
         return figures
 
@@ -177,7 +181,7 @@ def verify(folder: Path) -> list[RunFinding]:
         report(False, f"{samples} stored more than once, with the same text")
     try:
         plan = recorded_plan(manifest)
-        if changed := differing(manifest, {**manifest, **facts_of(plan)}):
+        if changed := differing({**manifest, **facts_of(plan)}, manifest):
             setting, _, values = changed.partition(" is ")
             report(True, f"the {setting.partition(' ')[0]} has changed: {values}")
         else:
