@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,6 +82,18 @@ def test_other_prompts_are_named_beside_the_expected_run(
     good = run_of(tmp_path / "good", answers(), "gradeschool/few-shot-cot")
     chat = run_of(tmp_path / "chat", answers(worse), "zero-shot/chat")
     assert first_cause(gradeschool, chat, "--expected-run", good) == "prompts"
+
+
+def test_equal_prompts_of_other_lengths_are_told(gradeschool: Command, tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / name, answers()) for name in ("here", "there")]
+    for tokens, run in enumerate(runs, start=90):
+        path = run / "completions.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text(
+            "".join(json.dumps({**row, "prompt_tokens": tokens}) + "\n" for row in rows)
+        )
+    notes = gradeschool("why", runs[0], "--expected-run", runs[1], "--json").json()["notes"]
+    assert any("another number of tokens, such as +1 there" in note for note in notes), notes
 
 
 def test_other_labels_are_named_beside_the_expected_run(

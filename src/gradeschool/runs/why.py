@@ -501,18 +501,17 @@ def _is_cut_of(short: Sample, long: Sample) -> bool:
     return longer and not ended and bool(start) and long.text.startswith(start)
 
 
-def _prompts(
+def _requests(
     here: Sample, there: Sample, records: Sequence[RecordedSettings]
-) -> list[Prompt | None]:
-    """Return the prompts of two samples, None for one that is not recorded."""
-    none = RecordedRequest()
+) -> list[RecordedRequest]:
+    """Return what is recorded of the requests of two samples."""
     pairs = zip(records, (here, there), strict=True)
-    return [record.requests.get(sample.row, none).prompt for record, sample in pairs]
+    return [record.requests.get(sample.row, RecordedRequest()) for record, sample in pairs]
 
 
 def _same_prompt(here: Sample, there: Sample, records: Sequence[RecordedSettings]) -> bool | None:
     """Return whether both prompts have the same bytes; None if a prompt is not recorded."""
-    a, b = _prompts(here, there, records)
+    a, b = (request.prompt for request in _requests(here, there, records))
     return None if a is None or b is None else a == b or prompt_bytes(a) == prompt_bytes(b)
 
 
@@ -530,7 +529,7 @@ def _notes(
     yield f"prompts are equal for {same.count(True):,} of {known:,}"
     if False in same:
         pair = pairs[same.index(False)]
-        a, b = map(_text, _prompts(*pair, records))
+        a, b = (_text(request.prompt) for request in _requests(*pair, records))
         differing = (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
         shared = next(differing, min(len(a), len(b)))
         shown = [repr(text[max(0, shared - BEFORE) : shared + BEHIND]) for text in (a, b)]
@@ -539,6 +538,17 @@ def _notes(
         yield (
             f"the prompts of problem {problem} differ after byte {length:,}: {shown[0]} here, "
             f"{shown[1]} there"
+        )
+    more: Counter[int] = Counter()
+    for pair, is_same in zip(pairs, same, strict=True):
+        first, second = (request.prompt_tokens for request in _requests(*pair, records))
+        if is_same and first is not None and second is not None and first != second:
+            more[second - first] += 1
+    for tokens, _ in more.most_common(1):
+        equal_prompts = count(more.total(), "equal prompt has", "equal prompts have")
+        yield (
+            f"{equal_prompts} another number of tokens, such as {tokens:+d} there: a BOS token, or "
+            "the chat template"
         )
 
 
