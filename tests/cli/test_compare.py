@@ -185,3 +185,16 @@ def test_runs_that_share_seeds_are_noted(
     assert result.status == 0, result.err
     assert ("have 4 of 5 seeds in common" in result.err) is is_noted
     assert ("with a --seed that differs by at least 5" in result.err) is is_noted
+
+
+@pytest.mark.parametrize("words", [("compare",), ("compare", "--gate"), ("profile",)])
+def test_a_damaged_run_json_does_not_stop_a_comparison(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "run").mkdir()
+    other = tmp_path / "run" / "completions.jsonl"
+    other.write_text(write("c", rights(1)).read_text())
+    fields = {"protocol": "x", "decoding": 3, "dataset": ["y"]}
+    (tmp_path / "run" / "run.json").write_text(json.dumps(fields))
+    result = gradeschool(words[0], write("a", rights()), *words[1:], other, "-d", dataset)
+    assert result.status == 0, result.err

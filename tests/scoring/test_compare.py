@@ -3,12 +3,13 @@
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.scoring.compare import Outcomes, compare, gate
+from gradeschool.scoring.compare import Outcomes, compare, compare_unpaired, gate
 from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -111,6 +112,15 @@ def outcomes(name: str, corrects: Sequence[bool]) -> Outcomes:
     problems = {id: Problem(id, f"{id}?", "1", "#### 1") for id in ids}
     tallies = {id: Tally(int(right), 1) for id, right in zip(ids, corrects, strict=True)}
     return Outcomes(name, problems, tallies, 0)
+
+
+def test_an_unpaired_difference_is_that_of_its_accuracies() -> None:
+    """Texts on which the scorer fails are in neither."""
+    a, b = outcomes("a", [True, False]), outcomes("b", [True, True, False])
+    failing = replace(a, scorer_errors={"7": 2})
+    [pair] = compare_unpaired([failing, b])
+    assert (pair.accuracy_a, pair.accuracy_b) == (1 / 2, 2 / 3)
+    assert pair.difference == pytest.approx(1 / 6)
 
 
 def gated(draw: random.Random, good: Sequence[float], build: Sequence[float]) -> bool:

@@ -89,6 +89,7 @@ def command(
 
     Example: gradeschool compare runs/build-124 --gate runs/build-123
     """
+    from gradeschool.formats.settings import mapping
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import (
         check,
@@ -133,7 +134,7 @@ def command(
     if scorer is None:
         warn_of_own_scorer(manifests)
     judge = scorer_for(manifests, scorer)
-    names = [(manifest.get("protocol") or {}).get("name") for manifest in manifests]
+    names = [mapping(manifest.get("protocol")).get("name") for manifest in manifests]
     protocols = [str(name) for name in dict.fromkeys(names) if name]
     if len(protocols) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
@@ -181,9 +182,11 @@ def command(
 
 def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
     """Warn if a run has some of the first run's samples: the seed of sample i is the seed + i."""
+    from gradeschool.formats.settings import mapping
+
     facts, seeds = [], []
     for run in runs:
-        prompts, decoding = (run.manifest.get(part) or {} for part in ("protocol", "decoding"))
+        prompts, decoding = (mapping(run.manifest.get(part)) for part in ("protocol", "decoding"))
         seed, number = decoding.get("seed"), run.manifest.get("samples")
         if not (isinstance(seed, int) and isinstance(number, int)):
             seed = number = 0
@@ -202,9 +205,11 @@ def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
 
 def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
     """Raise InputError if a run records other prompts than the first run."""
+    from gradeschool.formats.settings import mapping
+
     for run in runs[1:]:
         for part, key in PROMPT_FACTS:
-            before, after = (each.manifest.get(part, {}).get(key) for each in (runs[0], run))
+            before, after = (mapping(each.manifest.get(part)).get(key) for each in (runs[0], run))
             if None not in (before, after) and before != after:
                 raise InputError(
                     f"the {part} of {str(run.path)!r} has the {key} {after!r}, that of "

@@ -117,6 +117,7 @@ def command(
             sys.exit(status)
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
+    from gradeschool.formats.settings import mapping
     from gradeschool.reports.profile import draw_profile, print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
@@ -126,7 +127,7 @@ def command(
     chosen = choose_runs(runs, read_options(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)
     # Runs are named after their datasets if those are known and differ.
-    recorded = (run.manifest.get("dataset", {}).get("name") for run in chosen)
+    recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
     names = [Path(name).name if isinstance(name, str) else "" for name in recorded]
     if not all(names) or len(set(names)) < len(names):
         names = [run.run.name for run in chosen]
