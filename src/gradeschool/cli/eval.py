@@ -127,8 +127,8 @@ def command(
     """Evaluate models: store their completions and score them.
 
     Stores completions as they arrive. Running the same command again requests only what is missing,
-    and with a larger -k or -n only what is new. Exit status 3: some samples failed, or --max-cost
-    was reached.
+    and with a larger -k or -n only what is new. Exit status 3: some samples or scorers failed, or
+    --max-cost was reached.
 
     Several models or protocols make one leaderboard: every model under every protocol.
 

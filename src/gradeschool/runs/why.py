@@ -98,27 +98,27 @@ class GapCause(NamedTuple):
 # The causes that a run alone shows: the evidence, and what tests or fixes it.
 CAUSES = {
     "run-on": (
-        "{n:,} completions state the right answer and continue with another question, from which "
-        "{scorer} extracts its answer",
+        "{completions} with the right answer and then another question, from which {scorer} "
+        "extracts its answer",
         "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
     ),
     "extraction": (
-        "{n:,} completions state the right answer and {scorer} does not read it: {kinds}",
+        "{completions} with the right answer, which {scorer} does not read: {kinds}",
         "gradeschool explain {place} --scorer {quoted} gradeschool/reader",
     ),
     LIMIT: (
-        "{n:,} misses were cut before their answer; the points are the gain if as many are right "
-        "as among the others",
+        "{misses} cut before the answer; the points are the gain if as many are right as among the "
+        "others",
         "evaluate again with a larger --max-tokens",
     ),
-    "empty completions": ("{n:,} completions are empty: {why_empty}", "{mends_empty}"),
+    "empty completions": ("{completions} without text: {why_empty}", "{mends_empty}"),
     "chat template": (
-        "{n:,} misses contain special tokens or names of roles as text: the model's chat template "
-        "is not applied, or applied twice",
+        "{misses} with special tokens or names of roles as text: the model's chat template is not "
+        "applied, or applied twice",
         "gradeschool doctor URL -p PROTOCOL",
     ),
     LABELS: (
-        "{n} misses are right by the revised labels of GSM8K-Platinum",
+        "{misses} right by the revised labels of GSM8K-Platinum",
         "gradeschool score {place} --labels platinum",
     ),
     "no working": (
@@ -268,7 +268,8 @@ def explain_gap(
     }
 
     def made(name: str, n: int = 0, points: float | None = None, most: bool = False) -> GapCause:
-        evidence, command = (text.format(n=n, **facts) for text in CAUSES[name])
+        numbers = {"completions": count(n, "completion"), "misses": count(n, "miss", "misses")}
+        evidence, command = (text.format(**numbers, **facts) for text in CAUSES[name])
         return GapCause(name, points, evidence, command, most)
 
     counts = {"run-on": ran_on, "extraction": unread.total(), LABELS: revised}
