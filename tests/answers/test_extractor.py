@@ -342,3 +342,13 @@ def test_a_condition_before_a_marker_is_no_doubt(text: str) -> None:
     found = extract_final_answer(text, "How many are there?")
     assert found is not None
     assert (found.value, found.confidence) == ("31", Confidence.STATED)
+
+
+@pytest.mark.parametrize("command", [
+    "fbox", "framebox", "underline", "textit", "emph", "mathit", "mathsf", "bm", "boldsymbol",
+    "textcolor{blue}", "color{red}", "qquad", "therefore", "implies", "simeq", "pounds",
+])  # fmt: skip
+def test_a_command_that_only_shows_a_number_is_no_algebra(command: str) -> None:
+    for text in (rf"The result is $\{command}{{18}}$.", rf"Thus \(\{command} 18\) eggs."):
+        answer = extract_final_answer(text)
+        assert answer and answer.value == "18", text

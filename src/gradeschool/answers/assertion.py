@@ -459,15 +459,17 @@ BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×
 # A formula: after a marker or between marks of mathematics. What in it is no algebra.
 OPENERS = ("boxed{", "$", "\\(", "####")
 NO_ALGEBRA = re.compile(
-    r"\\(?:text|mathrm|mathbf|textbf|mbox|operatorname)\s?\{[^{}]*\}|\\[^a-zA-Z]"
-    r"|\\(?:text|textbf|mathrm|mathbf|mbox|left|right|quad|approx|times|cdot|div|circ|degree"
-    r"|boxed|displaystyle|space|thinspace"
-    r"|Rightarrow|rightarrow)(?![a-zA-Z])"
+    r"\\(?:text[a-z]{0,6}|emph|mathrm|mathbf|mbox|operatorname|color)\s?\{[^{}]*\}|\\[^a-zA-Z]"
+    r"|\\(?:text[a-z]{0,6}|math[a-z]{2}|emph|bm|boldsymbol|[lL]arge|LARGE|mbox|left|right|q?quad"
+    r"|boxed|fbox|framebox|underline|displaystyle|space|thinspace|pounds|euro"
+    r"|approx|times|cdot|div|circ|degree|Rightarrow|rightarrow)(?![a-zA-Z])"
 )
 ALGEBRA = re.compile(
     r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"
 )
-RELATION = re.compile(r"=|≈|\\approx|\\Rightarrow|\\rightarrow|→|:")
+RELATION = re.compile(
+    r"=|≈|→|:|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
+)
 
 
 def is_algebraic(text: str, start: int, end: int) -> bool:
