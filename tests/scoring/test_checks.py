@@ -98,6 +98,20 @@ def test_a_permutation_is_refused(tmp_path: Path) -> None:
         read(tmp_path, rows(SAMPLE, order.__getitem__))
 
 
+def test_a_permutation_of_texts_that_mostly_repeat_no_question_is_refused(tmp_path: Path) -> None:
+    order = list(range(len(SAMPLE)))
+    random.Random(4).shuffle(order)
+    table = rows(SAMPLE, order.__getitem__)
+    for place, row in enumerate(table):
+        if place % 3:
+            row["completion"] = (
+                "First add both parts, then halve what is left over after lunch, "
+                f"and round the sum up to the next whole one: {9000 + place}"
+            )
+    with pytest.raises(InputError, match=r"texts .* are about other problems"):
+        read(tmp_path, table)
+
+
 @pytest.mark.official
 def test_rows_of_another_dataset_among_right_ones_are_found(tmp_path: Path, data: Path) -> None:
     problems = load_dataset("gsm8k").problems

@@ -542,7 +542,10 @@ class Checks:
                                      f"problem {other.id!r} of {dataset!r}"  # fmt: skip
             if strangers > best:
                 best, found, example = strangers, dataset, shown
-        if best >= 0.5 * len(texts):
+        # Half of the texts; fewer if nearly none is about the problem of its id. Short texts repeat
+        # too little of a question to be found by it.
+        is_lost = self.counts["about"] < 0.1 * self.counts["searched"]
+        if best >= (0.25 if is_lost else 0.5) * len(texts):
             advice = f"give -d {found}, or its rows in a file of their own"
             if found == self.matcher.name:
                 advice = "correct the ids, or add a column with the question"
