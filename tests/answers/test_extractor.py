@@ -352,3 +352,24 @@ def test_a_command_that_only_shows_a_number_is_no_algebra(command: str) -> None:
     for text in (rf"The result is $\{command}{{18}}$.", rf"Thus \(\{command} 18\) eggs."):
         answer = extract_final_answer(text)
         assert answer and answer.value == "18", text
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Each week there are 15 classes.", "15"),
+        ("Last year it was 15.", "15"),
+        ("Tom finds out that it is 15.", "15"),
+        ("\\boxed{9} Then we find at last that it is \\boxed{15}", "15"),
+        ("Some people say it is 15.", None),
+        ("Even though it rained, 15 people came.", "15"),
+        ("Although it may be 15, nobody knows.", None),
+        ("The number of incorrect answers is 15.", "15"),
+        ("The wrong number of apples is 15.", None),
+        ("between 14-15", None),
+        ("The answer is between 14–15.", None),
+    ],
+)
+def test_what_governs_judges_and_bounds_a_number(text: str, answer: str | None) -> None:
+    found = extract_final_answer(text)
+    assert (found and found.value) == answer

@@ -78,7 +78,7 @@ POSSIBLE = re.compile(
     r"|^(?:option|case|scenario|choice) \w+(?::| \w+)?$|可能|也许|或许|もしかして|たぶん"
 )
 CONDITION = re.compile(
-    r"^(?:although|though|while|even)\b|(?:^|\b(?:and|or|that|see|check|know|decide|asks?|sure"
+    r"^(?:although|though|while|even)\b(?!.*,$)|(?:^|\b(?:and|or|that|see|check|know|decide|asks?|sure"
     r"|clear) )(?:if|whether|unless|had|were|wenn|falls"
     r"|ob|si|se|если|soit)\b|\b(?:whether|if (?:you|they|we|someone|it|he|she|that)|depend\w*"
     r"|provided"
@@ -89,14 +89,24 @@ GOVERNED = re.compile(
     r"^(?:(?:and|now|well|also) )?(?!(?:the|an?|his|her|our|their|my|all|that|this|for|in|on|at"
     r"|by|with|of|to|after) )"
     r"(?P<subject>(?:[a-z']+ ){1,3}?)"
-    r"(?P<verb>[a-z]+) (?:(?:that|whether) (?!(?:[a-z]{3,}s|is)\b)|it (?:is|was)|there (?:is|are))"
+    r"(?P<verb>[a-z]+) (?:(?P<that>that|whether) (?!(?:[a-z]{3,}s|is)\b)|it (?:is|was)"
+    r"|there (?:is|are))"
 )
+# Stems of the verbs that govern a clause without "that": "some say it is 15". Any other word there
+# is no verb: "each week there are 15".
+REPORTS = (
+    "say", "said", "claim", "insist", "swear", "swore", "assert", "argue", "think", "thought",
+    "believe", "hope", "hoping", "wish", "guess", "suspect", "suppos", "assum", "imagin", "expect",
+    "estimat", "predict", "fear", "doubt", "den", "joke", "bet", "reckon", "feel", "felt", "hear",
+    "pretend", "ask", "wonder", "want", "told", "tell", "propos", "suggest", "mean",
+)  # fmt: skip
 FACTIVE = frozenset(
     """
     means mean so implies imply shows show know see find finds found follows conclude concludes
     concluded tells tell calculated determine determined get gets is was such seems appears given
     say says assuming understand gives indicates suggests think believe guess sure confident
     and or the all now note notice realize time than as surprising clear true obvious known
+    out last again
     """.split()  # noqa: SIM905
 )
 FIRST_PERSON = frozenset(("think", "believe", "guess", "say", "sure", "confident"))
@@ -110,6 +120,10 @@ JUDGED = re.compile(
     r"|^(?:guess|candidates)\b|trap\b|tempting|careless|plausible|unclear|hesitat|wonder"
     r"|falsch|verkehrt|faux\b|fauss|errad|sbagliat|errón|неверн|неправил)|错|不对|不正确|間違"
 )
+# "the number of wrong answers is": what is counted, is not judged.
+COUNTED_BEFORE = re.compile(
+    r"\b(number|amount|share|percentage) of (?:[a-z'-]+ ){1,8}?(?:is|are|was|were)(?: [a-z]+|:)?$"
+)
 VARIABLE = re.compile(r"\b[a-z] ?=$")
 # Commands: a clause without a subject.
 COMMAND = re.compile(
@@ -118,8 +132,8 @@ COMMAND = re.compile(
     r"(?:(?:suppose|supposing|assume|assuming|imagine|pretend|try|trying|test|testing|consider"
     r"|check|verify"
     r"|angenommen|supon\w*|supposons)"
-    r"|(?<!\bi )(?<!\bwe )(?<!\bcan )(?:let|say|put|set|take|pick|choose|select|substitute|plug"
-    r"|start|begin|see|decide|what about|how about"
+    r"|(?<!\bi )(?<!\bwe )(?<!\bcan )(?:let|say|put(?! together)|set|take|pick|choose"
+    r"|select|substitute|plug|start|begin|see|decide|what about|how about"
     r"|why not|scratch|write|avoid))\b[^,:]*$"
 )
 # Subjects: nothing but the number, or "the value 15".
@@ -169,6 +183,7 @@ TO = re.compile(
     r"^(?: [a-z]{1,12})? ?(?:(?:up )?to(?: about| around)?|through|until|till|bis|hasta|à|до"
     r"|[-–—~]+|\.\.+|…|到|至)[ $]*(?=\d)"
 )
+RANGE = re.compile(r"\b(?:from|between|от) [\d.,]+ ?[-–—]$")
 WORKED = re.compile(r"^[\d.,]+(?: ?[a-z%]+){0,2} ?[-+*/×÷=≈x]")
 OR_OTHER = re.compile(
     r"^(?: [a-z]{1,12})?(?:,? or (?:maybe|perhaps|possibly|even)| [(]or(?= \d[\d.,]*\))| vs\.?"
@@ -295,7 +310,8 @@ def doubt(
             return "denied"
         asks = marked or ANSWER_WORD.search(clause)
         return "bounded" if asks and not ABLE.search(core) else None
-    if _is_judged("" if worked else clause, after) and not JUDGED.search(asked):
+    judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
+    if _is_judged(judging, after) and not JUDGED.search(asked):
         return "judged"
     if whole and (not worked or VARIABLE.search(clause)) and COMMAND.match(clause):
         return "supposed"
@@ -310,7 +326,8 @@ def doubt(
         if governed is not None:
             subject, verb = governed["subject"].split(), governed["verb"]
             own = verb not in FIRST_PERSON or subject[-1] in ("i", "we", "can", "i'm", "am")
-            if verb not in FACTIVE or not own:
+            reports = governed["that"] or verb.startswith(REPORTS)
+            if reports and (verb not in FACTIVE or not own):
                 return "governed"
         if whole and SUBJECT.match(before + " " if before else ""):
             predicate = PREDICATE.match(after)
@@ -318,7 +335,7 @@ def doubt(
                 denies = predicate["verb"].endswith(("n't", "cannot"))
                 if denies or not IS_RESULT.match(predicate["rest"]):
                     return "a subject"
-    if OPEN_ENDED.match(after):
+    if OPEN_ENDED.match(after) or RANGE.search(before):
         return "bounded"
     if not before and OR_OTHER.match(after):
         return "one of several"
@@ -387,6 +404,8 @@ def _may_be_doubted(before: str, after: str) -> bool:
     near = after[:40]
     last = before[-12:].replace("\\(", "")
     if any(map(near.__contains__, SIGNS_AFTER)) or any(map(last.__contains__, SIGNS_BEFORE)):
+        return True
+    if before.endswith(("-", "–", "—")):
         return True
     if "n't" in before or "n't" in near or "n’t" in before:
         return True
