@@ -144,6 +144,8 @@ def test_errors_of_a_scorer_give_bounds_and_no_accuracy(
     [run] = gradeschool("score", *words, "--json").json()["runs"]
     figures = run["scorers"]["own.py:f"]
     assert (figures["accuracy"], figures["accuracy_bounds"]) == (None, [0.4, 1.0])
+    explained = gradeschool("explain", *words).out
+    assert explained.startswith("own.py:f: 4 of 4 correct (40.00 to 100.00 %), 6 errors\n")
     compared = gradeschool("compare", *words, "--at-least", "0.5")
     assert (compared.status, "MISSED: a: accuracy 40.00 to 100.00 %" in compared.out) == (1, True)
     [run] = gradeschool("compare", *words, "--at-least", "0.3", "--json").json()["runs"]

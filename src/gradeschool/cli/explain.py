@@ -25,7 +25,7 @@ from gradeschool.cli.options import (
     warn_of_own_scorer,
 )
 from gradeschool.errors import InputError
-from gradeschool.percentages import percent
+from gradeschool.percentages import accuracy_words, count
 
 MOST_NAMED = 4  # scorers named in a sentence
 
@@ -147,8 +147,11 @@ def command(
         causes = dict(Counter(case.group for case in shown).most_common())
         fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes}
         judged = total - errors
-        share = f" ({percent(right / judged)})" if judged else ""
-        failed = f", {errors} errors" if errors else ""
+        failing = sum(case.failed and bool(case.verdicts) for case in every)  # the scorer itself
+        texts = judged + failing
+        between = (right / texts, (right + failing) / texts) if failing else None
+        share = f" ({accuracy_words(right / judged, between)})" if judged else ""
+        failed = f", {count(errors, 'error')}" if errors else ""
         heading = f"{first}: {right} of {judged} correct{share}{failed}"
     if as_json:
         print_json({**fields, "differ" if differing else "cases": list(map(case_json, shown))})

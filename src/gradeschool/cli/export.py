@@ -126,8 +126,8 @@ def command(
         say("\n".join([*written, *commit.values()]))
         say(f"{count(answered, 'completion')}, {size_in_words(size)}, scored by {', '.join(by)}")
     for score in run.scores:
-        if score.share.bounds:
-            warn(f"{score.name} itself fails on some texts: the export has no accuracy by it")
+        if not score.is_exact:
+            warn(f"{score.name} itself fails on texts: the export has no accuracy by it")
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
              f"{'is' if failed == 1 else 'are'} left out")  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.percentages import accuracy_words, aligned, bounds
+from gradeschool.percentages import accuracy_words, aligned, bounds, count
 from gradeschool.problem import Problem
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
@@ -83,7 +83,7 @@ class Scores:
         first = self.headline
         shown = accuracy_words(first.accuracy, first.accuracy_bounds)
         share = f"{shown} ({bounds(first.ci95)})" if first.judged else "-"
-        errors = f", {first.error} errors" if first.error else ""
+        errors = f", {count(first.error, 'error')}" if first.error else ""
         return f"<Scores of {len(self)} completions: {first.scorer} {share}{errors}>"
 
     def __str__(self) -> str:

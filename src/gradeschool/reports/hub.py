@@ -105,8 +105,8 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
     settings = measured(run.manifest).lines() if run.manifest else unknown
     scores = []
     for name, share, *_ in run.scores:
-        accuracy = accuracy_words(share.accuracy, share.bounds)
-        interval = bounds(share.interval, between=" to ")
+        accuracy = accuracy_words(share.accuracy, share.bounds) if share.judged else "–"
+        interval = bounds(share.interval, between=" to ") if share.judged else "–"
         scores.append((name, accuracy, interval, f"{share.judged:,}"))
     lines = [
         f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
