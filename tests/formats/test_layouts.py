@@ -102,6 +102,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "prompts in later texts": (
         lambda n: {"question": q(n), "output": text(n) if n < 5 else f"Q: {q(n - 1)}\nA: 6.\n\n"
                    f"Q: {q(n)}\nA: {text(n)}"}, "", TWELVE, "begin with their prompt"),
+    "prompts in a few texts": (
+        lambda n: {"question": q(n), "output": text(n) if n < 15 else f"Q: {q(n - 1)}\nA: 6.\n\n"
+                   f"Q: {q(n)}\nA: {text(n)}"}, "", TWELVE, "5 of 20 texts"),
     "a chat that ends in a doubt": (
         lambda n: {"messages": [
             {"role": "user", "content": q(n)}, {"role": "assistant", "content": "It is 1."},

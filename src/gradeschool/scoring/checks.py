@@ -47,6 +47,7 @@ ENOUGH = 8  # rows; fewer prove nothing
 ABOUT = 0.35  # share of a question's words in a text that is about it
 STRANGE = 0.25  # share of a question's words; a text with fewer may be about another problem
 MANY_STRANGERS = 0.08
+FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change no figure much
 STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
 WORDY = 14  # different words
 SHIFTS = (0, 1, -1, 2, -2)
@@ -365,6 +366,11 @@ class Checks:
                 f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, but "
                 "not the first ones, so that they are not cut; cut the prompts off, or score the "
                 "rows with prompts in a file of their own"
+            )
+        if counts["prompts"] >= max(3, FEW_PROMPTS * searched):
+            warnings.append(
+                f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, "
+                "whose answers may be read as theirs; cut the prompts off"
             )
         if failures:
             them = "is a failure" if failures == 1 else "are failures"

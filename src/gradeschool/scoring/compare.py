@@ -316,7 +316,8 @@ def gate(
     for run, other in zip(outcomes[1:], comparisons, strict=True):
         failed = max(run.failed_samples, len(good.tallies.keys() - run.tallies.keys()))
         counts = (
-            f"{failed} samples failed ({good.failed_samples} in {good.run}), at most {failures}"
+            f"{count(failed, 'sample')} failed ({good.failed_samples} in {good.run}), at most "
+            f"{failures}"
         )
         is_accepted = failed <= failures
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} are accepted"))
