@@ -14,6 +14,8 @@ from gradeschool.errors import InputError, ModelError
 from gradeschool.models.anthropic import LONGEST_COMPLETION, AnthropicModel
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.problem import Problem
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -134,6 +136,8 @@ def test_a_provider_has_its_address_and_key(monkeypatch: pytest.MonkeyPatch) -> 
     assert identity("anthropic/c") == "c at https://api.anthropic.com/v1"
     google = "https://generativelanguage.googleapis.com/v1beta/openai"
     assert identity("gemini/g") == f"g at {google}"
+    gemini = choose_model("gemini/g", (), "sample")
+    assert isinstance(gemini, Endpoint) and not NEUTRAL.keys() & gemini.body_of(request()).keys()
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://proxy.example/anthropic/")
     assert identity("anthropic/c") == "c at https://proxy.example/anthropic/v1"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://user:secret-pw@host/v1")

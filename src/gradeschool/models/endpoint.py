@@ -23,8 +23,8 @@ from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
     NEUTRAL,
-    NEUTRAL_HOSTS,
     NEW_LENGTH,
+    WITHOUT_NEUTRAL,
     classify,
     object_in,
     refused_fields,
@@ -144,7 +144,7 @@ class Endpoint(Model):
             register_key(secret)
         self._extra = {**self.thinking_fields(options), **options.get("extra_body", {})}
         self._session: aiohttp.ClientSession | None = None
-        self._neutral = {} if parts.hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
+        self._neutral = {} if parts.hostname in WITHOUT_NEUTRAL else dict(NEUTRAL)
         # Fields that the server has refused.
         self._refused: frozenset[str] = frozenset()
         # Ids of replies, the connections that have had a reply, and whether these are reused.

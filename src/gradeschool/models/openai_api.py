@@ -28,7 +28,8 @@ from gradeschool.models.base import Reply, Request
 # For fields that a request leaves out, servers use their own or the model's defaults: llama.cpp
 # top_k 40 and min_p 0.05, vLLM those of generation_config.json (a repetition penalty also affects
 # greedy decoding). These values mean "off" for every server. A server without such a field ignores
-# it or names it in a 400 or 422; it is then left out. OpenAI's own API has no such defaults.
+# it or names it in a 400 or 422; it is then left out. OpenAI's API has no such defaults; Gemini's
+# refuses these fields, by a message that does not name the penalties for some models.
 NEUTRAL: Mapping[str, float] = {
     "presence_penalty": 0,
     "frequency_penalty": 0,
@@ -37,7 +38,7 @@ NEUTRAL: Mapping[str, float] = {
     "repetition_penalty": 1,
     "repeat_penalty": 1,
 }
-NEUTRAL_HOSTS = ("api.openai.com",)
+WITHOUT_NEUTRAL = ("api.openai.com", "generativelanguage.googleapis.com")
 LENGTH, NEW_LENGTH = "max_tokens", "max_completion_tokens"
 # OpenAI's "Use 'max_completion_tokens' instead". vLLM also names both fields in its refusal of a
 # prompt that is too long, where another field would not help and completions know no other.
