@@ -112,6 +112,8 @@ def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
     assert [row.key for row in read_scores(path)] == ["a", "c", "a"]
     name, rows = choose_scores(path, "v")
     assert (name, rows["c"].logprob, rows["a"].tokens) == ("v@1", -0.5, ["x", "y"])
+    append_scores(path, [ScoreRow("d", "v@1", 0.5, 2, float("nan"), "g@2")])
+    assert [row.logprob for row in read_scores(path)][-1] is None  # no vote is weighted by it
     with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
         choose_scores(path, None)
     with pytest.raises(InputError, match="no verifier scores of 'z'"):

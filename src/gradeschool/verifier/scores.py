@@ -322,10 +322,11 @@ def read_scores(path: Path) -> Iterator[ScoreRow]:
             for fields, _ in map(parse_line, file):
                 try:
                     logprob = fields.get("logprob")
+                    if logprob is not None:
+                        logprob = float(logprob) if isfinite(logprob) else None
                     row = ScoreRow(
                         str(fields["key"]), str(fields["verifier"]), float(fields["score"]),
-                        int(fields.get("length") or 0),
-                        None if logprob is None else float(logprob),
+                        int(fields.get("length") or 0), logprob,
                         fields.get("generator"), fields.get("values"), fields.get("tokens"),
                     )  # fmt: skip
                 except (KeyError, TypeError, ValueError, OverflowError):
