@@ -166,9 +166,9 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
     for b in outcomes[1:]:
         difference, interval, p = unpaired(list(a.tallies.values()), list(b.tallies.values()))
         comparisons.append(
-            Comparison(a.run, b.run, 0, *(mean_share(run.tallies.values()) for run in (a, b)),
-                       difference, interval, "unpaired score interval (Newcombe)", p,
-                       "unpaired z test", p, p)
+            Comparison(a.run, b.run, 0, mean_share(a.tallies.values()),
+                       mean_share(b.tallies.values()), difference, interval,
+                       "unpaired score interval (Newcombe)", p, "unpaired z test", p, p)
         )  # fmt: skip
     return holm_corrected(comparisons)
 
