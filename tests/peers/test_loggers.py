@@ -1,11 +1,10 @@
-"""`--log` with the real libraries: what each has stored is what the JSONL log says."""
+"""`--log` with the real libraries: what each has stored is what the run folder says."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,8 +14,7 @@ from tests.peers.pages import run
 pytestmark = pytest.mark.peers
 
 PEER = "loggers"
-LOGGERS = ("wandb", "mlflow", "trackio", "tensorboard", "jsonl")
-OPTIONS = [word for name in LOGGERS for word in ("--log", name)]
+OPTIONS = ("--log", "wandb", "--log", "mlflow")
 EVAL = ("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-o", "run")
 KEY = "sk-never-logged-0123456789"
 
@@ -25,7 +23,6 @@ READ = """
 import json, struct, sys
 from pathlib import Path
 
-folder, unit = sys.argv[1:]
 stored = {}
 
 from mlflow import MlflowClient
@@ -35,15 +32,6 @@ history = {name: [(m.step, m.value) for m in client.get_metric_history(run.info.
            for name in run.data.metrics}
 stored["mlflow"] = {"status": run.info.status, "parameters": dict(run.data.params),
                     "metrics": history}
-
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-events = EventAccumulator(f"{folder}/tensorboard")
-events.Reload()
-texts = {name: events.Tensors(name)[-1].tensor_proto.string_val[0].decode()
-         for name in events.Tags()["tensors"]}
-stored["tensorboard"] = {
-    "metrics": {name: [(e.step, e.value) for e in events.Scalars(name)]
-                for name in events.Tags()["scalars"]}, "texts": texts}
 
 from wandb.proto import wandb_internal_pb2 as messages
 def records(data):
@@ -78,24 +66,12 @@ for path in sorted(Path("wandb").glob("offline-run-*/*.wandb")):
             row = {item.key or "/".join(item.nested_key): json.loads(item.value_json)
                    for item in record.history.item}
             for name, value in row.items():
-                if unit in row and name != unit:
-                    metrics.setdefault(name, []).append((row[unit], value))
+                if "samples" in row and name != "samples":
+                    metrics.setdefault(name, []).append((row["samples"], value))
         elif kind == "exit":
             status = record.exit.exit_code
 stored["wandb"] = {"config": config, "summary": summary, "metrics": metrics, "status": status}
 
-import sqlite3
-[path] = Path("trackio").glob("*.db")
-base = sqlite3.connect(path)
-metrics, others = {}, {}
-for step, row in base.execute("select step, metrics from metrics order by id"):
-    for name, value in json.loads(row).items():
-        if isinstance(value, (int, float)):
-            metrics.setdefault(name, []).append((step, value))
-        else:
-            others[name] = value
-[config] = [json.loads(row[0]) for row in base.execute("select config from configs")]
-stored["trackio"] = {"metrics": metrics, "config": config, "others": others}
 print(json.dumps(stored))
 """
 
@@ -109,67 +85,8 @@ def offline(tmp_path: Path) -> dict[str, str]:
         "WANDB_MODE": "offline",
         "WANDB_DIR": str(tmp_path),
         "MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path / 'mlflow.db'}",
-        "TRACKIO_DIR": str(tmp_path / "trackio"),
         "OPENAI_API_KEY": KEY,
     }
-
-
-def logged(folder: Path, name: str) -> list[dict[str, Any]]:
-    lines = (folder / name / "log.jsonl").read_text("ascii").split("\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def stored_by_library(folder: Path, name: str, unit: str, offline: dict[str, str]) -> Any:
-    (folder / "read.py").write_text(READ, "utf-8")
-    process = run(PEER, folder, "python", "read.py", name, unit, **offline)
-    assert process.returncode == 0, process.stderr[-3000:]
-    return json.loads(process.stdout)
-
-
-def series(rows: list[dict[str, Any]], unit: str) -> dict[str, list[list[float]]]:
-    """Return the metrics of a JSONL log: [[step, value], ...] by name."""
-    values: dict[str, list[list[float]]] = {}
-    for row in rows:
-        if row["event"] == "metrics":
-            for name in row.keys() - {"event", unit}:
-                values.setdefault(name, []).append([row[unit], row[name]])
-    return values
-
-
-# What the libraries write in place of characters that their names cannot hold.
-REPLACED = {"mlflow": r"[^\w. /:-]", "tensorboard": r"[^-/\w.]"}
-
-
-def renamed(library: str, name: str) -> str:
-    return re.sub(REPLACED[library], "_", name) if library in REPLACED else name
-
-
-def compare(stored: Any, rows: list[dict[str, Any]], unit: str) -> None:
-    """Assert that each library stored the parameters, the metrics and the results."""
-    expected = series(rows, unit)
-    results = next(row for row in rows if row["event"] == "results")
-    final = {name: value for name, value in results.items() if name.startswith("final/")}
-    parameters = {name: rows[0][name] for name in rows[0].keys() - {"event", "run", "id"}}
-    for library in ("mlflow", "tensorboard", "wandb", "trackio"):
-        for name, points in expected.items():
-            values = stored[library]["metrics"][renamed(library, name)]
-            assert [step for step, _ in values] == [step for step, _ in points], (library, name)
-            assert [value for _, value in values] == pytest.approx([value for _, value in points])
-    for library in ("mlflow", "tensorboard", "trackio"):
-        metrics = stored[library]["metrics"]
-        last = {name: metrics[renamed(library, name)][-1][1] for name in final}
-        assert last == pytest.approx(final), library
-    assert {name: stored["wandb"]["summary"][name] for name in final} == pytest.approx(final)
-    config = stored["wandb"]["config"]
-    assert {name: config[name] for name in parameters} == parameters
-    config = stored["trackio"]["config"]
-    assert {name: config[name] for name in parameters} == parameters
-    texts = {name: str(value) for name, value in parameters.items()}
-    assert {name: stored["mlflow"]["parameters"][name] for name in texts} == texts
-    assert all(
-        f"| {name} |" in stored["tensorboard"]["texts"]["parameters/text_summary"] for name in texts
-    )
-    assert stored["mlflow"]["status"] == "FINISHED" and stored["wandb"]["status"] == 0
 
 
 def test_an_evaluation_is_stored_by_every_library(tmp_path: Path, offline: dict[str, str]) -> None:
@@ -178,17 +95,26 @@ def test_an_evaluation_is_stored_by_every_library(tmp_path: Path, offline: dict[
                       "--json", **offline)  # fmt: skip
         assert process.returncode == 0, process.stderr[-3000:]
         assert json.loads(process.stdout)["runs"][0]["n"] == int(limit)
-        for name in LOGGERS:
-            assert process.stderr.count(f"{name} log: ") == 1
         assert "left out" not in process.stderr
-    rows = logged(tmp_path, "run")
-    begins = [index for index, row in enumerate(rows) if row["event"] == "parameters"]
-    stored = stored_by_library(tmp_path, "run", "samples", offline)
-    second = rows[begins[1] :]
-    whole = [second[0], *[row for row in rows if row["event"] == "metrics"], second[-2]]
-    # MLflow's parameters are those of the first session.
-    stored["mlflow"]["parameters"] |= {"problems": "20"}
-    compare(stored, whole, "samples")
+    (tmp_path / "read.py").write_text(READ, "utf-8")
+    process = run(PEER, tmp_path, "python", "read.py", **offline)
+    assert process.returncode == 0, process.stderr[-3000:]
+    stored = json.loads(process.stdout)
+    manifest, results = (json.loads((tmp_path / "run" / name).read_text("utf-8"))
+                         for name in ("run.json", "results.json"))  # fmt: skip
+    for library in ("mlflow", "wandb"):
+        metrics = stored[library]["metrics"]
+        assert [step for step, _ in metrics["correct"]] == list(range(1, 21)), library
+    for scorer, score in results["scorers"].items():
+        for name in ("correct", "accuracy"):
+            final = f"final/{scorer}/{name}"
+            assert stored["wandb"]["summary"][final] == pytest.approx(score[name])
+            in_mlflow = stored["mlflow"]["metrics"][re.sub(r"[^\w. /:-]", "_", final)]
+            assert in_mlflow[-1] == [20, pytest.approx(score[name])]
+    for parameters in (stored["mlflow"]["parameters"], stored["wandb"]["config"]):
+        assert parameters["model"] == manifest["model"]
+        assert parameters["protocol.digest"] == manifest["protocol"]["digest"]
+    assert stored["mlflow"]["status"] == "FINISHED" and stored["wandb"]["status"] == 0
     everything = b"".join(
         path.read_bytes()
         for path in tmp_path.rglob("*")
@@ -205,10 +131,10 @@ def test_a_logger_that_cannot_be_reached_does_not_end_the_run(
         "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
     }
     process = run(PEER, tmp_path, "python", "-m", "gradeschool", *EVAL, "-n", "5", "--quiet",
-                  "--log", "mlflow", "--log", "jsonl", **changes)  # fmt: skip
+                  "--log", "mlflow", **changes)  # fmt: skip
     assert process.returncode == 0, process.stderr[-3000:]
     assert process.stderr.count("--log mlflow failed and is left out") == 1
-    assert logged(tmp_path, "run")[-1] == {"event": "end", "finished": True}
+    assert json.loads((tmp_path / "run/results.json").read_text("utf-8"))["n"] == 5
 
 
 def test_wandb_without_a_key_is_refused_before_anything_is_sent(

@@ -16,7 +16,6 @@ from gradeschool.cli.options import (
     Verb,
     dataset_option,
     json_option,
-    log_option,
     marks_option,
     print_json,
     stdout_console,
@@ -108,7 +107,8 @@ request_options = with_options(
 @click.option("--dry-run", is_flag=True,
               help="Print the number of requests and the cost; send nothing.")  # fmt: skip
 @config_options
-@log_option
+@click.option("--log", "loggers", multiple=True, type=click.Choice(["wandb", "mlflow"]),
+              help="Log the run to Weights & Biases or MLflow; may be repeated.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
 @click.pass_context

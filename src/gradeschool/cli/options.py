@@ -155,11 +155,6 @@ labels_option = click.option(
     "--labels", type=click.Choice(["platinum"]),
     help="Use the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
 )  # fmt: skip
-log_option = click.option(
-    "--log", "loggers", multiple=True, metavar="LOGGER", envvar="GRADESCHOOL_LOG",
-    type=click.Choice(["wandb", "mlflow", "trackio", "tensorboard", "jsonl"]),
-    help="Log the run to wandb, mlflow, trackio, tensorboard or a jsonl file; may be repeated.",
-)  # fmt: skip
 marks_option = click.option(
     "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
     help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",

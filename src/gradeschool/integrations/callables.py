@@ -91,7 +91,7 @@ def evaluate(
     headline first; names, or functions of your own (`scoring.own_scorer`). name: a function's name;
     together with the prompt it identifies stored completions. output: a run folder to keep, which
     is resumed where it stopped; by default the folder is deleted with the result. progress: show
-    progress on stderr. log: loggers as for --log, such as ("wandb", "tensorboard"); needs `output`.
+    progress on stderr. log: loggers as for --log, such as ("wandb", "mlflow"); needs `output`.
     options: the other fields of `runs.job.Job`, such as temperature, max_tokens, stop, seed, shots,
     random, connections. Works inside a running event loop, as in a notebook; see `evaluate_async`.
 

@@ -1,4 +1,4 @@
-"""`--log`: a run in Weights & Biases, MLflow, Trackio, TensorBoard, or a file of JSON lines.
+"""`--log`: a run in Weights & Biases or MLflow.
 
 A logger gets the parameters of a run once, counts by number of samples during the run, and the
 scores at the end. Secrets are masked before a logger gets anything. Loggers work in their own
@@ -9,7 +9,6 @@ run continues.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import queue
 import re
@@ -18,35 +17,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from gradeschool.answers.regions import is_truncated
-from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changed_settings
-from gradeschool.reports.printable import markdown_table
 from gradeschool.runs.evaluate import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
 
 PROJECT = "gradeschool"  # unless the library's own variable names another
 CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: normally, after an error
-# The package that each logger imports, and its extra; jsonl needs no package.
-PACKAGES = {
-    "wandb": "wandb",
-    "mlflow": "mlflow",
-    "trackio": "trackio",
-    "tensorboard": "tensorboardX",
-}
-SECRETS = (
-    *("WANDB_API_KEY", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN"),
-    *("HF_TOKEN", "TRACKIO_WRITE_TOKEN"),
-)
-LOG_FILE, TENSORBOARD_FOLDER = "log.jsonl", "tensorboard"
+SECRETS = ("WANDB_API_KEY", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 MOST_STEPS = 200  # maximum number of steps of an evaluation
 UNLOGGED = ("schema", "created", "updated", "command", "status", "processes")
 NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # characters that MLflow does not allow in names
@@ -60,7 +46,6 @@ class LoggedRun(NamedTuple):
 
     name: str
     id: str
-    folder: Path
     parameters: Mapping[str, Scalar]
 
 
@@ -75,45 +60,6 @@ class Logger(NamedTuple):
     place: str
     log: Callable[[int, Mapping[str, float], bool], None]
     close: Callable[[bool], None]
-
-
-def open_jsonl(run: LoggedRun) -> Logger:
-    """Append JSON objects to log.jsonl of the run folder: parameters, metrics, results, the end."""
-    path = run.folder / LOG_FILE
-
-    def write(event: str, fields: Mapping[str, Any]) -> None:
-        append_lines(path, [{"event": event, **fields}])
-
-    write("parameters", {"run": run.name, "id": run.id, **run.parameters})
-    return Logger(
-        str(path),
-        lambda step, values, last: write(
-            "results" if last else "metrics", {"samples": step, **values}
-        ),
-        lambda finished: write("end", {"finished": finished}),
-    )
-
-
-def open_tensorboard(run: LoggedRun) -> Logger:
-    """Write event files in the folder `tensorboard` of the run folder, by tensorboardX."""
-    from tensorboardX import SummaryWriter
-
-    place = str(run.folder / TENSORBOARD_FOLDER)
-    writer = SummaryWriter(logdir=place)
-    rows = ((name, str(value)) for name, value in run.parameters.items())
-    table = markdown_table(("parameter", "value"), rows, texts=2)
-    writer.add_text("parameters", "\n".join(table))
-
-    def log(step: int, values: Mapping[str, float], last: bool) -> None:
-        for name, value in values.items():
-            writer.add_scalar(name, value, step)
-        writer.flush()
-
-    def close(finished: bool) -> None:
-        writer.add_text("finished", str(finished))
-        writer.close()
-
-    return Logger(place, log, close)
 
 
 def open_wandb(run: LoggedRun) -> Logger:
@@ -177,34 +123,8 @@ def open_mlflow(run: LoggedRun) -> Logger:
     )
 
 
-def open_trackio(run: LoggedRun) -> Logger:
-    """Log to Trackio; TRACKIO_PROJECT, TRACKIO_SPACE_ID and TRACKIO_DIR apply."""
-    project = os.environ.get("TRACKIO_PROJECT") or PROJECT
-    with redirect_stdout(io.StringIO()):
-        import trackio
-
-        session = trackio.init(
-            project=project, name=f"{run.name}-{run.id[:6]}", resume="allow",
-            config=dict(run.parameters), embed=False, auto_log_gpu=False, auto_log_cpu=False,
-        )  # fmt: skip
-
-    def close(finished: bool) -> None:
-        with redirect_stdout(io.StringIO()):
-            session.finish()
-
-    def log(step: int, values: Mapping[str, float], last: bool) -> None:
-        session.log(dict(values), step=step)
-
-    return Logger(f"trackio show --project {project}", log, close)
-
-
-LOGGERS: Mapping[str, Callable[[LoggedRun], Logger]] = {
-    "wandb": open_wandb,
-    "mlflow": open_mlflow,
-    "trackio": open_trackio,
-    "tensorboard": open_tensorboard,
-    "jsonl": open_jsonl,
-}
+# By the name of the package, which is that of the extra too.
+LOGGERS: Mapping[str, Callable[[LoggedRun], Logger]] = {"wandb": open_wandb, "mlflow": open_mlflow}
 
 
 def check_loggers(names: Sequence[str]) -> None:
@@ -216,7 +136,7 @@ def check_loggers(names: Sequence[str]) -> None:
         register_secret(os.environ.get(name, ""))
     shown_address(os.environ.get("MLFLOW_TRACKING_URI", ""))  # registers its password
     for name in names:
-        require_packages(f"--log {name}", name, PACKAGES.get(name, "json"))
+        require_packages(f"--log {name}", name, name)
     if "wandb" in names:
         import wandb
 
@@ -323,7 +243,7 @@ class EvaluationLog(RunProgress):
             id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
             described = {key: value for key, value in fields.items() if key not in UNLOGGED}
             parameters = masked_values(flat({**described, "changed": changed_settings(fields)}))
-            run = LoggedRun(masked(place.name), id, self._folder, parameters)
+            run = LoggedRun(masked(place.name), id, parameters)
 
             def open_one(name: str) -> None:
                 self._loggers[name] = logger = LOGGERS[name](run)
