@@ -22,7 +22,6 @@ VERBS = (
     ("export", "{F}", "--scorer", SCORER, "-o", "{T}/logs", "--to", "lm-eval"),
     ("runs", "curve", "{F}", "--scorer", SCORER),
     ("data", "right", "{F}"),
-    ("data", "suspects", "{F}"),
 )
 
 

@@ -29,7 +29,7 @@ def answers(tmp_path: Path) -> Path:
 
 
 COMMANDS = (
-    "score F -d sample", "score F -d sample --causes", "explain F -d sample",
+    "score F -d sample", "explain F -d sample",
     "compare F F -d sample", "runs curve F -d sample", "verifier rank F -d sample --by majority",
     f"eval -m recorded/{HOSTILE.replace(' ', '')} -d sample --dry-run",
     f"score {HOSTILE.replace(' ', '')}", f"score --{HOSTILE.replace(' ', '')} F",

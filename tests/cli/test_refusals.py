@@ -85,7 +85,6 @@ MISTAKES = {
     "data fetch gsm8k absent": "no dataset is called 'absent'",
     "data generate --split absent": "'absent'",
     "data right absent.jsonl": "'absent.jsonl' does not exist",
-    "data suspects answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
 }
 
 

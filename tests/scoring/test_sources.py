@@ -61,7 +61,7 @@ def correct(done_json: dict[str, list[dict[str, dict[str, dict[str, int]]]]]) ->
 def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
     gradeschool: Command, answers: Path, problems: Path, more: tuple[str, ...]
 ) -> None:
-    where = ("-d", problems, *SCORERS, "--json", "--causes", *more)
+    where = ("-d", problems, *SCORERS, "--json", *more)
     both = gradeschool("score", answers, *where).json()["runs"]
     [high] = gradeschool("score", f"{answers}#high", *where).json()["runs"]
     assert high == next(run for run in both if run["run"] == "high")

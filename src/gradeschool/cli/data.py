@@ -1,4 +1,4 @@
-"""`gradeschool data list | fetch | verify | generate | right | label-steps | suspects`."""
+"""`gradeschool data list | fetch | verify | generate | right | label-steps`."""
 
 from __future__ import annotations
 
@@ -14,28 +14,22 @@ from gradeschool.atomic import replacing, require_new
 from gradeschool.cli.options import (
     MOST_SEED,
     FileVerb,
-    FiniteRange,
     VerbGroup,
     dataset_option,
-    exit_for_faults,
     json_option,
     print_json,
     print_lists,
     read_options,
-    stdout_console,
     warn,
 )
 from gradeschool.errors import InputError
-from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.problem import Problem
-    from gradeschool.scoring.suspects import Suspect
 
 MOST_COUNT = 1_000_000
-SHOWN_RUNS = 4
 
 
 output_option = click.option(
@@ -303,70 +297,3 @@ def label_steps_command(
         reasons = ", ".join(f"{name} {count}" for name, count in counts.pop("reasons").items())
         warn(", ".join(f"{count} {name}" for name, count in counts.items()))
         warn(f"first wrong steps and undecided solutions: {reasons or 'none'}")
-
-
-@command.command("suspects", cls=FileVerb)
-@click.argument("files", nargs=-1, required=True)
-@click.option("--strong", type=FiniteRange(0, 1), default=0.7, show_default=True,
-              help="Use only runs with a higher accuracy.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True,
-              help="Problems to show.")  # fmt: skip
-@dataset_option
-@json_option
-def suspects_command(
-    files: tuple[str, ...], strong: float, limit: int, dataset: str | None, as_json: bool
-) -> None:
-    """List problems whose label may be wrong.
-
-    Lists the problems for which more runs give one other answer than the gold, counting only runs
-    with a high accuracy. This is no proof: runs of one model are not independent. The list shows
-    what GSM8K-Platinum did with each problem.
-
-    Example: gradeschool data suspects runs/*/completions.jsonl
-    """
-    from gradeschool.datasets.platinum import label_changes
-    from gradeschool.scoring.sources import choose_runs, open_sources
-    from gradeschool.scoring.suspects import suspects
-
-    tables = open_sources(files, read_options(dataset), lambda message: None)  # `choose_runs` warns
-    datasets = {table.dataset.name: table.dataset for table in tables}
-    if len(datasets) > 1:
-        names = ", ".join(map(repr, datasets))
-        raise InputError(
-            f"the files belong to different datasets: {names}; give files of one dataset"
-        )
-    runs = [chosen.run for chosen in choose_runs(files, read_options(dataset), warn)]
-    [problems] = [loaded.problems for loaded in datasets.values()]
-    listed = suspects(runs, label_changes(problems), strong)
-    if as_json:
-        print_json({"suspects": [suspect.as_json() for suspect in listed]})
-    else:
-        _print(listed, limit)
-    exit_for_faults(sum(run.faults for run in runs))
-
-
-def _print(listed: list[Suspect], limit: int) -> None:
-    from rich.text import Text
-
-    from gradeschool.reports.printable import printable
-    from gradeschool.reports.terminal import print_more
-
-    console = stdout_console()
-    console.print(
-        f"{count(len(listed), 'problem')} on which more strong runs agree on one wrong answer than "
-        "give the gold"
-    )
-    for suspect in listed[:limit]:
-        runs, problem = suspect.agreeing, suspect.problem
-        answers = (
-            f"gold {problem.gold}, given by {suspect.right} of {suspect.runs}; {suspect.value}, "
-            f"given by {len(runs)}, the best {percent(suspect.strongest, 1)} correct; "
-            f"GSM8K-Platinum {suspect.platinum}"
-        )
-        more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
-        console.print()
-        console.rule(Text(f"problem {printable(problem.id)}"), align="left")
-        console.print(Text(printable(problem.question), "italic"))
-        console.print(Text(printable(answers), "bold"))
-        console.print(Text(printable(", ".join(runs[:SHOWN_RUNS]), keep="") + more))
-    print_more(len(listed), limit, console)

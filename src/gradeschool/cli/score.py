@@ -45,8 +45,6 @@ from gradeschool.reports.printable import say
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
               help="Score here, or Parquet and .jsonl files on Ray (RAY_ADDRESS).")  # fmt: skip
 @labels_option
-@click.option("--causes", is_flag=True,
-              help="Count the causes of incorrect verdicts, by run and scorer.")  # fmt: skip
 @json_option
 def command(
     files: tuple[str, ...],
@@ -58,7 +56,6 @@ def command(
     jobs: int,
     engine: str,
     labels: str | None,
-    causes: bool,
     as_json: bool,
 ) -> None:
     """Score sample files under every scorer.
@@ -130,12 +127,6 @@ def command(
         if output is not None:
             kwargs["write"] = stack.enter_context(verdict_table(output, scorer_set.names))
         scores = score_sources(tables, scorer_set, warn, **kwargs)
-    counted = {}
-    if causes:
-        from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_files
-
-        every = causes_in_files(paths, read_options(dataset), chosen)
-        counted = dict(zip([run.run for run in scores], every, strict=True))
     voted = []
     if votes:
         from gradeschool.scoring.at_k import votes_on
@@ -148,10 +139,6 @@ def command(
             warn(f"{run.run}: {flagged[run.run]}")
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
-        for each in fields["runs"] if causes else ():
-            for scorer, counts in counted[each["run"]].items():
-                each["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
-                each["scorers"][scorer]["causes"] = counts
         print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
     else:
         from gradeschool.reports import terminal
@@ -168,7 +155,6 @@ def command(
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
-        terminal.print_cause_counts(counted, console)
         if voted:
             terminal.print_votes(voted, console)
     is_failed = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -239,19 +239,6 @@ def print_more(count: int, limit: int, console: Console) -> None:
     """Say how many of `count` items are not shown, unless -n 0 asked for none."""
     if 0 < limit < count:
         console.print(f"\n{count - limit} more; show them with -n {count}")
-
-
-def print_cause_counts(
-    causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
-) -> None:
-    """Print one table per run: scorers with their causes, most frequent first."""
-    for run, scorers in causes.items():
-        title = "causes of misses, wrong acceptances and correct guesses"
-        table = simple_table(("scorer", "causes"), title=f"{printable(run, keep='')}: {title}")
-        for scorer, counts in scorers.items():
-            words = [f"{count} {cause}" for cause, count in counts.items()]
-            table.add_row(scorer, ", ".join(words) or "none")
-        console.print(table)
 
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:

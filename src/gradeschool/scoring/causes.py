@@ -6,10 +6,8 @@ scorer overlooks it, or something failed. It may also accept an answer that the 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.answers.extractor import (
@@ -28,11 +26,11 @@ from gradeschool.answers.failures import (
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
-from gradeschool.datasets.platinum import LabelChanges, label_changes
-from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.datasets.platinum import LabelChanges
+from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.table import ScoredTable, scored_table
+from gradeschool.scorer import clip
+from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 
 OF_SCORERS = {
@@ -49,7 +47,6 @@ OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Fai
 # A run is strong above this accuracy; a weaker run says little about a label.
 STRONG = 0.7
 MOST_MEASURED, FEWEST_MEASURED = 300, 10
-CORRECT_BY_GUESS = "correct, but guessed"
 
 
 class Side(StrEnum):
@@ -225,37 +222,6 @@ def explained_samples(
             seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
         yield ExplainedSample(sample, verdicts, causes, seen)
-
-
-def causes_in_files(
-    names: Sequence[str], options: ReadOptions, scorers: Sequence[Scorer]
-) -> list[dict[str, dict[str, int]]]:
-    """Return the causes of each run by scorer, in the order of `score_sources`.
-
-    Counts by cause, the most frequent first, then CORRECT_BY_GUESS: correct verdicts on texts that
-    state and conclude nothing, the part of an accuracy that rests on guesses. Does not warn of
-    unusable rows: scoring the same files does. Raises InputError, DataError.
-    """
-    from gradeschool.scoring.sources import load_runs, open_sources
-
-    counted = []
-    for source in open_sources(names, options, lambda message: None):
-        for run in load_runs(Path(source.name), source.options, lambda message: None):
-            table = scored_table(run, scorers)
-            changes = label_changes(source.dataset.problems, run.problems())
-            causes: list[Counter[str]] = [Counter() for _ in scorers]
-            guesses = [0] * len(scorers)
-            for each in explained_samples(table, explaining_changes(table, changes)):
-                for index, counts in enumerate(causes):
-                    if cause := each.causes[index if each.view else 0]:
-                        counts[str(cause)] += 1
-                    guesses[index] += is_guess(each, index)
-            counted.append({
-                scorer.name: dict(counts.most_common())
-                | ({CORRECT_BY_GUESS: guessed} if guessed else {})
-                for scorer, counts, guessed in zip(scorers, causes, guesses, strict=True)
-            })  # fmt: skip
-    return counted
 
 
 def is_guess(explained: ExplainedSample, scorer: int) -> bool:
