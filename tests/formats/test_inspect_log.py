@@ -71,7 +71,7 @@ def check_inspect(file_samples: Sequence[Sample]) -> None:
     assert file_samples[2].reference == Reference(question="Question 3?", gold="3")
     assert (file_samples[3].error, file_samples[3].fault) == ("RateLimitError('429')", "")
     assert (file_samples[4].text, file_samples[4].error, file_samples[4].fault) == ("", "", "")
-    assert file_samples[5].fault == "has no output text"
+    assert file_samples[5].fault == "has no text: its 'response' is null; give a string"
 
 
 def test_inspect_json_log(tmp_path: Path) -> None:
@@ -157,5 +157,5 @@ def test_a_member_that_is_too_large_is_not_unpacked(
 def test_an_inspect_input_may_begin_the_answer(tmp_path: Path) -> None:
     """The question is the last message that is not the assistant's."""
     turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Answer:"}]
-    reference = inspect_log._reference({"input": turns, "target": "18"})
-    assert (reference.question, reference.gold) == ("Q?", "18")
+    [row] = inspect_log.inspect_sample({"input": turns, "target": "18"})
+    assert (row["question"], row["gold"]) == ("Q?", "18")

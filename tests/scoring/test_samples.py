@@ -3,7 +3,7 @@
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty
+from gradeschool.formats.samples import UNNUMBERED, Reference, Sample
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import Run, collect
 from tests.support.numbered import PROBLEMS
@@ -21,7 +21,7 @@ def collected(*rows: Sample) -> tuple[list[Run], list[str]]:
 
 
 def test_unusable_rows_are_counted_and_told() -> None:
-    bad = faulty(2, "r", "is bad")
+    bad = Sample(2, "r", fault="is bad")
     [run], notes = collected(recorded(1, 0, "#### 0"), bad, recorded(3, 99, "#### 0"))
     assert run.faults == 2
     assert [(s.problem is None, s.row) for s in run.samples] == [(False, 1), (True, 2), (True, 3)]
@@ -31,7 +31,7 @@ def test_unusable_rows_are_counted_and_told() -> None:
 
 def test_no_usable_row_is_an_error() -> None:
     with pytest.raises(InputError, match=r"no row of 'f\.jsonl' can be used"):
-        collected(faulty(1, "r", "is bad"))
+        collected(Sample(1, "r", fault="is bad"))
 
 
 @pytest.mark.parametrize("sample", [UNNUMBERED, 0, 3])
@@ -77,7 +77,7 @@ def test_samples_without_numbers_may_repeat_each_other() -> None:
 def test_a_thousand_faults_are_told_in_six_lines() -> None:
     """The first five of a kind, and how many more there are."""
     _, notes = collected(
-        recorded(0, 0, "a"), *(faulty(row, "r", "is bad") for row in range(1, 1001))
+        recorded(0, 0, "a"), *(Sample(row, "r", fault="is bad") for row in range(1, 1001))
     )
     assert len(notes) == 6
     assert notes[-1] == "... and 995 more rows of this kind (cannot be used)"

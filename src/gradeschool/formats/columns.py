@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,8 +18,8 @@ from typing import Any, NamedTuple
 from gradeschool.answers.golds import read_gold
 from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample, faulty
-from gradeschool.formats.tables import RUN_FIELDS, Row
+from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample
+from gradeschool.formats.tables import RUN_FIELDS
 from gradeschool.formats.values import (
     error_text,
     finish_reasons,
@@ -100,7 +101,6 @@ ALIASES = {"completion": "response", "text": "response", "answer": "gold", "inde
 EXECUTED = ("executed", "exec_result", "execution_result", "program_output", "code_output",
             "report")  # fmt: skip
 THINKING = ("reasoning", "reasoning_content", "thinking", "thought", "reasoning_text")
-LATE = ("run", "sample", "finish", "error")  # fit by name alone
 NO_COLUMN = "-"  # --columns gold=-: the file has none
 PLAIN = re.compile(r"[^0-9a-z]+")
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
@@ -150,63 +150,50 @@ class Column(NamedTuple):
         return ".".join(self.path) + "+" * self.joined
 
 
+@dataclass(slots=True)
 class Columns:
     """The column of each role in one file, and how a row becomes samples.
 
     named: the roles that the user named. is_weak: the name of the text's column may as well be that
-    of the reference solution. others: the columns without a role. executed: the column of what
-    programs print, "" for none. thinking: the column of the model's reasoning, None for none.
-    wordy: other columns with texts of several words.
+    of the reference solution. executed: the column of what programs print, "" for none. thinking:
+    the column of the model's reasoning, None for none. wordy: other columns with texts of several
+    words. rows: that were read, for --in-order.
     """
 
-    def __init__(
-        self,
-        roles: Mapping[str, Column],
-        named: frozenset[str],
-        is_weak: bool,
-        in_order: bool,
-        others: Sequence[str] = (),
-        thinking: Column | None = None,
-        wordy: Sequence[str] = (),
-    ) -> None:
-        self.roles = roles
-        self.named = named
-        self.is_weak = is_weak
-        self.in_order = in_order
-        self.others = others
-        self.thinking = thinking
-        self.wordy = wordy
-        known = {plain_name(name): name for name in others}
-        self.executed = next((known[name] for name in EXECUTED if name in known), "")
-        self.rows = 0  # that were read, for --in-order
-        # The column of each role in the order of ROLES, or the name of one that is not inside of
-        # another (for a role without a column, a name that no table has).
-        self._places = [
-            column if column is not None and (len(column.path) > 1 or column.joined)
-            else "\0" if column is None else column.path[0]
-            for column in map(roles.get, ROLES)
-        ]  # fmt: skip
-        self._of_pipeline = roles["response"].path[-1] == "generated_text"
+    roles: Mapping[str, Column]
+    named: frozenset[str] = frozenset()
+    is_weak: bool = False
+    in_order: bool = False
+    executed: str = ""
+    thinking: Column | None = None
+    wordy: Sequence[str] = ()
+    rows: int = 0
+    # The name of each role's column (for a role without one, a name that no table has), in the
+    # order of ROLES; the columns that are inside others, by their places there.
+    _names: list[str] = field(init=False)
+    _inner: list[tuple[int, Column]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        columns = list(map(self.roles.get, ROLES))
+        self._names = ["\0" if column is None else column.path[0] for column in columns]
+        self._inner = [(place, column) for place, column in enumerate(columns)
+                       if column and (len(column.path) > 1 or column.joined)]  # fmt: skip
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
         words = [f"{role}={column}" for role, column in self.roles.items()]
         return ", ".join([*words, "problems=in order"] if self.in_order else words)
 
-    def read(self, row: Row, default_run: str) -> list[Sample]:
+    def read(self, number: int, fields: Mapping[str, Any], default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
-        fields = row.fields
-        content, asked, gold, id, run, number, finish, failure, flag = [
-            fields.get(place) if isinstance(place, str) else place.value(fields)
-            for place in self._places
-        ]
-        order = self.rows
-        self.rows += 1
-        texts = [content] if isinstance(content, str) else texts_of(content)
+        values = list(map(fields.get, self._names))
+        for place, column in self._inner:
+            values[place] = column.value(fields)
+        content, asked, gold, id, run, sample, finish, failure, flag = values
         run = run if isinstance(run, str) else run_name(run)
-        run = run or self._in_other_columns("run", fields) or ""
         model = fields.get("model")
         model = model if isinstance(model, str) else run
+        texts = [content] if isinstance(content, str) else texts_of(content)
         if failure is None and not texts:
             failure = first_given(fields, ERRORS)
         error = "" if failure is None else error_text(failure, bool(texts))
@@ -217,53 +204,43 @@ class Columns:
                 value = "null" if content is None else shown(content)
                 column = str(self.roles["response"])
                 fault = f"has no text: its {column!r} is {value}; give a string"
-                return [faulty(row.number, run or UNNAMED, fault)]
-            texts = [""]
+                return [Sample(number, run or UNNAMED, fault=fault)]
+            texts, default_run = [""], UNNAMED
         if self.in_order:
-            reference = Reference(gold=gold, order=order)
+            reference = Reference(gold=gold, order=self.rows)
+            self.rows += 1
         else:
-            id = self._in_other_columns("id", fields) if id is None else parse_id(id)
+            id = None if id is None else parse_id(id)
             *turns, question = (None,) if asked is None else question_texts(asked) or (None,)
             in_text = id is None and question is None and gold is None
             reference = Reference(id, question, gold, None, in_text, tuple(turns))
-            if question and self._of_pipeline:
-                texts = [text.removeprefix(question) for text in texts]
-        number = UNNUMBERED if number is None else sample_number(number)
-        finishes = [finish] if finish is not None else []
-        if not finishes and not isinstance(content, str):
-            finishes = finish_reasons(content)
-        run, flags = run or default_run, [flag]
-        if isinstance(flag, list):
-            flags = flag
+            if question and self.roles["response"].path[-1] == "generated_text":
+                texts = [text.removeprefix(question) for text in texts]  # of a pipeline
+        first = UNNUMBERED if sample is None else sample_number(sample)
+        reasons = [finish] if finish is not None else []
+        if not reasons and not isinstance(content, str):
+            reasons = finish_reasons(content)
+        flags = flag if isinstance(flag, list) else [flag]
         if len(flags) != len(texts):  # one flag for several samples is that of their vote
             flags = [None] * len(texts)
-        samples = []
-        for place, text in enumerate(texts):
-            if len(texts) > 1:
-                number = max(number, 0) + (place > 0)
-            reason = finish_of(finishes[place % len(finishes)]) if finishes else Finish.UNKNOWN
-            each = None if flags[place] is None else parse_flag(flags[place])
-            samples.append(
-                Sample(row.number, run, text, reference, number, reason, error, "", model, each)
+        return [
+            Sample(
+                number, run or default_run, text, reference,
+                first if len(texts) == 1 else max(first, 0) + place,
+                finish_of(reasons[place % len(reasons)]) if reasons else Finish.UNKNOWN,
+                error, "", model, None if flags[place] is None else parse_flag(flags[place]),
             )
-        return samples
-
-    def _in_other_columns(self, role: str, fields: Mapping[str, Any]) -> str | None:
-        """Return a value under another canonical name, as rows of several files in one have."""
-        if role in self.roles and role not in self.named:
-            for name in self.others:
-                if plain_name(name) in ROLES[role] and (value := FITS[role](fields.get(name))):
-                    return str(value)
-        return None
+            for place, text in enumerate(texts)
+        ]  # fmt: skip
 
 
 def parse_columns(text: str) -> dict[str, str]:
     """Read "question=NAME,response=NAME". Raises InputError for another role or form."""
     columns = {}
     for part in text.split(","):
-        role, equals, name = (word.strip() for word in part.partition("="))
+        role, _, name = (word.strip() for word in part.partition("="))
         role = ALIASES.get(role, role)
-        if not equals or not name:
+        if not name:
             raise InputError(
                 f"--columns {clip(part)!r} is not ROLE=COLUMN, such as response=Output"
             )
@@ -283,40 +260,40 @@ def choose_columns(
     Raises InputError if it is not certain which column has the texts.
     """
     table = _Table(rows, file)
-    roles = {role: table.find(name) for role, name in named.items() if name != NO_COLUMN}
-    taken = {column.path for column in roles.values()}
-    is_weak = False
-    if "response" not in roles:
-        roles["response"], is_weak = table.choose_text(taken)
-        taken.add(roles["response"].path)
-        table.refuse_steps(roles["response"])
-    ordered = {}
+    found = {role: table.find(name) for role, name in named.items() if name != NO_COLUMN}
+    taken, is_weak = {column.path for column in found.values()}, False
+    if "response" not in found:
+        found["response"], is_weak = table.choose_text(taken)
+        taken.add(found["response"].path)
+        table.refuse_steps(found["response"])
+    roles = {}
     for role in ROLES:
-        column = roles.get(role)
+        column = found.get(role)
         if column is None and role not in named:
             column = table.choose(role, taken)
         if column is not None:
-            ordered[role] = column
+            roles[role] = column
             if role != "question" or column.plain not in CHAT:
                 taken.add(column.path)
     used = {path[0] for path in taken}
-    others = [name for name in table.names if name not in used]
+    others = {name: column for name, column in table.top.items() if column.path[0] not in used}
     free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
-    thinking = next((each for each in free if any(map(texts_of, table.cells[each]))), None)
-    wordy = [name for name in others if plain_name(name) not in QUESTIONS
-             and table.are_wordy(Column((name,)))]  # fmt: skip
-    return Columns(ordered, frozenset(named), is_weak, in_order, others, thinking, wordy)
+    return Columns(
+        roles, frozenset(named), is_weak, in_order,
+        executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
+        thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
+        wordy=[str(column) for name, column in others.items()
+               if name not in QUESTIONS and table.is_wordy(column)],
+    )  # fmt: skip
 
 
 def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
-    """Return all columns with an example and the roles that fit, for `--columns` without value."""
+    """Return all columns with an example and the roles that they may have, the likeliest first."""
     table = _Table(rows, file)
-    lines = [f"columns of {file!r}, and the roles that fit (--columns ROLE=COLUMN,...):"]
+    lines = [f"columns of {file!r}, and the roles that they may have (--columns ROLE=COLUMN,...):"]
     for column, values in table.cells.items():
-        named = [role for role in LATE if column.plain in ROLES[role]]
-        roles = [role for role in ROLES if role not in LATE and values and table.fits(role, column)]
-        lines.append(f"  {column}: {example(values[0]) if values else 'empty'}: "
-                     f"{', '.join(roles + named) or 'none'}")  # fmt: skip
+        shown = f"  {column}: {example(values[0]) if values else 'empty'}"
+        lines.append(f"{shown}: {', '.join(table.likely_roles(column)) or 'none'}")
     return "\n".join(lines)
 
 
@@ -339,8 +316,8 @@ class _Table:
         self.inner: defaultdict[str, list[Column]] = defaultdict(list)
         self.cells: dict[Column, list[Any]] = {}
         for column in map(Column, paths):
-            found = map(column.value, rows)
-            self.cells[column] = [each for each in found if each is not None and each == each]
+            values = map(column.value, rows)
+            self.cells[column] = [each for each in values if each is not None and each == each]
             if len(column.path) == 1:
                 self.top.setdefault(column.plain, column)
             else:
@@ -375,34 +352,41 @@ class _Table:
             return strong[0], False
         weak = [] if strong else self._with_texts(WEAK_TEXTS, taken)
         if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
-            weak = [each for each in weak if not self._are_golds(each)] or weak
+            weak = [each for each in weak if not self.are_golds(each)] or weak
         chats = [each for each in weak if each.plain in CHAT]
         weak = chats[:1] or weak
         if len(weak) == 1:
             return weak[0], weak[0].plain not in ("code", "program", *CHAT)
-        if strong or weak:
-            raise self._refused(strong or weak, is_text=True)
-        if any(self.cells[self.top[name]] for name in ERRORS if name in self.top):
+        if not (strong or weak) and any(self.cells[self.top[name]] for name in ERRORS
+                                        if name in self.top):  # fmt: skip
             return Column(("response",)), False  # each request failed
-        texts = [
-            column
-            for column, values in self.cells.items()
-            if column.path not in taken
-            and column.plain not in QUESTIONS[:5]
-            and any(map(texts_of, values))
-            and not self.are_flags(column)
-        ]
-        raise self._refused(texts[:8], is_text=False)
+        columns = strong or weak
+        words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
+        if not columns:
+            words = (f"no column of {self.file!r} has a name by which it would be the text; it has "
+                     "texts in {}")  # fmt: skip
+            columns = [
+                column for column, values in self.cells.items()
+                if column.path not in taken and column.plain not in QUESTIONS[:5]
+                and any(map(texts_of, values)) and not self.are_flags(column)
+            ][:8]  # fmt: skip
+        if not columns:
+            names = clip(", ".join(map(repr, self.names)), 200) or "none"
+            raise InputError(f"{self.file!r} has no text in any column; its columns are {names}")
+        lines = [words.replace("{}", ", ".join(repr(str(column)) for column in columns))]
+        for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
+            cells = [f"{column} = {example(column.value(fields))}" for column in columns]
+            lines.append(f"  row {number}: {'; '.join(cells)}")
+        lines += [f"  --columns response={column}" for column in columns]
+        raise InputError("\n".join(lines))
 
     def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
         columns = [self.top[name] for name in names if name in self.top]
         return [
-            column
-            for column in columns
-            if column.path not in taken
+            column for column in columns if column.path not in taken
             and any(texts_of(value) is not None for value in self.cells[column])
             and not self.are_flags(column)
-        ]
+        ]  # fmt: skip
 
     def refuse_steps(self, column: Column) -> None:
         """Raise InputError if the lists of a column are numbered steps, not samples."""
@@ -418,13 +402,14 @@ class _Table:
                 f"--columns response={column} if each is a sample"
             )
 
-    def _are_golds(self, column: Column) -> bool:
+    def are_golds(self, column: Column) -> bool:
+        """Return whether most values of a column are bare numbers or marked solutions."""
         values = self.cells[column]
         golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
                  for value in values]  # fmt: skip
         return sum(map(bool, golds)) >= MOST * len(values)
 
-    def are_wordy(self, column: Column) -> bool:
+    def is_wordy(self, column: Column) -> bool:
         """Return whether most values of a column are texts of several words."""
         texts = [texts_of(value) or [""] for value in self.cells[column]]
         several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
@@ -439,23 +424,41 @@ class _Table:
             return False
         return len(flat) >= ENOUGH or any(isinstance(each, bool) or each in WORDS for each in flat)
 
+    def likely_roles(self, column: Column) -> list[str]:
+        """Return the roles that a column's name or content speaks for, those by its name first."""
+        values = self.cells[column]
+        named = [role for role in ROLES
+                 if column.plain in ROLES[role] and self.fits(role, column)]  # fmt: skip
+        if not values or named:
+            return named
+        if self.are_flags(column):
+            return ["flag"]
+        if self.is_wordy(column):
+            questions = sum(str(value).rstrip().endswith("?") for value in values)
+            likely = ["response", "question"]
+            return likely[::-1] if 2 * questions > len(values) else likely
+        if self.are_golds(column):
+            counted = [whole_number(value) for value in values]
+            is_index = None not in counted and len({*counted}) == len(counted) > 1
+            return ["id", "gold"] if is_index else ["gold", "response"]
+        return ["response"] if any(map(texts_of, values)) else []
+
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""
         for name in ROLES[role]:
             column = self.top.get(name)  # a chat has the question and the text
             if column and (column.path not in taken or name in CHAT) and self.fits(role, column):
                 return column
-        if role == "gold":
-            for name, column in self.top.items():
-                words, values = {*name.split("_")}, self.cells[column]
-                if (
-                    GOLD_WORDS & words
-                    and words <= BESIDE_GOLD
-                    and column.path not in taken
-                    and sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
-                    and not self.are_flags(column)
-                ):
-                    return column
+        for name, column in self.top.items() if role == "gold" else ():
+            words, values = {*name.split("_")}, self.cells[column]
+            if (
+                GOLD_WORDS & words
+                and words <= BESIDE_GOLD
+                and column.path not in taken
+                and sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
+                and not self.are_flags(column)
+            ):
+                return column
         if role in ("question", "gold", "id", "flag"):
             for column in (each for name in ROLES[role] for each in self.inner.get(name, ())):
                 is_free = not any(column.path[: len(path)] == path for path in taken)
@@ -470,21 +473,6 @@ class _Table:
         values = self.cells[column]
         late = not values and role in ("run", "finish", "error")  # a later row may have one
         return late or any(map(FITS[role], values))
-
-    def _refused(self, columns: Sequence[Column], is_text: bool) -> InputError:
-        """Return the error that shows rows of these columns and the command for each choice."""
-        if not columns:
-            names = clip(", ".join(map(repr, self.names)), 200) or "none"
-            return InputError(f"{self.file!r} has no text in any column; its columns are {names}")
-        names = ", ".join(repr(str(column)) for column in columns)
-        lines = [f"each of the columns {names} of {self.file!r} may be the text; name the right one"
-                 if is_text else f"no column of {self.file!r} has a name by which it would be the "
-                 f"text; it has texts in {names}"]  # fmt: skip
-        for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
-            cells = [f"{column} = {example(column.value(fields))}" for column in columns]
-            lines.append(f"  row {number}: {'; '.join(cells)}")
-        lines += [f"  --columns response={column}" for column in columns]
-        return InputError("\n".join(lines))
 
 
 def example(value: Any) -> str:
@@ -527,3 +515,5 @@ FITS: Mapping[str, Callable[[Any], Any]] = {
     "finish": lambda value: isinstance(value, str),
     "error": lambda value: True,
 }
+# Of rows of other tools, after `foreign`, `lm_eval` and `inspect_log` have rewritten them.
+PLAIN_ROWS = Columns({role: Column((role,)) for role in ROLES})

@@ -16,10 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gradeschool.completion import finish_of
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats import settings
-from gradeschool.formats.samples import UNNUMBERED, Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -28,7 +26,8 @@ from gradeschool.formats.settings import (
     messages_prompt,
     recorded,
 )
-from gradeschool.formats.values import message_of, parse_flag, text_of
+from gradeschool.formats.tables import Row
+from gradeschool.formats.values import message_of, text_of
 from gradeschool.scorer import clip
 
 ZSTD = 93
@@ -54,24 +53,27 @@ def is_inspect(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
 
 
-def inspect_json(log: Mapping[str, Any], path: Path) -> Generator[Sample, None, None]:
-    """Yield the samples of a log in JSON."""
-    run = _run_of(log, path)
-    for number, sample in enumerate(log["samples"], start=1):
-        yield _file_sample(number, sample, run)
+def inspect_rows(path: Path, log: Mapping[str, Any] | None) -> Generator[Row, None, None]:
+    """Yield the samples of a log as they stand there, with the run under "run".
 
-
-def inspect_archive(path: Path) -> Generator[Sample, None, None]:
-    """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
+    log: the content of a JSON file, None for an `.eval` archive. Raises InputError for a damaged
+    archive, MissingExtraError (zstandard).
+    """
+    if log is not None:
+        run = _run_of(log, path)
+        for number, sample in enumerate(log["samples"], start=1):
+            yield Row(number, {"run": run, **mapping(sample)})
+        return
     try:
         with _opened(path) as (header, samples, read):
             run = _run_of(header, path)
             for number, info in enumerate(samples, start=1):
                 try:
-                    yield _file_sample(number, read(info), run)
+                    yield Row(number, {"run": run, **mapping(read(info))})
                 except DAMAGE as error:
                     reason = clip(str(error), 200)
-                    yield faulty(number, run, f"({info.filename}) cannot be read: {reason}")
+                    fault = f"({info.filename}) cannot be read: {reason}"
+                    yield Row(number, {"run": run}, fault)
     except DAMAGE as error:
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
@@ -112,15 +114,24 @@ def _run_of(log: Mapping[str, Any], path: Path) -> str:
     return str(model or path.stem).removeprefix(PROVIDER) or path.stem
 
 
-def _file_sample(number: int, sample: Any, run: str) -> Sample:
-    if not isinstance(sample, Mapping):
-        return faulty(number, run, "is not a sample object")
-    reference = _reference(sample)
-    epoch = sample.get("epoch")
-    position = epoch - 1 if isinstance(epoch, int) else UNNUMBERED
-    if failure := sample.get("error"):
-        return Sample(number, run, "", reference, position, error=message_of(failure))
-    # The text that inspect's own scorers see.
+def inspect_sample(sample: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the plain row of a sample: the text that inspect's own scorers see.
+
+    The problem is named by its question: inspect numbers samples without an id from 1. Tasks and
+    exports of gradeschool have the question in the metadata; their input is the whole prompt.
+    """
+    facts, epoch = mapping(sample.get("metadata")), sample.get("epoch")
+    id, question, gold = None, facts.get("question"), facts.get("solution")
+    if not (isinstance(question, str) and isinstance(gold, str)):
+        question, gold = sample.get("input"), sample.get("target")
+        if isinstance(question, list):  # of messages; the last may begin the model's answer
+            turns = [mapping(turn) for turn in question]
+            prompts = [turn for turn in turns if turn.get("role") != "assistant"] or turns
+            question = text_of(prompts[-1].get("content")) if prompts else None
+        if not isinstance(question, str):
+            id, question, gold = str(sample.get("id")), None, None
+        elif isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
     output = mapping(sample.get("output"))
     choices = output.get("choices")
     choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
@@ -128,35 +139,13 @@ def _file_sample(number: int, sample: Any, run: str) -> Sample:
     if not isinstance(text, str) or not text:
         content = mapping(choice.get("message")).get("content")
         text = text_of(content, "\n") if content is not None else text
-    if not isinstance(text, str):
-        return faulty(number, run, "has no output text")
-    scores = list(mapping(sample.get("scores")).values())
-    flag = parse_flag(mapping(scores[0]).get("value")) if len(scores) == 1 else None
-    finish = finish_of(choice.get("stop_reason"))
-    return Sample(number, run, text, reference, position, finish, model=run, flag=flag)
-
-
-def _reference(sample: Mapping[str, Any]) -> Reference:
-    """Identify the problem by its question: inspect numbers samples without an id from 1.
-
-    Tasks and exports of gradeschool have the question in the metadata; their input is the whole
-    prompt.
-    """
-    facts = mapping(sample.get("metadata"))
-    question, solution = facts.get("question"), facts.get("solution")
-    if isinstance(question, str) and isinstance(solution, str):
-        return Reference(question=question, gold=solution)
-    question = sample.get("input")
-    if isinstance(question, list):  # of messages; the last may begin the model's answer
-        turns = [mapping(turn) for turn in question]
-        prompts = [turn for turn in turns if turn.get("role") != "assistant"] or turns
-        question = text_of(prompts[-1].get("content")) if prompts else None
-    if not isinstance(question, str):
-        return Reference(str(sample.get("id")))
-    target = sample.get("target")
-    if isinstance(target, list) and len(target) == 1:
-        target = target[0]
-    return Reference(question=question, gold=target if target != "" else None)
+    error, scores = message_of(sample.get("error")), list(mapping(sample.get("scores")).values())
+    return [{
+        "id": id, "question": question, "gold": gold if gold != "" else None,
+        "run": sample.get("run"), "sample": epoch - 1 if isinstance(epoch, int) else None,
+        "response": None if error else text, "finish": choice.get("stop_reason"), "error": error,
+        "flag": mapping(scores[0]).get("value") if len(scores) == 1 else None,
+    }]  # fmt: skip
 
 
 # Settings

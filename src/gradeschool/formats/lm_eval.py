@@ -14,7 +14,6 @@ from typing import Any
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats import settings
-from gradeschool.formats.samples import Reference, Sample, faulty
 from gradeschool.formats.settings import (
     RecordedRequest,
     RecordedSettings,
@@ -24,8 +23,8 @@ from gradeschool.formats.settings import (
     messages_prompt,
     recorded,
 )
-from gradeschool.formats.tables import Row, read_rows
-from gradeschool.formats.values import first_given, parse_flag, parse_id, shown
+from gradeschool.formats.tables import read_rows
+from gradeschool.formats.values import first_given
 from gradeschool.protocols.registry import all_scorers
 
 PLACES = ("pretrained", "path", "model", "base_url")  # arguments for model and address
@@ -47,40 +46,29 @@ def is_lm_eval_results(value: Mapping[str, object]) -> bool:
 class LmEvalSamples:
     """Reads rows; those of other filters than the first repeat the responses and are skipped."""
 
-    def __init__(self, path: Path, default_run: str, first: object) -> None:
-        name = _results_beside(path).get("model_name")
-        self.run = name if isinstance(name, str) and name else default_run
+    def __init__(self, path: Path, first: object) -> None:
+        self.run = _results_beside(path).get("model_name")
         self.filter = first
         self._read: set[int] = set()  # hashes of responses, since texts may be many
-        self._others: dict[int, tuple[int, object]] = {}
+        self._others: dict[int, object] = {}
 
-    def read(self, row: Row, default_run: str = "") -> list[Sample]:
-        """Return the responses of a row that belongs to the file's first filter."""
-        fields = row.fields
-        if not is_lm_eval(fields):
-            return [faulty(row.number, self.run, "is not a sample of lm-eval")]
-        key = hash((repr(fields["doc_id"]), repr(fields["resps"])))
-        if (name := fields.get("filter")) != self.filter:
-            self._others.setdefault(key, (row.number, name))
+    def plain(self, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the plain row of the responses of a row of the file's first filter."""
+        doc, responses = mapping(fields.get("doc")), fields.get("resps")
+        key = hash((repr(fields.get("doc_id")), repr(responses)))
+        if (name := fields.get("filter")) != self.filter and "resps" in fields:
+            self._others.setdefault(key, name)
             return []
         self._read.add(key)
-        doc, responses = fields.get("doc"), fields.get("resps")
-        texts = responses[0] if isinstance(responses, list) and responses else None
-        if not isinstance(doc, Mapping) or not isinstance(texts, list) or not texts:
-            return [faulty(row.number, self.run, "has no 'doc' object or no list of 'resps'")]
         question, gold = first_given(doc, QUESTION_FIELDS), doc.get("answer")
-        reference = Reference(
-            parse_id(fields.get("doc_id")),
-            question if isinstance(question, str) else None,
-            gold if isinstance(gold, str) else fields.get("target"),
-        )
-        flag = parse_flag(fields.get("exact_match")) if len(texts) == 1 else None
-        return [
-            Sample(row.number, self.run, text, reference, sample, flag=flag)
-            if isinstance(text, str)
-            else faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
-            for sample, text in enumerate(texts)
-        ]
+        return [{
+            "id": fields.get("doc_id"),
+            "question": question if isinstance(question, str) else None,
+            "gold": gold if isinstance(gold, str) else fields.get("target"),
+            "run": self.run,
+            "response": responses[0] if isinstance(responses, list) and responses else None,
+            "flag": fields.get("exact_match"),
+        }]  # fmt: skip
 
     def check(self, file: str) -> None:
         """Raise InputError if rows of other filters have other responses than the first's.
@@ -88,11 +76,10 @@ class LmEvalSamples:
         lm-eval writes the same responses once for each filter.
         """
         if others := {key: row for key, row in self._others.items() if key not in self._read}:
-            number, name = next(iter(others.values()))
             raise InputError(
-                f"{len(others)} rows of {file!r} have other filters than {self.filter!r} and other "
-                f"responses (row {number}: {name!r}); they are of another task or run: give each "
-                "its own file"
+                f"{len(others)} rows of {file!r} have other filters than {self.filter!r}, such as "
+                f"{next(iter(others.values()))!r}, and other responses; they are of another task "
+                "or run: give each its own file"
             )
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.samples import UNNAMED, Reference, Sample, faulty
+from gradeschool.formats.samples import Reference, Sample
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.masking import masked
 from gradeschool.percentages import count
@@ -205,19 +205,17 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     )
 
 
-def stored_samples(row: Row, default_run: str) -> list[Sample]:
-    """Return the sample of a row of a run folder.
+def stored_sample(number: int, fields: Mapping[str, Any], default_run: str) -> Sample:
+    """Return the sample of a row of a run folder; a row that was changed is a fault.
 
-    A row that was changed is a fault. default_run: the run of a row that names neither its run nor
-    its model.
+    default_run: the run of a row that names neither its run nor its model.
     """
-    fields = row.fields
     completion = from_fields(fields) if "schema" in fields else None
     if completion is None:
-        return [faulty(row.number, UNNAMED, "is not a row of a run folder")]
+        return Sample(number, fault="is not a row of a run folder")
     question = fields.get("question")
-    return [Sample(
-        row.number,
+    return Sample(
+        number,
         completion.run or completion.model or default_run,
         completion.text,
         Reference(completion.problem_id, question if isinstance(question, str) else None),
@@ -227,7 +225,7 @@ def stored_samples(row: Row, default_run: str) -> list[Sample]:
         fault=CHANGED if is_changed(fields) else "",
         model=completion.model,
         stored=completion,
-    )]  # fmt: skip
+    )
 
 
 def _count(value: object) -> int | None:
@@ -305,7 +303,7 @@ def fingerprint(path: Path) -> dict[str, Any]:
         return {"bytes": file.tell(), "sha256": digest}
 
 
-def is_own(fields: Mapping[str, Any]) -> bool:
+def is_stored_row(fields: Mapping[str, Any]) -> bool:
     """Return whether a row was stored by `gradeschool eval`."""
     return {"schema", "problem_id", "sample"} <= fields.keys() and isinstance(
         fields.get("key"), str
@@ -322,7 +320,7 @@ def counting_rows(rows: Iterable[Row]) -> set[int]:
     others: set[int] = set()
     torn: set[int] = set()
     for row in rows:
-        if not is_own(row.fields):
+        if not is_stored_row(row.fields):
             (torn if row.fault else others).add(row.number)
             continue
         failed = bool(row.fields.get("error")) or is_changed(row.fields)

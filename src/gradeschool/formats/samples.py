@@ -81,11 +81,6 @@ class Sample(NamedTuple):
         return self.stored.usage if self.stored else NO_USAGE
 
 
-def faulty(row: int, run: str, fault: str) -> Sample:
-    """Return the record for a row that cannot be used."""
-    return Sample(row, run, fault=fault)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How the files of a command are read.

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from gradeschool.answers.regions import NAMES, form_of
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError
-from gradeschool.formats.read import name_of_unnamed, nothing_in
+from gradeschool.formats.read import nothing_in, run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
@@ -234,7 +234,7 @@ def _count_rows(
         run = runs[name]
         run.counts.update(run.repeated)
         run.n += run.repeated.total()
-    unnamed = name_of_unnamed(runs, source.run)
+    unnamed = run_of_unnamed(runs, source.run)
     named: dict[str, _RunCounts] = {}
     for name, run in runs.items():
         whole = named.setdefault(unnamed if name == UNNAMED else name, run)

@@ -25,9 +25,9 @@ from gradeschool.formats.read import (
     OWN,
     SampleFile,
     completions_of,
-    name_of,
-    name_of_unnamed,
+    default_run_name,
     nothing_in,
+    run_of_unnamed,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
@@ -68,7 +68,7 @@ class Source:
             return
         self.path, self.only = split_run(name)
         path = Path(self.path)
-        self.run = path.parent.resolve().name if _is_pattern(self.path) else name_of(path)
+        self.run = path.parent.resolve().name if _is_pattern(self.path) else default_run_name(path)
         self.parts = named_files(self.path)
         self.file = SampleFile(self.parts[0], self.run, options)
 
@@ -79,9 +79,9 @@ class Source:
 
     def match_with(self, dataset: Dataset) -> None:
         """Find out from the first rows how they name the problems of a dataset, and say it."""
-        file, options, columns = self.file, self.options, self.file.columns
+        file, options, columns = self.file, self.options, self.file.reader.columns
         self.dataset = dataset
-        if file.kind == OWN:
+        if file.reader.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
             return
         has_questions = any(each.reference.question is not None for each in file.head)
@@ -105,7 +105,7 @@ class Source:
         elif has_golds and not by_id:
             problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
-        self.warn(f"read {self.name!r}: {columns or file.kind}; {problems}{counted}")
+        self.warn(f"read {self.name!r}: {columns or file.reader.kind}; {problems}{counted}")
         if self.matcher.cuts_prompts:
             self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
 
@@ -268,7 +268,7 @@ def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
     """
     [source] = open_sources([str(path)], options, warn)
     samples = [sample for batch in source.batches() for sample in batch]
-    name = name_of_unnamed({sample.run for sample in samples}, source.run)
+    name = run_of_unnamed({sample.run for sample in samples}, source.run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
     for warning in source.conclude():
         warn(warning)
