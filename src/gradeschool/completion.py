@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -57,6 +58,12 @@ class Prompt:
         if self.prefix is not None:
             turns.append({"role": "assistant", "content": self.prefix})
         return turns
+
+
+def cut_at(text: str, stops: Iterable[str]) -> str:
+    """Return a text up to the first stop string in it."""
+    places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
+    return text[: min(places)] if places else text
 
 
 class Finish(StrEnum):

@@ -1,4 +1,4 @@
-"""Tests that the calculator follows its requests through the batches of both of vLLM's runners."""
+"""Tests that the calculator follows its requests through vLLM's batches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.support.fixtures import MODEL_NEEDS, skip_without
 
 skip_without(MODEL_NEEDS, "the calculator of vLLM")
 
-import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 from tests.support.lent_modules import (  # noqa: E402
+    MoveDirectionality,
     imported_anew,
     lend_vllm,
 )
@@ -40,7 +40,7 @@ SCRIPTS = [
 
 @pytest.fixture
 def module(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module, imported with the names of a vLLM that has the first runner alone."""
+    """The module, imported with the names of vLLM."""
     lend_vllm(monkeypatch)
     with imported_anew("gradeschool.models.vllm_calculator") as [imported]:
         monkeypatch.setattr(imported, "load_tokenizer", {"folder": TOKENIZER}.__getitem__)
@@ -56,88 +56,51 @@ def settings(speculative: object = None) -> Any:
 class Writer(NamedTuple):
     """A request that is running. wanted: what it would still choose; written: its tokens."""
 
-    number: int
+    text: str
     wanted: list[int]
     written: list[int]
 
-    @property
-    def scores(self) -> torch.Tensor:
-        """Logits whose maximum is the token it wants next; any token at its end."""
-        scores = torch.zeros(SIZE)
-        scores[self.wanted[0] if self.wanted else 0] = 1.0
-        return scores
 
-    def choose(self, before: torch.Tensor, after: torch.Tensor) -> bool:
-        """Append the likeliest token; return False at the end, when nothing is forced."""
-        if bool(after.isneginf().any()):
-            assert int((~after.isneginf()).sum()) == 1
-            self.written.append(int(after.argmax()))
-            return True
-        assert torch.equal(before, after)
-        if self.wanted:
-            self.written.append(self.wanted.pop(0))
-            return True
-        return False
+def writer(script: str, text: str) -> Writer:
+    """A request that would choose the tokens of a script, and is to get this text."""
+    return Writer(text, [TOKENIZER.tokens.index(token) for token in script.split()], [])
 
 
-def writers() -> list[Writer]:
-    """A request for each script."""
-    return [
-        Writer(number, [TOKENIZER.tokens.index(token) for token in script.split()], [])
-        for number, (script, _) in enumerate(SCRIPTS)
-    ]
-
-
-@pytest.mark.parametrize("slots", [1, 2, 3, 8])
-def test_in_the_second_runner_tokens_are_followed_from_step_to_step(
-    module: Any, slots: int
-) -> None:
-    """Prompts come in two parts, the order changes, and each request is set aside once."""
-    prompt = TOKENIZER("<<8*3=")["input_ids"]  # opens an annotation that is none of the request's
-    buffer = torch.zeros(slots, 64, dtype=torch.int32)
-    lengths = np.full(slots, len(prompt))
-    state = SimpleNamespace(
-        all_token_ids=SimpleNamespace(gpu=buffer), prompt_len=SimpleNamespace(np=lengths)
-    )
-    calculator = module.Calculator(settings(), state)
-    waiting = writers()
-    running: dict[int, Writer] = {}
-    fed: dict[int, int] = {}
-    texts: dict[int, str] = {}
+@pytest.mark.parametrize("slots", [1, 3, 8])
+def test_results_are_forced_while_requests_move_in_the_batch(module: Any, slots: int) -> None:
+    calculator = module.Calculator(settings(), None, False)
+    waiting = [writer(*script) for script in SCRIPTS]
+    rows: dict[int, Writer] = {}
     for step in range(1000):
-        for slot in range(slots):
-            if slot not in running and waiting:
-                running[slot], fed[slot] = waiting.pop(0), len(prompt) // 2
-                assert calculator.add_request(slot, None)
-            elif slot in running and len(running[slot].written) == 7 and step % 2:
-                assert calculator.add_request(slot, None)  # it was set aside
-        if not running:
-            break
-        order = sorted(running, reverse=bool(step % 2))
-        tokens = {slot: [*prompt, *running[slot].written] for slot in order}
-        for slot, ids in tokens.items():
-            buffer[slot, : len(ids)] = torch.tensor(ids, dtype=torch.int32)
-        context = SimpleNamespace(
-            idx_mapping_np=np.array(order),
-            input_ids=torch.tensor([tokens[slot][fed[slot] - 1] for slot in order]),
-            pos=torch.tensor([fed[slot] - 1 for slot in order]),
-        )
-        before = torch.stack([running[slot].scores for slot in order])
-        after = calculator.apply(before.clone(), context)
-        for row, slot in enumerate(order):
-            if fed[slot] < len(prompt):
-                assert torch.equal(before[row], after[row])
-                fed[slot] = len(prompt)
-                continue
-            writer = running[slot]
-            if writer.choose(before[row], after[row]):
-                fed[slot] += 1
-            else:
-                texts[writer.number] = TOKENIZER.decode(writer.written)
-                del running[slot]
-    assert [texts[number] for number in range(len(SCRIPTS))] == [text for _, text in SCRIPTS]
+        added, removed, moved = [], [], []
+        for row in range(slots):
+            if row in rows and not rows[row].wanted and not calculator.rows[row].queue:
+                done = rows.pop(row)
+                assert TOKENIZER.decode(done.written) == done.text
+                removed.append(row)
+            if row not in rows and waiting:
+                rows[row] = waiting.pop(0)
+                added.append((row, None, None, rows[row].written))
+        if step % 3 == 2 and {0, 1} <= rows.keys():
+            rows[0], rows[1] = rows[1], rows[0]
+            moved.append((0, 1, MoveDirectionality.SWAP))
+        if not rows:
+            return
+        calculator.update_state(SimpleNamespace(added=added, removed=removed, moved=moved))
+        scores = torch.zeros(slots, SIZE)
+        for row, each in rows.items():
+            scores[row, each.wanted[0] if each.wanted else 0] = 1.0
+        after = calculator.apply(scores.clone())
+        for row, each in rows.items():
+            is_forced = not torch.equal(scores[row], after[row])
+            if is_forced or each.wanted:
+                each.written.append(int(after[row].argmax()))
+            if not is_forced and each.wanted:
+                each.wanted.pop(0)
+            calculator.rows[row].due(calculator.annotations)
+    pytest.fail("the requests do not end")
 
 
 def test_a_draft_model_is_refused(module: Any) -> None:
     with pytest.raises(ValueError, match="tokens that a draft model has chosen"):
-        module.Calculator(settings(speculative=object()), None)
+        module.Calculator(settings(speculative=object()), None, False)

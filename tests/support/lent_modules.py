@@ -44,7 +44,7 @@ class MoveDirectionality(enum.Enum):
 
 
 def lend_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lend vLLM with the first of its runners; its parameters keep what they are given."""
+    """Lend vLLM; its parameters keep what they are given."""
     processors = {
         "LogitsProcessor": type("LogitsProcessor", (), {}),
         "MoveDirectionality": MoveDirectionality,

@@ -226,14 +226,15 @@ def end_tokens(model: Any, tokenizer: Any) -> list[int]:
     return list(dict.fromkeys(ends))
 
 
-def fits(prompt: int, limit: int, context: int | None) -> bool:
-    """Return whether a prompt of this many tokens leaves at least a quarter of the limit."""
-    return context is None or prompt + max(1, limit // 4) <= context
+def room_for(prompt: int, limit: int | None, context: int | None) -> int:
+    """Return how many tokens a completion may have after a prompt of so many, at most `limit`.
 
-
-def too_long(prompt: int, limit: int, context: int) -> ModelError:
-    """Return the error for a prompt that leaves too few tokens for its completion."""
-    return ModelError(
+    Raises ModelError if less than a quarter of the limit is left in the model's context.
+    """
+    limit = limit or DEFAULT_TOKENS
+    if context is None or prompt + max(1, limit // 4) <= context:
+        return limit if context is None else min(limit, context - prompt)
+    raise ModelError(
         "context length",
         f"a prompt of {prompt} tokens leaves less than a quarter of {limit} tokens of completion "
         f"in the model's context of {context}; use fewer shots or a smaller --max-tokens",

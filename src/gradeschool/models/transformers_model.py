@@ -11,25 +11,23 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from gradeschool.completion import Decoding, Finish, Usage
+from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device, free_memory
 from gradeschool.models.annotations import Annotations
 from gradeschool.models.base import Reply, Request, Results, Take
 from gradeschool.models.local import (
-    DEFAULT_TOKENS,
     LocalModel,
     encode_prompt,
-    end_tokens,
-    fits,
     load_model,
     load_tokenizer,
-    too_long,
+    room_for,
 )
 
 ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
@@ -67,13 +65,14 @@ class TransformersEngine:
         thinking: bool | None = None,
     ) -> None:
         self.model, self.tokenizer, self.thinking = model, tokenizer, thinking
-        self.ends = frozenset(end_tokens(model, tokenizer))
+        ends = model.generation_config.eos_token_id
+        ends = [*ends] if isinstance(ends, list) else [ends]
+        self.ends = {*ends, tokenizer.eos_token_id} - {None}
         self.context: int | None = getattr(model.config, "max_position_embeddings", None)
         self.calculator = None
         if calculator:
             self.calculator = Annotations(tokenizer, model.get_output_embeddings().weight.shape[0])
-        gpu = model.device.type == "cuda"
-        self.rows = rows or (ROWS_ON_GPU if gpu else ROWS_ON_CPU)
+        self.rows = rows or (ROWS_ON_GPU if model.device.type == "cuda" else ROWS_ON_CPU)
         self.is_small = sum(each.numel() for each in model.parameters()) <= SMALL_WEIGHTS
         known = signature(model.forward).parameters
         self._takes_positions = "position_ids" in known
@@ -97,15 +96,13 @@ class TransformersEngine:
         try:
             while requests := take(SORTED_BATCHES * self.rows):
                 rows: list[SampleRow] = []
-                refused: Results = []
                 for request in requests:
-                    row = self._row(request)
-                    if isinstance(row, ModelError):
-                        refused.append((request, row))
-                    else:
-                        rows.append(row)
-                if refused:
-                    yield refused
+                    try:
+                        ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
+                        limit = room_for(len(ids), request.decoding.max_tokens, self.context)
+                        rows.append(SampleRow(request, tuple(ids), limit))
+                    except ModelError as error:
+                        yield [(request, error)]
                 rows.sort(key=lambda row: len(row.prompt))
                 while rows:
                     most = self._most(rows)
@@ -120,21 +117,10 @@ class TransformersEngine:
                                 "a smaller --max-tokens"
                             ) from error
                         self.rows = len(part) // 2
-                        rows += [row.begin_again() for row in part if not row.ended]
+                        rows += [SampleRow(row.request, row.prompt, row.limit)
+                                 for row in part if not row.ended]  # fmt: skip
         finally:
             torch.set_num_threads(threads)
-
-    def _row(self, request: Request) -> SampleRow | ModelError:
-        limit = request.decoding.max_tokens or DEFAULT_TOKENS
-        try:
-            prompt = tuple(encode_prompt(self.tokenizer, request.prompt, self.thinking))
-        except ModelError as error:
-            return error
-        if not fits(len(prompt), limit, self.context):
-            return too_long(len(prompt), limit, self.context or 0)
-        if self.context is not None:
-            limit = min(limit, self.context - len(prompt))
-        return SampleRow(request, prompt, limit)
 
     def _most(self, rows: Sequence[SampleRow]) -> int:
         """Return how many rows have room for their keys and values."""
@@ -162,33 +148,27 @@ class TransformersEngine:
         owners = torch.tensor([numbers[row.prompt] for row in rows], device=device)
         width = max(map(len, prompts))
         pads = [width - len(prompt) for prompt in prompts]
-        ids = torch.tensor(
-            [[0] * pad + list(prompt) for pad, prompt in zip(pads, prompts, strict=True)]
-        )
-        mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads])
+        ids = [[0] * pad + list(prompt) for pad, prompt in zip(pads, prompts, strict=True)]
+        mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads], device=device)
         with torch.inference_mode():
             cache = _new_cache(self.model)
-            logits = self._forward(ids.to(device), mask.to(device), cache)[owners]
+            logits = self._forward(torch.tensor(ids, device=device), mask, cache)[owners]
             cache.batch_select_indices(owners)
-            mask = mask.to(device)[owners]
-            alive = list(rows)
-            draw = Draw(alive, device)
-            while alive:
-                chosen = draw.choose(logits)
+            mask, alive, draw = mask[owners], list(rows), Draw(rows, device)
+            while True:
                 ended: Results = []
-                for row, token in zip(alive, chosen, strict=True):
+                for row, token in zip(alive, draw.choose(logits), strict=True):
                     if not row.ended and self._add(row, token):
                         ended.append((row.request, self._reply(row)))
                 yield ended
                 left = [place for place, row in enumerate(alive) if not row.ended]
-                if len(left) < len(alive) * (1 - DEAD_SHARE) or not left:
+                if not left:
+                    return
+                if len(left) < len(alive) * (1 - DEAD_SHARE):
                     kept = torch.tensor(left, device=device)
-                    alive = [alive[place] for place in left]
-                    if not alive:
-                        return
+                    alive, mask = [alive[place] for place in left], mask[kept]
                     cache.batch_select_indices(kept)
-                    mask = mask[kept]
-                    draw = draw.select(kept)
+                    draw.select(kept)
                 last = torch.tensor([[row.written[-1]] for row in alive], device=device)
                 mask = torch.cat([mask, mask.new_ones(len(alive), 1)], 1)
                 logits = self._forward(last, mask, cache)
@@ -231,64 +211,56 @@ class TransformersEngine:
     def _reply(self, row: SampleRow) -> Reply:
         ids = row.written[:-1] if row.written[-1] in self.ends else row.written
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
-        stops = row.request.decoding.stop
-        end = min((start for word in stops if (start := text.find(word)) >= 0), default=len(text))
-        whole = end == len(text) and len(ids) == len(row.written)
+        kept = cut_at(text, row.request.decoding.stop)
+        whole = kept == text and ids is row.written
         finish = Finish.LENGTH if whole else Finish.STOP
-        return Reply(text[:end], finish, Usage(len(row.prompt), len(row.written)))
+        return Reply(kept, finish, Usage(len(row.prompt), len(row.written)))
 
 
+@dataclass(slots=True)
 class SampleRow:
     """One sample that is being written. forced: the calculator's next tokens."""
 
-    def __init__(self, request: Request, prompt: tuple[int, ...], limit: int) -> None:
-        self.request, self.prompt, self.limit = request, prompt, limit
-        self.written: list[int] = []
-        self.forced: deque[int] = deque()
-        self.ended = False
-
-    def begin_again(self) -> SampleRow:
-        """Return the row without what was written."""
-        return SampleRow(self.request, self.prompt, self.limit)
-
-    def uniforms(self) -> Any:
-        """Return the row's random numbers in 0..1, one a token."""
-        import numpy
-
-        facts = f"{self.request.decoding.seed or 0} {self.request.sample} {self.prompt}"
-        seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
-        return numpy.random.default_rng(seed).random(self.limit, dtype=numpy.float32)
+    request: Request
+    prompt: tuple[int, ...]
+    limit: int
+    written: list[int] = field(default_factory=list)
+    forced: deque[int] = field(default_factory=deque)
+    ended: bool = False
 
 
 class Draw:
-    """Chooses the next token of each row, by its temperature, top_p and random numbers."""
+    """Chooses the next token of each row, by its temperature, top_p and random numbers.
+
+    The numbers, one a token, depend only on the row's seed, sample and prompt.
+    """
 
     def __init__(self, rows: Sequence[SampleRow], device: Any) -> None:
         import numpy
         import torch
 
         self.step = 0
-        longest = max(row.limit for row in rows)
-        self.greedy = all(row.request.decoding.temperature == 0 for row in rows)
-        numbers = numpy.zeros((len(rows), 0 if self.greedy else longest), numpy.float32)
-        for place, row in enumerate(rows if not self.greedy else ()):
-            numbers[place, : row.limit] = row.uniforms()
+        decodings = [row.request.decoding for row in rows]
+        self.greedy = all(each.temperature == 0 for each in decodings)
+        if self.greedy:
+            return
+        numbers = numpy.zeros((len(rows), max(row.limit for row in rows)), numpy.float32)
+        for place, row in enumerate(rows):
+            facts = f"{row.request.decoding.seed or 0} {row.request.sample} {row.prompt}"
+            seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
+            drawn = numpy.random.default_rng(seed).random(row.limit, dtype=numpy.float32)
+            numbers[place, : row.limit] = drawn
         self.numbers = torch.from_numpy(numbers).to(device)
-        decodings: list[Decoding] = [row.request.decoding for row in rows]
-        self.temperature = torch.tensor(
-            [1.0 if each.temperature is None else each.temperature for each in decodings],
-            device=device,
-        )[:, None]
-        self.top_p = torch.tensor(
-            [1.0 if each.top_p is None else each.top_p for each in decodings], device=device
-        )[:, None]
-
-    def select(self, kept: Any) -> Draw:
-        """Keep some of the rows."""
-        self.numbers, self.temperature, self.top_p = (
-            each[kept] for each in (self.numbers, self.temperature, self.top_p)
+        self.temperature, self.top_p = (
+            torch.tensor([1.0 if value is None else value for value in values], device=device)
+            for values in zip(*((each.temperature, each.top_p) for each in decodings), strict=True)
         )
-        return self
+
+    def select(self, kept: Any) -> None:
+        """Keep some of the rows."""
+        if not self.greedy:
+            self.numbers = self.numbers[kept]
+            self.temperature, self.top_p = self.temperature[kept], self.top_p[kept]
 
     def choose(self, logits: Any) -> list[int]:
         """Return a token for each row."""
@@ -297,17 +269,17 @@ class Draw:
         likeliest = logits.argmax(1)
         if self.greedy:
             return list(likeliest.tolist())
-        shares = torch.softmax(logits / self.temperature.clamp(min=1e-6), 1)
+        shares = torch.softmax(logits / self.temperature[:, None].clamp(min=1e-6), 1)
         if (self.top_p < 1).any():
             ordered, order = shares.sort(1, descending=True)
-            outside = ordered.cumsum(1) - ordered >= self.top_p
+            outside = ordered.cumsum(1) - ordered >= self.top_p[:, None]
             shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
         sums = shares.cumsum(1)
         number = self.numbers[:, self.step : self.step + 1] * sums[:, -1:]
         self.step += 1
         drawn = torch.searchsorted(sums, number, right=True)[:, 0]
         drawn = drawn.clamp(max=logits.shape[1] - 1)
-        return list(torch.where(self.temperature[:, 0] == 0, likeliest, drawn).tolist())
+        return list(torch.where(self.temperature == 0, likeliest, drawn).tolist())
 
 
 def _new_cache(model: Any) -> Any:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradeschool.completion import Decoding, Usage, finish_of
+from gradeschool.completion import Usage, finish_of
 from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device
 from gradeschool.models.base import Reply, Request, Results, Take
-from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, encode_prompt, fits, too_long
+from gradeschool.models.local import LocalModel, encode_prompt, room_for
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
@@ -54,6 +55,8 @@ def load(
     `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
     compiled: that takes minutes before the first request.
     """
+    if calculator:  # a processor for the first of vLLM's model runners
+        os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
     from vllm import LLM
 
     on_gpu = best_device() == "cuda"
@@ -72,31 +75,27 @@ class VllmEngine:
     """A loaded model. Each request has its own parameters, so all can be sent together."""
 
     def __init__(self, engine: Any, thinking: bool | None = None) -> None:
-        self.engine, self.thinking = engine, thinking
+        self.engine, self.thinking = engine.llm_engine, thinking
         self.tokenizer = engine.get_tokenizer()
-        self.positions = int(engine.llm_engine.model_config.max_model_len)
+        self.positions = int(self.engine.model_config.max_model_len)
 
     def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results as requests end; the engine always has up to `AHEAD` requests."""
-        engine = self.engine.llm_engine
         number = 0
         running: dict[str, tuple[Request, int]] = {}  # with the number of tokens of the prompt
         try:
             while True:
-                refused: Results = []
+                ended: Results = []
                 for request in take(AHEAD - len(running)):
                     number += 1
                     name = f"{id(running)}-{number}"
                     try:
                         running[name] = (request, self._begin(name, request))
                     except ModelError as error:
-                        refused.append((request, error))
-                if refused:
-                    yield refused
-                elif not running:
+                        ended.append((request, error))
+                if not ended and not running:
                     return
-                ended: Results = []
-                for output in engine.step() if running else ():
+                for output in self.engine.step() if running else ():
                     if output.finished:
                         request, tokens = running.pop(output.request_id)
                         written = output.outputs[0]
@@ -106,33 +105,28 @@ class VllmEngine:
                 yield ended
         finally:
             if running:
-                engine.abort_request(list(running))
+                self.engine.abort_request(list(running))
 
     def _begin(self, name: str, request: Request) -> int:
-        """Send a request to the engine; return its number of prompt tokens; raises ModelError."""
-        limit = request.decoding.max_tokens or DEFAULT_TOKENS
+        """Send a request to the engine; return its number of prompt tokens; raises ModelError.
+
+        Settings that the protocol leaves out are neutral.
+        """
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        decoding = request.decoding
         ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
-        if not fits(len(ids), limit, self.positions):
-            raise too_long(len(ids), limit, self.positions)
-        tokens = min(limit, self.positions - len(ids))
-        sampling = parameters(request.decoding, request.sample, tokens)
-        self.engine.llm_engine.add_request(name, {"prompt_token_ids": ids}, sampling)
+        sampling = SamplingParams(
+            temperature=1.0 if decoding.temperature is None else decoding.temperature,
+            top_p=1.0 if decoding.top_p is None else decoding.top_p,
+            top_k=0,
+            min_p=0.0,
+            repetition_penalty=1.0,
+            max_tokens=room_for(len(ids), decoding.max_tokens, self.positions),
+            stop=list(decoding.stop) or None,
+            seed=None if decoding.seed is None else decoding.seed + request.sample,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+        self.engine.add_request(name, {"prompt_token_ids": ids}, sampling)
         return len(ids)
-
-
-def parameters(decoding: Decoding, sample: int, limit: int) -> Any:
-    """Return vLLM's sampling parameters; settings that the protocol leaves out are neutral."""
-    from vllm import SamplingParams
-    from vllm.sampling_params import RequestOutputKind
-
-    return SamplingParams(
-        temperature=1.0 if decoding.temperature is None else decoding.temperature,
-        top_p=1.0 if decoding.top_p is None else decoding.top_p,
-        top_k=0,
-        min_p=0.0,
-        repetition_penalty=1.0,
-        max_tokens=limit,
-        stop=list(decoding.stop) or None,
-        seed=None if decoding.seed is None else decoding.seed + sample,
-        output_kind=RequestOutputKind.FINAL_ONLY,
-    )

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
-from gradeschool.completion import Finish, Prompt, empty_cause
+from gradeschool.completion import Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
@@ -486,12 +486,6 @@ def _points_of_changes(
             gained[name] += (later == CORRECT) - (earlier == CORRECT)
             changed[name] += is_other or (later == CORRECT) != (earlier == CORRECT)
     return {name: 100 * gained[name] / max(1, judged) for name in order}, changed, judged
-
-
-def cut_at(text: str, stops: Sequence[str]) -> str:
-    """Return a text up to the first stop string in it."""
-    places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
-    return text[: min(places, default=len(text))]
 
 
 def _is_cut_of(short: Sample, long: Sample) -> bool:
