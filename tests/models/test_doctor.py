@@ -156,7 +156,6 @@ def test_a_server_that_obeys_nothing() -> None:
         "stop": DEVIATES,
         "max_tokens": DEVIATES,
         "prefix": DEVIATES,
-        "model name": DEVIATES,
         "context limit": UNKNOWN,  # it does not count what it read
     }
     assert "left in the text" in by_name["stop"].says

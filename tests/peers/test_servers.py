@@ -45,8 +45,8 @@ FORMS = {
 PENALISED = "vllm_cpu"
 FAULTS: dict[str, set[str]] = {
     "vllm_cpu": {"hidden penalty"},
-    "transformers_serve": {"temperature", "n", "stop", "prefix", "logprobs"},
-    "llama_cpp_server": {"hidden penalty", "n", "prefix", "model name"},
+    "transformers_serve": {"temperature", "stop", "prefix"},
+    "llama_cpp_server": {"hidden penalty", "prefix"},
 }
 
 

@@ -11,7 +11,7 @@ from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.reports.progress import EvaluationDisplay, ScoringDisplay
 from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.evaluate import EndedSample
-from gradeschool.runs.send import InFlight
+from gradeschool.runs.send import SendingState
 from gradeschool.verdict import Outcome
 
 
@@ -36,7 +36,7 @@ def figures(display: EvaluationDisplay) -> str:
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 5.0, [], {})
+    in_flight, budget = SendingState(3, 2, 16), Budget(Price(0.4, 1.6), 5.0, [], {})
     budget.cost = 1.25
     with EvaluationDisplay() as display:
         display.begin(100, 20, in_flight, budget, "1 row is damaged (row 3)")
@@ -58,14 +58,14 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with EvaluationDisplay(quiet=True) as display:
-        display.begin(1, 0, InFlight(), None, "")
+        display.begin(1, 0, SendingState(), None, "")
         ended(display, Outcome.WRONG)
     assert capsys.readouterr().err == ""
 
 
 def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
     display = EvaluationDisplay(quiet=True)
-    display.begin(1000, 0, InFlight(), None, "")
+    display.begin(1000, 0, SendingState(), None, "")
     for _ in range(100):
         clock[0] += 0.1
         ended(display, Outcome.CORRECT)
@@ -82,7 +82,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with EvaluationDisplay(console=console) as display:
-        display.begin(10, 2, InFlight(4, 0, 8), None, "")
+        display.begin(10, 2, SendingState(4, 0, 8), None, "")
         for _ in range(4):
             clock[0] += 1
             ended(display, Outcome.CORRECT)

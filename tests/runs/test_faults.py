@@ -7,8 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -141,10 +139,7 @@ def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
     assert len(server.requests) < 200
 
 
-@pytest.mark.parametrize("as_date", [False, True])
-def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
-    as_date: bool, tmp_path: Path
-) -> None:
+def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(tmp_path: Path) -> None:
     ends: list[float] = []
     early: list[ReceivedRequest] = []
 
@@ -155,8 +150,7 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
             return None
         if request.number > 17 + 16:
             early.append(request)
-        wish = datetime.now(UTC) + timedelta(seconds=2.5)  # a date has whole seconds
-        return bad.status(429, Retry_After=format_datetime(wish, usegmt=True) if as_date else "1.3")
+        return bad.status(429, Retry_After="1.3")
 
     with fault_server(choose, delay=0.01) as server:
         ended = evaluate_at(server.url, tmp_path / "run", problems=120, connections=16)
@@ -233,7 +227,9 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
             assert (len(server.requests), len(proxy.requests)) == (3, 3)
     for unusable in ("socks5://192.0.2.8:1080", "http://[192.0.2.8", "http://192.0.2.8:99999"):
         monkeypatch.setenv("http_proxy", unusable)
-        with pytest.raises(InputError, match="HTTP_PROXY is not an http:// or https:// address"):
+        with pytest.raises(
+            InputError, match=r"HTTP_PROXY .* is not a usable http:// or https:// URL"
+        ):
             evaluate_at("http://192.0.2.7/v1", tmp_path / "other", problems=3)
 
 

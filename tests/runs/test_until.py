@@ -10,7 +10,7 @@ import pytest
 
 import gradeschool as package
 from gradeschool.errors import InputError
-from gradeschool.runs.evaluate import plan_looks
+from gradeschool.runs.until import plan_looks
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

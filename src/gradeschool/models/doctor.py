@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.values import text_of
 from gradeschool.models.base import Model
 from gradeschool.models.endpoint import (
     LOCAL_HOSTS,
     STARTING_WAITS,
     Endpoint,
-    is_status,
+    Response,
     with_retries,
 )
 from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, classify, object_in
@@ -31,7 +32,6 @@ from gradeschool.protocol import Protocol
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
 TOKENS = 48
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
-NO_SUCH_MODEL = "gradeschool-no-such-model"
 STRANGE = "Purple hens counted"  # a beginning that no model writes by itself
 LONG_WORDS, LONG_SECONDS = 200_000, 15.0
 # A shorter greedy answer shows nothing about max_tokens 4, stop strings or sampling.
@@ -63,19 +63,14 @@ class NotKnownError(Exception):
 
 
 class ProbeAnswer(NamedTuple):
-    """One answer of the server: its status and its object (empty unless 200)."""
+    """One answer of the server: its status, and its text and counts of tokens (unless 200)."""
 
     status: int
-    body: Mapping[str, Any] = {}
-    choices: Sequence[Any] = ()
     text: str = ""
     finish: str = ""
-
-    def tokens(self, kind: str) -> int | None:
-        """Return the server's count of "prompt" or "completion" tokens."""
-        usage = self.body.get("usage")
-        count = usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
-        return count if isinstance(count, int) else None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    model: str = ""
 
 
 class Probe(Endpoint):
@@ -98,28 +93,31 @@ class Probe(Endpoint):
         TransientError is raised.
         """
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
-        sent = {name: value for name, value in body.items() if value is not None}
+        sent = json.dumps({name: value for name, value in body.items() if value is not None})
 
-        async def request() -> tuple[int, bytes]:
+        async def request() -> Response:
             self.requests += 1
-            response = await self._send("POST", path, json.dumps(sent).encode())
+            response = await self._send("POST", path, sent.encode())
             response.connection.close()
             if response.status in BUSY_OR_GATEWAY_STATUSES:
                 raise classify(response.status, response.headers, response.raw, self.base)
-            return response.status, response.raw
+            return response
 
-        status, raw = await with_retries(request, STARTING_WAITS, is_status)
+        status, _, raw, _ = await with_retries(request, STARTING_WAITS, True)
         if status in {401, 403}:
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:
             return ProbeAnswer(status)
         reply = object_in(raw)
-        choices = reply.get("choices")
-        choices = choices if isinstance(choices, list) else []
-        choice = choices[0] if choices and isinstance(choices[0], Mapping) else {}
-        inside = (choice.get("message") or {}) if path == CHAT else choice
-        text = text_of(inside.get("content" if path == CHAT else "text")) or ""
-        return ProbeAnswer(status, reply, choices, text, str(choice.get("finish_reason") or ""))
+        choices, usage = reply.get("choices"), mapping(reply.get("usage"))
+        choice = mapping(choices[0] if isinstance(choices, list) and choices else None)
+        is_chat = path == CHAT
+        inside = mapping(choice.get("message")) if is_chat else choice
+        text = text_of(inside.get("content" if is_chat else "text")) or ""
+        counts = (usage.get(f"{kind}_tokens") for kind in ("prompt", "completion"))
+        tokens = (count if type(count) is int else None for count in counts)
+        finish, model = str(choice.get("finish_reason") or ""), str(reply.get("model"))
+        return ProbeAnswer(status, text, finish, *tokens, model)
 
     async def form(
         self, text: str = QUESTION, what: str = "", in_chat: bool | None = None, **fields: Any
@@ -170,9 +168,9 @@ class Probe(Endpoint):
 
 async def usage(probe: Probe) -> str:
     """Check whether tokens are counted."""
-    for answer in (probe.chat, probe.plain):
-        tokens = 0 if answer is None else answer.tokens("completion")
-        if answer is not None and (tokens is None or tokens < bool(answer.text)):
+    for answer in filter(None, (probe.chat, probe.plain)):
+        tokens = answer.completion_tokens
+        if tokens is None or tokens < bool(answer.text):
             raise DeviationError("tokens are not counted: cost is unknown")
     return "tokens are counted"
 
@@ -181,8 +179,7 @@ async def chat_template(probe: Probe) -> str | None:
     """Check whether the chat form adds tokens to the same words as a plain text."""
     if probe.chat is None:
         return None
-    chat = probe.chat.tokens("prompt")
-    plain = None if probe.plain is None else probe.plain.tokens("prompt")
+    chat, plain = probe.chat.prompt_tokens, probe.plain and probe.plain.prompt_tokens
     if chat is None or plain is None:
         raise NotKnownError("no counts of both forms to compare")
     if chat > plain:
@@ -215,7 +212,7 @@ async def first_token(probe: Probe) -> str | None:
             flags = {"add_special": True, "parse_special": True}
             shown = await post("/tokenize", content=text, **flags) if text else {}
     tokens = shown.get("tokens")
-    if not isinstance(tokens, list) or len(tokens) != probe.chat.tokens("prompt"):
+    if not isinstance(tokens, list) or len(tokens) != probe.chat.prompt_tokens:
         raise NotKnownError("the server does not show the tokens of a chat")
     if tokens[:1] == tokens[1:2]:
         raise DeviationError(
@@ -254,7 +251,7 @@ async def hidden_penalty(probe: Probe) -> str:
     return "no penalty applies unless requested"
 
 
-async def temperature(probe: Probe) -> str:
+async def sampling(probe: Probe) -> str:
     """Check whether temperature 1.5 gives different samples."""
     what = "temperature 1.5"
     drawn = [await probe.form(what=what, temperature=1.5, seed=seed) for seed in (1, 2, 3)]
@@ -295,7 +292,7 @@ async def stop(probe: Probe) -> str:
 async def limit(probe: Probe) -> str:
     """Check whether max_tokens is obeyed."""
     answer = await probe.form(what="max_tokens 4", max_tokens=4)
-    used = answer.tokens("completion")
+    used = answer.completion_tokens
     is_kept = len(answer.text) < len(probe.greedy.text) if used is None else used <= 4
     if answer.finish == "length" and is_kept:
         return "max_tokens is obeyed, and given as the finish reason"
@@ -337,40 +334,24 @@ async def prefix(probe: Probe) -> str | None:
     raise DeviationError("continue_final_message is ignored: the model begins a new turn")
 
 
-async def model_name(probe: Probe) -> str:
-    """Check whether an unknown model is refused, or the answer names the model."""
-    answer = await probe.form(max_tokens=1, model=NO_SUCH_MODEL)
-    if answer.status != 200:
-        return f"an unknown model gives HTTP {answer.status}"
-    named = answer.body.get("model")
-    if isinstance(named, str) and named and named != NO_SUCH_MODEL:
-        return "any model name is accepted, and the answer names the model; runs record it"
-    raise DeviationError("an unknown model name is accepted: a mistyped name goes unnoticed")
-
-
 async def context(probe: Probe) -> str:
     """Check whether a prompt that is too long is refused."""
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
         raise NotKnownError("not tested, the server may charge for it")
     # transformers serve adds a revision to the model's name, and works on any prompt for long.
-    if str(probe.greedy.body.get("model")).startswith(f"{probe.model}@"):
+    if probe.greedy.model.startswith(f"{probe.model}@"):
         raise NotKnownError("not tested, transformers serve accepts any prompt")
+    words = f"{LONG_WORDS:,} words"
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await probe.form("egg " * LONG_WORDS, max_tokens=1)
     except TimeoutError:
-        raise NotKnownError(
-            f"{LONG_WORDS:,} words are neither refused nor answered within {LONG_SECONDS:g} s"
-        ) from None
+        raise NotKnownError(f"{words} are not answered within {LONG_SECONDS:g} s") from None
     if answer.status != 200:
         return f"a prompt that is too long gives HTTP {answer.status}"
-    count = answer.tokens("prompt")
-    if count is None or count >= LONG_WORDS:
-        what = "does not count what it read" if count is None else "has a higher limit"
-        raise NotKnownError(f"{LONG_WORDS:,} words are answered, and the server {what}")
-    raise DeviationError(
-        f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
-    )
+    if answer.prompt_tokens is None or answer.prompt_tokens >= LONG_WORDS:
+        raise NotKnownError(f"{words} are answered; the server reads or counts them all, or none")
+    raise DeviationError(f"{words} are answered: a prompt that is too long is cut silently")
 
 
 PROBES: Mapping[str, Callable[[Probe], Awaitable[str | None]]] = {
@@ -379,12 +360,11 @@ PROBES: Mapping[str, Callable[[Probe], Awaitable[str | None]]] = {
     "double BOS": first_token,
     "greedy": repeatable,
     "hidden penalty": hidden_penalty,
-    "temperature": temperature,
+    "temperature": sampling,
     "seed": seed,
     "stop": stop,
     "max_tokens": limit,
     "prefix": prefix,
-    "model name": model_name,
     "context limit": context,
 }
 

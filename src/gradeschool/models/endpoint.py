@@ -18,6 +18,7 @@ from aiohttp.client_proto import ResponseHandler
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
 from gradeschool.completion import Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
+from gradeschool.formats.settings import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.openai_api import (
@@ -54,29 +55,22 @@ _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
 
 
 async def with_retries(
-    work: Callable[[], Awaitable[T]],
-    waits: Sequence[float],
-    is_repeated: Callable[[TransientError], bool] = lambda error: True,
+    work: Callable[[], Awaitable[T]], waits: Sequence[float], only_statuses: bool = False
 ) -> T:
     """Return the result of `work`, which is called again after a TransientError.
 
-    waits: the seconds before each further call, unless the server asks for others. Raises the last
-    error, and one that is not to be repeated. The requests of a run are repeated by
-    `runs.send.Dispatcher`, which spreads them and adapts their number.
+    waits: the seconds before each further call, unless the server asks for others. only_statuses:
+    of a server that answers, such as 503 while it starts. Raises the last error. The requests of a
+    run are repeated by `runs.send.Dispatcher`, which spreads them and adapts their number.
     """
     for wait in waits:
         try:
             return await work()
         except TransientError as error:
-            if not is_repeated(error):
+            if only_statuses and not error.cause.startswith("http "):
                 raise
             await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
     return await work()
-
-
-def is_status(error: TransientError) -> bool:
-    """Return whether a server answered, with a status that may change: 503 while it starts."""
-    return error.cause.startswith("http ")
 
 
 class GuardedConnector(aiohttp.TCPConnector):
@@ -204,14 +198,11 @@ class Endpoint(Model):
             entry: dict[str, Any] = next((each for each in listed if each["id"] == self.model), {})
             if engine := ENGINES.get(str(entry.get("owned_by", ""))):
                 facts["engine"] = engine
+            if engine == LLAMA_CPP:
+                facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
             precision = str((entry.get("meta") or {}).get("ftype", ""))
-            precision = precision.removeprefix("(guessed) ").removeprefix("all ")
-            if precision:
+            if precision := precision.removeprefix("(guessed) ").removeprefix("all "):
                 facts["precision"] = precision[:LONGEST_FACT]
-        if facts.get("engine") == LLAMA_CPP:
-            from gradeschool.formats.settings import UNKNOWN
-
-            facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
         return facts
 
     async def complete(self, request: Request) -> Reply:
@@ -227,8 +218,7 @@ class Endpoint(Model):
         if not self.calculator:
             return await self._request(request)
         decoding, prompt = request.decoding, request.prompt.text or ""
-        limit = left = decoding.max_tokens
-        text, spent = "", Usage(0, 0)
+        text, spent, left = "", Usage(0, 0), decoding.max_tokens
         for number in range(MOST_REQUESTS):
             seed = None if decoding.seed is None else decoding.seed + number * SEED_STEP
             stop = (*decoding.stop, CLOSE)
@@ -244,8 +234,8 @@ class Endpoint(Model):
                 raise
             spent = _sum(spent, reply.usage)
             text, ended = close_annotation(text + reply.text, len(text), reply.finish)
-            if limit is not None:
-                left = max(0, limit - (spent.completion_tokens or 0))
+            if decoding.max_tokens is not None:
+                left = max(0, decoding.max_tokens - (spent.completion_tokens or 0))
             if ended or left == 0:
                 finish = reply.finish if ended else Finish.LENGTH
                 return replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)
@@ -273,10 +263,9 @@ class Endpoint(Model):
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break
-            error = classify(response.status, response.headers, response.raw, self.base)
             more = refused_fields(response.raw, body) if response.status in {400, 422} else None
             if not more:
-                raise error
+                raise classify(response.status, response.headers, response.raw, self.base)
             refused |= more
         self._refused |= refused
         try:
@@ -298,11 +287,10 @@ class Endpoint(Model):
                     "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
                 )
         reply = reply_in(self.as_openai(answer), request)
-        # A limit under another name is the same limit.
-        words = [f"{name} refused" for name in sorted(refused - {LENGTH})]
-        if words := [*words, *self.deviations(request)]:
-            reply = replace(reply, deviations=(*reply.deviations, *words))
-        return reply
+        more_words = self.deviations(request)
+        if refused:  # a limit under another name is the same limit
+            more_words = [*(f"{name} refused" for name in sorted(refused - {LENGTH})), *more_words]
+        return replace(reply, deviations=(*reply.deviations, *more_words)) if more_words else reply
 
     def path_of(self, request: Request) -> str:
         """Return the path of a request, below the base address."""
@@ -374,21 +362,18 @@ class Endpoint(Model):
         """
         listed, words = None, "none listed"
         try:
-            reply = await with_retries(
-                lambda: self.call("GET", "/models"), STARTING_WAITS, is_status
-            )
+            reply = await with_retries(lambda: self.call("GET", "/models"), STARTING_WAITS, True)
             listed = reply.get("data")
-        except TransientError as error:
-            if is_status(error):
+        except ModelError as error:
+            if isinstance(error, TransientError) and error.cause.startswith("http "):
                 raise TransientError(
                     error.cause,
                     f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
                     "again later, or add /NAME to the address",
                 ) from error
-            if error.cause != "bad response":
-                raise
-        except ModelError as error:
-            if isinstance(error, FatalModelError) and error.cause != "http 404":
+            # A server without such a list answers with another status, or with no JSON.
+            is_fatal = isinstance(error, FatalModelError) and error.cause != "http 404"
+            if is_fatal or error.cause in ("cannot connect", "timeout", "connection lost"):
                 raise
             words += f" ({error.cause})"
         entries = listed if isinstance(listed, list) else []
@@ -443,15 +428,14 @@ class Endpoint(Model):
             message = f"no trusted connection to {self.base}: {error}"
             raise FatalModelError("bad certificate", message) from error
         except aiohttp.ClientConnectorError as error:
-            words = f"{masked(str(error.os_error))} (is the server running?)"
-            raise TransientError(
-                "cannot connect", f"cannot connect to {self.base}: {words}"
-            ) from error
+            reason = f"{masked(str(error.os_error))} (is the server running?)"
+            message = f"cannot connect to {self.base}: {reason}"
+            raise TransientError("cannot connect", message) from error
         except ValueError as error:  # InvalidURL, and names that cannot be looked up
             raise FatalModelError("bad address", f"{self.base!r} cannot be used") from error
         except (aiohttp.ClientError, OSError) as error:
-            kind = type(error).__name__
-            raise TransientError("connection lost", f"{self.base}: {kind}") from error
+            message = f"{self.base}: {type(error).__name__}"
+            raise TransientError("connection lost", message) from error
         shown = {}
         if reply.status != 200:
             connection.close()
@@ -480,26 +464,26 @@ def _sum(usage: Usage, addition: Usage) -> Usage:
     return Usage(*(None if a is None or b is None else a + b for a, b in pairs))
 
 
-def address_parts(address: str, name: str = "the address") -> SplitResult:
+def address_parts(address: str, name: str = "the address", is_proxy: bool = False) -> SplitResult:
     """Return the parts of a base URL; raises InputError if it is invalid or contains a secret.
 
-    The message never shows a possible password or key.
+    The message never shows a possible password or key. A proxy may have a user name and a password.
     """
     try:
         parts = urlsplit(address)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:  # unmatched brackets, a port above 65535
         usable = False
+    shown = shown_address(address)  # registers a password
     if not usable:
         raise InputError(
-            f"{name} {shown_address(address)!r} is not a usable http:// or https:// URL; give one "
-            "such as http://HOST:PORT/v1"
+            f"{name} {shown!r} is not a usable http:// or https:// URL; give one such as "
+            "http://HOST:PORT/v1"
         )
-    if "@" in address or parts.query or parts.fragment:
+    if not is_proxy and ("@" in address or parts.query or parts.fragment):
         raise InputError(
-            f"{name} {shown_address(address)!r} contains a user name, password, query or fragment; "
-            "put the key into the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for "
-            "openai/NAME)"
+            f"{name} {shown!r} contains a user name, password, query or fragment; put the key into "
+            "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
         )
     return parts
 
@@ -516,17 +500,6 @@ def proxy_for(base: str) -> str | None:
     if parts.hostname in LOCAL_HOSTS or proxy_bypass(parts.netloc):
         return None
     proxy = getproxies().get(parts.scheme)
-    if proxy is None:
-        return None
-    shown_address(proxy)  # registers its password
-    try:
-        parsed = urlsplit(proxy)
-        is_usable = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
-    except ValueError:  # unmatched brackets, a port above 65535
-        is_usable = False
-    if not is_usable:
-        raise InputError(
-            f"the proxy in {parts.scheme.upper()}_PROXY is not an http:// or https:// address; set "
-            "another"
-        )
+    if proxy is not None:
+        address_parts(proxy, f"the proxy in {parts.scheme.upper()}_PROXY", is_proxy=True)
     return proxy

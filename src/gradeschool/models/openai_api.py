@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,9 +17,11 @@ from gradeschool.completion import (
     IN_THINKING,
     Finish,
     Usage,
+    cut_at,
     finish_of,
 )
 from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.formats.settings import mapping
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 
@@ -61,7 +61,7 @@ TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 # Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
 BUSY_OR_GATEWAY_STATUSES = {429, 502, 503, 504, 529}
 LONGEST_RETRY_AFTER = 120.0
-NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?")
+SECONDS = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{0,15})?)\s*")
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1  # a larger count is not a count
@@ -69,24 +69,15 @@ MOST_TOKENS = 2**31 - 1  # a larger count is not a count
 # A reply is an answer only if its choice ends with a stop, at the limit or for a reason that the
 # server does not report, and has text; all else is a failure with a cause, which is never scored.
 UNREPORTED = ("", "none", "null")
-FAILURES: Mapping[str, str] = {
-    **dict.fromkeys(("error", "failed", "insufficient_system_resource"), "server error"),
-    **dict.fromkeys(("abort", "aborted", "cancelled", "canceled"), "aborted"),
-    **dict.fromkeys(
-        (
-            *("content_filter", "safety", "recitation", "blocklist", "prohibited_content"),
-            *("sensitive", "filtered", "guardrail_intervened", "refusal", "spii", "language"),
-        ),
-        "content filter",
-    ),
-    **dict.fromkeys(
-        (
-            *("tool_calls", "function_call", "tool_use", "tool_call"),
-            *("malformed_function_call", "unexpected_tool_call"),
-        ),
-        "tool call",
-    ),
+CAUSES_OF_FAILURE = {
+    "server error": "error failed insufficient_system_resource",
+    "aborted": "abort aborted cancelled canceled",
+    "content filter": "content_filter safety recitation blocklist prohibited_content sensitive "
+    "filtered guardrail_intervened refusal spii language",
+    "tool call": "tool_calls function_call tool_use tool_call malformed_function_call "
+    "unexpected_tool_call",
 }
+FAILURES = {word: cause for cause, words in CAUSES_OF_FAILURE.items() for word in words.split()}
 # The same request would end in the same way: it is retried only in the next session.
 LASTING = ("content filter", "tool call")
 
@@ -101,15 +92,13 @@ def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
         text = " ".join(_error_words(json.loads(text))) or text
     if LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text):
         return frozenset({LENGTH})
-    names: Collection[str] = ()
-    if REFUSAL.search(text):
-        names = (*SAFE, *SAMPLING)
-    elif INVALID.search(text):
-        names = SAFE
+    may_leave_out = (*SAFE, *SAMPLING) if REFUSAL.search(text) else SAFE
+    if not REFUSAL.search(text) and not INVALID.search(text):
+        return frozenset()
     # Errors may name a field in camel case: "presencePenalty".
     return frozenset(
         name
-        for name in names
+        for name in may_leave_out
         if name in body and re.search(rf"(?i)\b{name.replace('_', '_?')}\b", text)
     )
 
@@ -118,12 +107,10 @@ def _error_words(value: Any) -> Iterator[str]:
     """Yield what an error says, without a request that it repeats."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
-        for entry in value:
+    elif isinstance(value, list | dict):
+        named = isinstance(value, dict)
+        for entry in (value.get(name) for name in ERROR_FIELDS) if named else value:
             yield from _error_words(entry)
-    elif isinstance(value, dict):
-        for name in ERROR_FIELDS:
-            yield from _error_words(value.get(name))
 
 
 def object_in(raw: bytes) -> dict[str, Any]:
@@ -154,23 +141,22 @@ def reply_in(body: Mapping[str, Any], request: Request) -> Reply:
     Raises TransientError or ModelError, with the usage, if it is a failure. A stop string that the
     server left in is cut off, and a repeated prefix is removed; both are named in `deviations`.
     """
-    choices = body.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise TransientError("bad response", "the reply has no choices")
-    counts = _object(body.get("usage"))
+    counts = mapping(body.get("usage"))
     tokens = (
         counts.get("prompt_tokens"),
         counts.get("completion_tokens"),
-        _object(counts.get("completion_tokens_details")).get("reasoning_tokens"),
+        mapping(counts.get("completion_tokens_details")).get("reasoning_tokens"),
     )
     usage = Usage(*(n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens))
-    model = body.get("model")
+    model, choices = body.get("model"), body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise TransientError("bad response", "the reply has no choices")
     try:
         reply = _reply(choices[0], request, usage)
     except ModelError as error:
         error.usage = usage
         raise
-    return replace(reply, model=model[:LONGEST_NAME] if isinstance(model, str) else "")
+    return replace(reply, model=model[:LONGEST_NAME]) if isinstance(model, str) else reply
 
 
 def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
@@ -205,27 +191,27 @@ def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
             reasoning = reasoning or thought
     if not isinstance(content, str):
         raise TransientError("bad response", f"the content is not text: {_shown(content)}")
-    text = written = content
-    if not text and not reasoning and not usage.completion_tokens:
+    if not content and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
-    deviations = []
-    prefix = request.prompt.prefix
-    if prefix and text.startswith(prefix):
-        text = text[len(prefix) :]
+    deviations, stops = [], request.decoding.stop
+    prefix = request.prompt.prefix or ""
+    written = content.removeprefix(prefix)
+    if written != content:
         deviations.append("prefix repeated")
-    if places := [place for stop in request.decoding.stop if (place := text.find(stop)) >= 0]:
-        text, finish = text[: min(places)], Finish.STOP
+    text = cut_at(written, stops)
+    if text != written:
+        finish = Finish.STOP
         deviations.append("stop string left in")
     if not text.strip():
-        matched = choice.get("stop_reason") in request.decoding.stop  # vLLM and SGLang
-        if written.strip() or (matched and not reasoning):
+        matched = choice.get("stop_reason") in stops  # vLLM and SGLang
+        if content.strip() or (matched and not reasoning):
             deviations.append(CUT_BY_STOP)
         elif finish is Finish.LENGTH:
             deviations.append(IN_THINKING)
         elif reasoning:
             deviations.append(IN_REASONING)
         else:
-            several = (usage.completion_tokens or 0) > 1 and request.decoding.stop
+            several = (usage.completion_tokens or 0) > 1 and stops
             deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
     return Reply(text, finish, usage, reasoning, deviations=tuple(deviations))
 
@@ -318,40 +304,16 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
         return FatalModelError(
             cause, f"HTTP {status} from {base}: redirect to {place}; give that address"
         )
-    wish = headers.get("x-should-retry", "").strip().lower()
-    if wish == "true" or (status in TRANSIENT_STATUSES and wish != "false"):
-        return TransientError(cause, message, retry_after(headers))
+    if status in TRANSIENT_STATUSES:
+        wait = SECONDS.fullmatch(headers.get("retry-after", ""))
+        seconds = min(float(wait[1]), LONGEST_RETRY_AFTER) if wait else None
+        return TransientError(cause, message, seconds)
     return ModelError(cause, message)
-
-
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a server asks to wait, from `Retry-After` or `retry-after-ms`.
-
-    The value is in seconds or an HTTP date; at most LONGEST_RETRY_AFTER is returned, None without
-    a value.
-    """
-    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "").strip()
-    if NUMBER.fullmatch(milliseconds):
-        seconds = float(milliseconds) / 1000
-    elif NUMBER.fullmatch(value):
-        seconds = float(value)
-    else:
-        try:
-            date = parsedate_to_datetime(value)
-            date = date if date.tzinfo else date.replace(tzinfo=UTC)
-            seconds = (date - (now or datetime.now(UTC))).total_seconds()
-        except (ValueError, TypeError, OverflowError):  # no value, not a date, or out of range
-            return None
-    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _shown(body: Any) -> str:
     error = body.get("error", body) if isinstance(body, Mapping) else body
     try:
-        return repr(str(_object(error).get("message") or error)[:200])
+        return repr(str(mapping(error).get("message") or error)[:200])
     except RecursionError:
         return "a value that is nested too deeply"

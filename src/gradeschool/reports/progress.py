@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say, terminal
 from gradeschool.runs.evaluate import EndedSample, RunProgress
-from gradeschool.runs.send import InFlight
+from gradeschool.runs.send import SendingState
 from gradeschool.scoring.statistics import wilson
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
         super().__exit__(*exc)
 
     def begin(
-        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+        self, total: int, stored: int, in_flight: SendingState, budget: Budget | None, damaged: str
     ) -> None:
         """Show the size of the run."""
         super().begin(total, stored, in_flight, budget, damaged)

@@ -25,7 +25,7 @@ from gradeschool.masking import masked_values
 from gradeschool.models.base import Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
-from gradeschool.runs.send import Record, completed, failed
+from gradeschool.runs.send import Record, completion_of
 from gradeschool.runs.store import RunStore
 
 STATE_FILE = "batches.json"
@@ -224,9 +224,9 @@ class BatchRun:
                 )
                 raise classify(code, {}, raw.encode(), self.endpoint.base)
             reply = reply_in(checked_body(response.get("body")), request)
-            self.record(request, completed(request, reply, name))
+            self.record(request, completion_of(request, reply, name))
         except ModelError as failure:
-            self.record(request, failed(request, failure, name))
+            self.record(request, completion_of(request, failure, name))
 
     def _close(self, tag: str) -> None:
         """Forget a batch that has ended."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,20 +23,18 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.percentages import count
 from gradeschool.runs.job import PreparedJob, shown_options
 from gradeschool.runs.plan import make_manifest
-from gradeschool.runs.send import Dispatcher, InFlight
+from gradeschool.runs.send import Dispatcher, SendingState
 from gradeschool.runs.store import RunStore
+from gradeschool.runs.until import InterimAnalysis, plan_looks
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_run
-from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.scoring.table import (
     OUTCOMES,
     ScoredTable,
     ScorerSet,
     choose_scorers,
-    tally_by_problem,
 )
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
@@ -45,9 +42,6 @@ from gradeschool.verdict import Outcome
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
-
-FIRST_LOOK = 100  # problems
-UNKNOWN = Interval(0.0, 1.0)
 
 
 class EndedSample(NamedTuple):
@@ -68,11 +62,11 @@ class RunProgress:
     def __init__(self) -> None:
         self.total = self.stored = self.ended = self.failed = 0
         self.tokens = self.judged = self.correct = 0
-        self.in_flight = InFlight()
+        self.in_flight = SendingState()
         self.budget: Budget | None = None
 
     def begin(
-        self, total: int, stored: int, in_flight: InFlight, budget: Budget | None, damaged: str
+        self, total: int, stored: int, in_flight: SendingState, budget: Budget | None, damaged: str
     ) -> None:
         """Start counting. damaged: what is wrong with the stored rows, or ""."""
         self.total, self.stored, self.in_flight, self.budget = total, stored, in_flight, budget
@@ -91,61 +85,6 @@ class RunProgress:
 
     def finish(self, whole: bool) -> None:
         """Note that results.json is written; whole: every sample is answered."""
-
-
-@dataclass(slots=True)
-class InterimAnalysis:
-    """When `--until` may stop a run, and the interval at the last look at it.
-
-    points: the width to stop at, in percentage points. sizes: problems at each possible look, fixed
-    before the first: FIRST_LOOK, doubled, and all. problems, interval: at the last look. Each look
-    takes an equal share of the 5 % of error, so that all intervals hold together with 95 %
-    (Bonferroni; the simplest spending of alpha, Lan and DeMets 1983, Biometrika 70:659).
-    """
-
-    points: float
-    sizes: tuple[int, ...]
-    problems: int = 0
-    interval: Interval = UNKNOWN
-
-    @property
-    def is_narrow(self) -> bool:
-        """Return whether the interval of the last look is narrow enough."""
-        return (self.interval.high - self.interval.low) * 100 < self.points
-
-    def look(self, outcomes: Iterable[tuple[str, int]], problems: int) -> None:
-        """Note the interval; outcomes: (problem id, outcome of the first scorer)."""
-        z = NormalDist().inv_cdf(1 - 0.025 / len(self.sizes))
-        tallies = [(tally.correct, tally.judged) for tally in tally_by_problem(outcomes).values()]
-        self.problems, self.interval = problems, clustered_wilson(tallies, z)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values, with the level of each interval."""
-        return {
-            "points": self.points,
-            "looks": list(self.sizes),
-            "problems": self.problems,
-            "interval": list(self.interval),
-            "level": round(1 - 0.05 / len(self.sizes), 6),
-            "method": "Wilson, Bonferroni over the looks",
-        }
-
-    def sentence(self) -> str:
-        """Return what ended the run, and the interval that holds over all looks."""
-        low, high = (100 * bound for bound in self.interval)
-        return (
-            f"--until {self.points:g}: {'stopped' if self.is_narrow else 'not reached'} after "
-            f"{self.problems:,} of {self.sizes[-1]:,} problems in random order; the interval that "
-            f"holds at all {count(len(self.sizes), 'look')} together is {low:.2f} to {high:.2f}"
-        )
-
-
-def plan_looks(points: float, problems: int) -> InterimAnalysis:
-    """Return the looks at a run of so many problems."""
-    sizes = [FIRST_LOOK]
-    while sizes[-1] < problems:
-        sizes.append(2 * sizes[-1])
-    return InterimAnalysis(points, (*sizes[:-1], problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,21 +126,124 @@ class Evaluation:
                 f"the server says that another model answered: {self.other_models}; "
                 "check the model's name"
             )
-        messages += [
-            f"the server refuses {name}: {refused} of {self.answered} answers were drawn with the "
-            "server's own value, not the protocol's"
-            for name in SAMPLING
-            if (refused := deviations.get(f"{name} refused"))
-        ]
-        messages += [
-            f"{empty} of {self.answered} answers have {cause}; {remedy}"
-            for cause, remedy in REMEDIES.items()
-            if (empty := deviations.get(cause))
-        ]
+        for name in SAMPLING:
+            if refused := deviations.get(f"{name} refused"):
+                messages.append(
+                    f"the server refuses {name}: {refused} of {self.answered} answers were drawn "
+                    "with the server's own value, not the protocol's"
+                )
+        for cause, remedy in REMEDIES.items():
+            if empty := deviations.get(cause):
+                messages.append(f"{empty} of {self.answered} answers have {cause}; {remedy}")
         return messages
 
 
-async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
+class Session:
+    """A run while it goes on: stores and scores each result, and tells the watchers.
+
+    requests: those of the run; with `until`, those up to the last look. known: the outcomes of this
+    session's answers by key.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedJob,
+        store: RunStore,
+        requests: list[Request],
+        scorers: ScorerSet,
+        watchers: Sequence[RunProgress],
+    ) -> None:
+        job, model = prepared.job, prepared.model
+        self.prepared, self.store, self.requests = prepared, store, requests
+        self.scorers, self.watchers = scorers, watchers
+        self.known: dict[str, bytes] = {}
+        self.budget: Budget | None = None
+        if prepared.price is not None:
+            from gradeschool.runs.cost import Budget
+
+            self.budget = Budget(prepared.price, job.max_cost, requests, store.completions)
+        most = job.connections or model.connections
+        self.dispatcher = Dispatcher(model, self.record, most, self.budget)
+        self._task = asyncio.current_task()
+
+    def answered(self) -> list[tuple[Request, Completion]]:
+        """Return the requests that are answered, with their completions."""
+        rows = self.store.completions
+        pairs = ((each, rows.get(each.key)) for each in self.requests)
+        return [(each, row) for each, row in pairs if row is not None and not row.error]
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """Store a result, score it, and tell the watchers."""
+        self.store.append(completion, request.problem.question)
+        if self.budget is not None:
+            self.budget.add(completion)
+        outcome = Outcome.ERROR
+        if not completion.error:
+            outcomes = self.scorers.outcomes(completion.text, request.problem)
+            self.known[request.key], outcome = outcomes, OUTCOMES[outcomes[0]]
+        for watcher in self.watchers:
+            watcher.count(EndedSample(completion, outcome))
+
+    def note(self, text: str) -> None:
+        """Show a message."""
+        for watcher in self.watchers:
+            watcher.note(text)
+
+    def interrupt(self) -> None:
+        """Let requests in flight end; at the second call, stop immediately."""
+        if self.dispatcher.stopping.is_set() and self._task is not None:
+            self._task.cancel()
+            return
+        self.dispatcher.stop()
+        in_flight = self.dispatcher.state.sent
+        self.note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
+
+    async def send(self, manifest: dict[str, Any], looks: InterimAnalysis | None) -> None:
+        """Write run.json and send what is not answered; raises FatalModelError."""
+        prepared, rows = self.prepared, self.store.completions
+        plan, planned, sizes = prepared.plan, self.requests, [len(prepared.plan.problems)]
+        if looks is not None:
+            before = int((read_json(prepared.folder / MANIFEST_FILE) or {}).get("problems", 0))
+            sizes = [size for size in looks.sizes if size >= before]
+        is_continued = plan.protocol.example_prompt().prefix is not None and not prepared.job.batch
+        if is_continued and len(self.answered()) < len(planned):
+            from gradeschool.models.doctor import check_server
+
+            if server := await check_server(prepared.model, plan.protocol):
+                manifest["server"] = server
+        for size in sizes:
+            self.requests = planned[: size * plan.samples]
+            if looks is not None:
+                ids = [problem.id for problem in plan.problems[:size]]
+                manifest |= {"problems": size, "problem_ids": ids}
+            write_json(prepared.folder / MANIFEST_FILE, manifest)
+            todo = [each for each in self.requests
+                    if each.key not in rows or rows[each.key].error]  # fmt: skip
+            if prepared.job.batch:
+                from gradeschool.models.endpoint import Endpoint
+                from gradeschool.runs.batch import BatchRun
+
+                assert isinstance(prepared.model, Endpoint)  # noqa: S101  (see `prepare`)
+                stopping = self.dispatcher.stopping
+                batches = BatchRun(prepared.model, self.store, self.record, self.note, stopping)
+                await batches.request_all(todo)
+            else:
+                await self.dispatcher.send_all(todo)
+            if looks is None:
+                return
+            if self.dispatcher.stopping.is_set():
+                self.requests = planned
+                return
+            pairs = [(row.text, each.problem) for each, row in self.answered()]
+            ended = zip(pairs, self.scorers.outcomes_of(pairs), strict=True)
+            looks.look(((problem.id, each[0]) for (_, problem), each in ended), size)
+            manifest["until"] = looks.as_json()
+            write_json(prepared.folder / MANIFEST_FILE, manifest)
+            if looks.is_narrow:
+                return
+
+
+async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
     """Run a job in its folder; stored samples are not requested again.
 
     Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
@@ -210,16 +252,13 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
     sent if the protocol begins the answer and the server does not continue it. Raises StoreError,
     InputError, and before anything is sent MissingExtraError for a scorer without its library.
     """
-    job, plan, model, folder = work.job, work.plan, work.model, work.folder
+    job, plan, model, folder = prepared.job, prepared.plan, prepared.model, prepared.folder
     started = monotonic()
     scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
     fatal: FatalModelError | None = None
-    known: dict[str, bytes] = {}  # outcomes of this session's answers by key
-
     async with model:
-        requests = planned = plan.requests(model.identity)
-        earlier = read_json(folder / MANIFEST_FILE)
-        manifest = make_manifest(plan, model.identity, earlier or None, folder)
+        requests = plan.requests(model.identity)
+        manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
         manifest |= {"engine": facts} if (facts := await model.facts()) else {}
         manifest |= {"options": options} if (options := shown_options(job)) else {}
         looks = plan_looks(job.until, len(plan.problems)) if job.until is not None else None
@@ -230,135 +269,50 @@ async def evaluate(work: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
                     "--batch, or delete these files to send its requests again"
                 )
-            rows, budget = store.completions, None
-            if work.price is not None:
-                from gradeschool.runs.cost import Budget
-
-                budget = Budget(work.price, job.max_cost, requests, rows)
-
-            def record(request: Request, completion: Completion) -> None:
-                store.append(completion, request.problem.question)
-                if budget is not None:
-                    budget.add(completion)
-                outcome = Outcome.ERROR
-                if not completion.error:
-                    known[request.key] = scorers.outcomes(completion.text, request.problem)
-                    outcome = OUTCOMES[known[request.key][0]]
-                for watcher in watchers:
-                    watcher.count(EndedSample(completion, outcome))
-
-            def note(text: str) -> None:
-                for watcher in watchers:
-                    watcher.note(text)
-
-            dispatcher = Dispatcher(model, record, job.connections or model.connections, budget)
-            session = asyncio.current_task()
-
-            def interrupt() -> None:
-                if dispatcher.stopping.is_set() and session is not None:
-                    session.cancel()
-                    return
-                dispatcher.stop()
-                in_flight = dispatcher.in_flight.sent
-                note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
-
-            def answered() -> list[tuple[Request, Completion]]:
-                pairs = [(each, rows[each.key]) for each in requests if each.key in rows]
-                return [(each, row) for each, row in pairs if not row.error]
-
-            total, stored = len(requests), len(answered())
+            session = Session(prepared, store, requests, scorers, watchers)
+            budget, dispatcher = session.budget, session.dispatcher
             for watcher in watchers:
-                watcher.begin(total, stored, dispatcher.in_flight, budget, store.damaged)
-            sizes = [len(plan.problems)]
-            if looks is not None:
-                before = int((earlier or {}).get("problems", 0))
-                sizes = [size for size in looks.sizes if size >= before]
-            else:
-                write_json(folder / MANIFEST_FILE, manifest)
-            with on_interrupt(interrupt):
+                stored = len(session.answered())
+                watcher.begin(len(requests), stored, dispatcher.state, budget, store.damaged)
+            with on_interrupt(session.interrupt):
                 try:
-                    if (
-                        stored < total
-                        and not job.batch
-                        and plan.protocol.example_prompt().prefix is not None
-                    ):
-                        from gradeschool.models.doctor import check_server
-
-                        if server := await check_server(model, plan.protocol):
-                            manifest["server"] = server
-                    for size in sizes:
-                        requests = planned[: size * plan.samples]
-                        if looks is not None:
-                            ids = [problem.id for problem in plan.problems[:size]]
-                            manifest |= {"problems": size, "problem_ids": ids}
-                        if looks is not None or "server" in manifest:
-                            write_json(folder / MANIFEST_FILE, manifest)
-                        todo = [each for each in requests
-                                if each.key not in rows or rows[each.key].error]  # fmt: skip
-                        if job.batch:
-                            from gradeschool.models.endpoint import Endpoint
-                            from gradeschool.runs.batch import BatchRun
-
-                            assert isinstance(model, Endpoint)  # noqa: S101  (see `prepare`)
-                            batches = BatchRun(model, store, record, note, dispatcher.stopping)
-                            await batches.request_all(todo)
-                        else:
-                            await dispatcher.send_all(todo)
-                        if looks is None:
-                            continue
-                        if dispatcher.stopping.is_set():
-                            requests = planned
-                            break
-                        pairs = [(row.text, each.problem) for each, row in answered()]
-                        ended = zip(pairs, scorers.outcomes_of(pairs), strict=True)
-                        looks.look(((pair[1].id, each[0]) for pair, each in ended), size)
-                        manifest["until"] = looks.as_json()
-                        write_json(folder / MANIFEST_FILE, manifest)
-                        if looks.is_narrow:
-                            break
+                    await session.send(manifest, looks)
                 except FatalModelError as error:
                     fatal = error
-
-            score, curve, results = summarise(model.name, scorers, requests, rows, known)
+            requests, answered, rows = session.requests, session.answered(), store.completions
+            score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
             results["seconds"] = round(monotonic() - started, 3)
-            pairs_answered = answered()
-            if work.judge is not None and fatal is None and not dispatcher.stopping.is_set():
+            if prepared.judge is not None and fatal is None and not dispatcher.stopping.is_set():
                 from gradeschool.runs.judge import ask_judge
 
                 results["judge"] = await ask_judge(
-                    work.judge, folder, pairs_answered, plan.thinking_marks, job.connections
+                    prepared.judge, folder, answered, plan.thinking_marks, job.connections
                 )
             if budget is not None:
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             write_json(folder / RESULTS_FILE, results)
 
-    is_partial = len(pairs_answered) < len(requests)
+    is_partial = len(answered) < len(requests)
+    for watcher in watchers:
+        watcher.finish(not is_partial)
     over_budget = is_partial and budget is not None and budget.stopped
     stopped = is_partial and dispatcher.stopping.is_set()
     cause = next(iter(results["errors"]), "")
     failed = (rows[each.key] for each in requests if each.key in rows)
-    for watcher in watchers:
-        watcher.finish(not is_partial)
+    example = next((row.error for row in failed if cause and row.cause == cause), "")
     return Evaluation(
         folder=folder,
         score=score,
         results=results,
         requested=len(requests),
-        answered=len(pairs_answered),
+        answered=len(answered),
         interrupted=stopped and fatal is None and not over_budget,
         fatal=fatal,
         curve=tuple(curve),
         cost=None if budget is None else budget.cost,
         over_budget=over_budget,
         other_models=other_models(model.identity, results["answered_by"]),
-        example=next(
-            (
-                row.error.removeprefix(f"{cause}: ")
-                for row in failed
-                if cause and row.cause == cause
-            ),
-            "",
-        ),
+        example=example.removeprefix(f"{cause}: "),
         looks=looks if looks and looks.problems else None,
     )
 
@@ -395,7 +349,6 @@ def summarise(
 
         curve = curve_of(ballots_by_problem(table))
     thinking = [row.usage.reasoning_tokens for row in answers]
-    counted = [tokens for tokens in thinking if tokens is not None]
     timed = [(row.latency, row.usage.completion_tokens or 0) for row in answers if row.latency]
     fields = {
         **score.as_json(),
@@ -410,10 +363,11 @@ def summarise(
         "deviations": dict(Counter(each for _, row in pairs for each in row.deviations)),
         "prompt_tokens": sum(row.usage.prompt_tokens or 0 for row in answers),
         "completion_tokens": sum(row.usage.completion_tokens or 0 for row in answers),
-        **({"reasoning_tokens": sum(counted)} if counted else {}),
         "latency": quantiles([row.latency for row in answers if row.latency is not None]),
         "tokens_per_second": quantiles([tokens / each for each, tokens in timed if tokens]),
     }
+    if any(tokens is not None for tokens in thinking):
+        fields["reasoning_tokens"] = sum(filter(None, thinking))
     return score, curve, fields
 
 

@@ -10,10 +10,10 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gradeschool.completion import Completion, Finish
+from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Model, Reply, Request
 
@@ -97,8 +97,8 @@ class ConcurrencyLimiter:
 
 
 @dataclass(slots=True)
-class InFlight:
-    """The state of a run: requests in flight, those waiting for a retry, the limit, all retries."""
+class SendingState:
+    """Requests in flight, those waiting for a retry, the limit of both, and all retries so far."""
 
     sent: int = 0
     waiting: int = 0
@@ -109,25 +109,29 @@ class InFlight:
 class Dispatcher:
     """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows; one per run.
 
-    record: called once for each request, with its completion or its error. most: see the limiter.
-    budget: asked before each request; if it cannot afford one beside those in flight, the request
-    waits until one of them ends, and with none in flight the run stops. `stop()` lets requests in
-    flight end.
+    record: called once for each request, with its completion or its error. connections: the highest
+    number in flight, None to adapt it. budget: asked before each request; if it cannot afford one
+    beside those in flight, the request waits until one of them ends, and with none in flight the
+    run stops. `stop()` lets requests in flight end.
     """
 
     def __init__(
-        self, model: Model, record: Record, most: int | None = None, budget: Budget | None = None
+        self,
+        model: Model,
+        record: Record,
+        connections: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.model, self.record, self.budget = model, record, budget
-        self.limiter = ConcurrencyLimiter(most)
+        self.limiter = ConcurrencyLimiter(connections)
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
-        self.in_flight = InFlight(limit=self.limiter.limit)
+        self.state = SendingState(limit=self.limiter.limit)
         self._retries_left = 0
         self._reached = False  # whether the server answered at all
         self._failing: set[str] = set()  # problems that failed since the last answer
-        self._workers = 0
-        self._all_taken = False  # nothing is left for new workers
+        self._pending: Iterator[Request] = iter(())  # one iterator, shared by all workers
+        self._left = self._workers = 0
 
     def stop(self) -> None:
         """Send nothing more; requests in flight are still recorded, unless they cost nothing."""
@@ -140,61 +144,57 @@ class Dispatcher:
         Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries_left = LEAST_RETRIES + len(requests) // 2
-        self._all_taken = False
-        pending = iter(requests)
+        self._pending, self._left = iter(requests), len(requests)
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._start_workers(tasks, pending, len(requests))
+                self._start_workers(tasks)
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
         if self.fatal is not None:
             raise self.fatal
 
-    def _start_workers(
-        self, tasks: asyncio.TaskGroup, pending: Iterator[Request], most: int
-    ) -> None:
-        """Start workers until there are as many as the limiter allows."""
-        self.in_flight.limit = self.limiter.limit
-        while self._workers < min(self.limiter.limit, most):
-            if self._all_taken or self.stopping.is_set():
-                return
+    def _start_workers(self, tasks: asyncio.TaskGroup) -> None:
+        """Start workers until there are as many as the limiter allows, one a request at most."""
+        self.state.limit = self.limiter.limit
+        new = min(self.limiter.limit - self._workers, self._left)
+        for _ in range(0 if self.stopping.is_set() else new):
             self._workers += 1
-            tasks.create_task(self._work(tasks, pending, most))
+            tasks.create_task(self._work(tasks))
 
-    async def _work(self, tasks: asyncio.TaskGroup, pending: Iterator[Request], most: int) -> None:
+    async def _work(self, tasks: asyncio.TaskGroup) -> None:
         """Send one request after another until there are no more, or too many workers."""
+        state = self.state
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
-            in_flight = self.in_flight.sent + self.in_flight.waiting
+            in_flight = state.sent + state.waiting
             if self.budget is not None and not self.budget.affordable(in_flight):
                 if in_flight == 0:
                     self.stop()
                 break  # a request in flight starts workers when it ends, with newer counts
-            request = next(pending, None)  # one iterator, shared by all workers
+            request = next(self._pending, None)
             if request is None:
-                self._all_taken = True
                 break
-            tries = 0
-            while not self.stopping.is_set():
+            self._left -= 1
+            tries, is_done = 0, False
+            while not is_done and not self.stopping.is_set():
                 tries += 1
                 sent = self.limiter.clock()
-                self.in_flight.sent += 1
+                state.sent += 1
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:
-                    self.in_flight.sent -= 1
-                    if await self._retry(error, tries, sent):
-                        continue
-                    self._fail(request, error)
-                else:
-                    self.in_flight.sent -= 1
-                    self._reached = True
-                    self._failing.clear()
-                    self.limiter.succeeded()
-                    seconds = self.limiter.clock() - sent
-                    self.record(request, completed(request, reply, self.model.name, seconds))
-                break
+                    state.sent -= 1
+                    is_done = not await self._retry(error, tries, sent)
+                    if is_done:
+                        self._fail(request, error)
+                    continue
+                state.sent -= 1
+                is_done = self._reached = True
+                self._failing.clear()
+                self.limiter.succeeded()
+                seconds = self.limiter.clock() - sent
+                self.record(request, completion_of(request, reply, self.model.name, seconds))
             if self._workers < self.limiter.limit:
-                self._start_workers(tasks, pending, most)
+                self._start_workers(tasks)
         self._workers -= 1
 
     async def _retry(self, error: ModelError, tries: int, sent: float) -> bool:
@@ -212,14 +212,14 @@ class Dispatcher:
             self._retries_left -= 1
             if self._retries_left < 0:
                 return False
-        self.in_flight.retries += 1
+        self.state.retries += 1
         if self.budget is not None:
             self.budget.spend(error.usage)
-        self.in_flight.waiting += 1
+        self.state.waiting += 1
         with suppress(TimeoutError):
             seconds = wait_before(tries, error.retry_after)
             await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
-        self.in_flight.waiting -= 1
+        self.state.waiting -= 1
         return True
 
     def _fail(self, request: Request, error: ModelError) -> None:
@@ -230,7 +230,7 @@ class Dispatcher:
         if fatal is None:
             if isinstance(error, TransientError) or error.cause.startswith("http "):
                 self._failing.add(request.problem.id)
-            self.record(request, failed(request, error, self.model.name))
+            self.record(request, completion_of(request, error, self.model.name))
             if len(self._failing) < FAILING_PROBLEMS:
                 return
             fatal = FatalModelError(
@@ -252,34 +252,26 @@ def wait_before(tries: int, retry_after: float | None) -> float:
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def completed(request: Request, reply: Reply, run: str, seconds: float | None = None) -> Completion:
-    """Return the completion of a request, whose reply took `seconds`."""
-    return Completion(
-        key=request.key,
-        problem_id=request.problem.id,
-        sample=request.sample,
-        text=reply.text,
-        finish=reply.finish,
-        usage=reply.usage,
-        model=reply.model,
-        reasoning=reply.reasoning,
-        run=run,
-        deviations=reply.deviations,
-        requests=reply.requests,
-        logprob=reply.logprob,
-        latency=None if seconds is None else round(seconds, 3),
+def completion_of(
+    request: Request, result: Reply | ModelError, run: str, seconds: float | None = None
+) -> Completion:
+    """Return the completion of a request: its reply, or an error with the tokens that it cost.
+
+    seconds: from the request to its reply.
+    """
+    row = Completion(
+        request.key, request.problem.id, request.sample, "", usage=result.usage, run=run
     )
-
-
-def failed(request: Request, error: ModelError, run: str) -> Completion:
-    """Return the completion that stands for a failed request, with the tokens that it cost."""
-    return Completion(
-        key=request.key,
-        problem_id=request.problem.id,
-        sample=request.sample,
-        text="",
-        finish=Finish.UNKNOWN,
-        usage=error.usage,
-        error=f"{error.cause}: {error}",
-        run=run,
+    if isinstance(result, ModelError):
+        return replace(row, error=f"{result.cause}: {result}")
+    return replace(
+        row,
+        text=result.text,
+        finish=result.finish,
+        model=result.model,
+        reasoning=result.reasoning,
+        deviations=result.deviations,
+        requests=result.requests,
+        logprob=result.logprob,
+        latency=None if seconds is None else round(seconds, 3),
     )
