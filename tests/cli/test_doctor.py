@@ -18,7 +18,7 @@ def test_the_real_server(gradeschool: Command, llama_url: str, protocol: str) ->
     deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
     assert not deviates
     fine = {finding["name"] for finding in report["findings"] if finding["state"] == "fine"}
-    assert {"chat template", "double BOS", "prefix"} <= fine
+    assert {"chat template", "temperature", "prefix"} <= fine
     assert report["obstacles"] == []
     assert report["requests"] < 30
 

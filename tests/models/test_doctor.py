@@ -60,9 +60,7 @@ class ChatServer:
         self.words = words.split()
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answer chat, completions and the addresses of tokens."""
-        if request.path in ("/tokenize", "/apply-template"):
-            return web.json_response({}, status=404)
+        """Answer chat and completions."""
         body = json.loads(await request.read())
         read = len(request_text(body).split()) + 10 * ("messages" in body)
         if read > 4096:
@@ -97,33 +95,11 @@ def request_text(body: dict[str, Any]) -> str:
     return " ".join(turn["content"] for turn in turns)
 
 
-class Counting(BadCitizen):
-    """One that counts tokens and shows those of a chat, as vLLM does or as llama.cpp does."""
-
-    def __init__(self, chat: list[int], plain: int, llama_cpp: bool) -> None:
-        super().__init__()
-        self.chat, self.plain, self.llama_cpp = chat, plain, llama_cpp
-
-    async def answer(self, request: web.Request) -> web.Response:
-        """Answer as a server that counts, and at the addresses of its tokens."""
-        body = json.loads(await request.read())
-        if request.path == "/apply-template" and self.llama_cpp:
-            return web.json_response({"prompt": f"<s>{body['messages'][0]['content']}"})
-        if request.path == "/tokenize":
-            shown = body.get("content", "").startswith("<s>") == self.llama_cpp
-            return web.json_response({"tokens": self.chat if shown else []})
-        if not request.path.startswith("/v1"):
-            return web.json_response({}, status=404)
-        reply = json.loads((await super().answer(request)).text or "")
-        count = len(self.chat) if "messages" in body else self.plain
-        return web.json_response(reply | {"usage": {"prompt_tokens": count}})
-
-
 @asynccontextmanager
 async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
-    """Serve both forms, and the addresses of tokens, at a free port."""
+    """Serve both forms at a free port."""
     app = web.Application(client_max_size=2**24)
-    for path in ("/v1/chat/completions", "/v1/completions", "/tokenize", "/apply-template"):
+    for path in ("/v1/chat/completions", "/v1/completions"):
         app.router.add_post(path, answer)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -148,11 +124,9 @@ def test_a_server_that_obeys_nothing() -> None:
         "forms": FINE,
         "usage": DEVIATES,
         "chat template": UNKNOWN,
-        "double BOS": UNKNOWN,
         "greedy": FINE,
         "hidden penalty": DEVIATES,
         "temperature": DEVIATES,
-        "seed": FINE,
         "stop": DEVIATES,
         "max_tokens": DEVIATES,
         "prefix": DEVIATES,
@@ -180,7 +154,7 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
     by_name = asyncio.run(findings_of(answer))
     deviates = {name for name, finding in by_name.items() if finding.state is DEVIATES}
     assert deviates == (set() if has_chat else {"forms"})
-    needs_words = {"temperature", "seed", "stop", "max_tokens", "hidden penalty"}
+    needs_words = {"temperature", "stop", "max_tokens", "hidden penalty"}
     expected = FINE if has_chat and words == WORDS else UNKNOWN
     assert {by_name[name].state for name in needs_words} == {expected}
     if expected is UNKNOWN:
@@ -198,21 +172,6 @@ def test_an_endpoint_that_refuses_a_field_says_so() -> None:
     for name in ("stop", "max_tokens"):
         assert by_name[name].state is DEVIATES
         assert "refused (HTTP 400)" in by_name[name].says
-
-
-@pytest.mark.parametrize("llama_cpp", [False, True])
-@pytest.mark.parametrize(
-    ("chat", "plain", "template", "begins"),
-    [
-        ([1, 5, 6, 7], 2, FINE, FINE),
-        ([1, 1, 5, 6], 4, DEVIATES, DEVIATES),
-    ],
-)
-def test_the_template_and_the_first_token(
-    chat: list[int], plain: int, template: str, begins: str, llama_cpp: bool
-) -> None:
-    by_name = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
-    assert (by_name["chat template"].state, by_name["double BOS"].state) == (template, begins)
 
 
 def obedient(body: dict[str, Any]) -> web.Response:

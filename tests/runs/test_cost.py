@@ -61,16 +61,17 @@ def test_a_price_that_is_none_is_a_clear_error(text: str, message: str) -> None:
 def test_an_estimate_learns_from_what_the_server_counted() -> None:
     todo = [request(n, max_tokens=512) for n in range(10)]
     blind = estimate(todo, [])
-    assert (blind.requests, blind.measured) == (10, False)
-    assert blind.prompt_tokens == 10 * estimated_tokens(PROMPT)
-    assert (blind.completion_tokens, blind.most_completion_tokens) == (3000, 5120)
+    assert (blind["missing"], blind["measured"], blind["cost"]) == (10, False, None)
+    assert blind["prompt_tokens"] == 10 * estimated_tokens(PROMPT)
+    assert (blind["completion_tokens"], blind["most_completion_tokens"]) == (3000, 5120)
     answered = request(99)
     failed = (request(98), completion(request(98), None, None, "timeout: x"))
-    printed = estimate(todo, [(answered, completion(answered, 206, 80)), failed])
-    assert (printed.prompt_tokens, printed.completion_tokens, printed.measured) == (2060, 800, True)
-    assert printed.cost(Price(1.0, 10.0)) == pytest.approx((2060 + 8000) / 1e6)
-    assert printed.most_cost(Price(0.0, 10.0)) == pytest.approx(51_200 / 1e6)
-    assert estimate([request()], []).most_cost(Price(1.0, 1.0)) is None
+    pairs = [(answered, completion(answered, 206, 80)), failed]
+    measured = estimate(todo, pairs, Price(1.0, 10.0))
+    assert (measured["prompt_tokens"], measured["completion_tokens"]) == (2060, 800)
+    assert measured["cost"] == pytest.approx((2060 + 8000) / 1e6)
+    assert measured["most_cost"] == pytest.approx((2060 + 51_200) / 1e6)
+    assert estimate([request()], [], Price(1.0, 1.0))["most_cost"] is None
 
 
 def budget(limit: float | None, answers: int = 0, tokens: int = 0) -> Budget:

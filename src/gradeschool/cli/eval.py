@@ -452,33 +452,26 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
     requests = work.plan.requests(asyncio.run(_identity(work.model)))
     todo = [request for request in requests if request.key not in stored]
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-    cost, price = estimate(todo, pairs), work.price
     fields = {
         "model": work.model.identity,
         "protocol": work.plan.protocol.name,
         "folder": str(work.folder),
         "samples": len(requests),
         "stored": len(requests) - len(todo),
-        "missing": cost.requests,
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": cost.completion_tokens,
-        "most_completion_tokens": cost.most_completion_tokens,
-        "measured": cost.measured,
-        "cost": None if price is None else cost.cost(price),
-        "most_cost": None if price is None else cost.most_cost(price),
+        **estimate(todo, pairs, work.price),
     }
     if work.judge is not None:
         from gradeschool.runs.judge import judge_requests
 
         identity = asyncio.run(_identity(work.judge))
         asked = judge_requests(identity, pairs, work.plan.thinking_marks)
-        of_judge = estimate(asked, [])
+        of_judge = estimate(asked, [], work.judge_price)
         fields["judge"] = {
             "model": work.judge.identity,
             "requests": len(asked),
             "most_requests": len(asked) + len(todo),
-            "prompt_tokens": of_judge.prompt_tokens,
-            "cost": of_judge.cost(work.judge_price) if work.judge_price else None,
+            "prompt_tokens": of_judge["prompt_tokens"],
+            "cost": of_judge["cost"],
         }
     return fields
 

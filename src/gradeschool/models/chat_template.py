@@ -120,21 +120,21 @@ def template_in(file: Path) -> str | None:
         def number(form: str) -> int:
             return int(struct.unpack(f"<{form}", header.read(struct.calcsize(form)))[0])
 
-        def skip(kind: int) -> None:
-            if kind != ARRAY:
-                header.seek(number("Q") if kind == TEXT else SIZES[kind], 1)
+        def skip(kind: int, values: int = 1) -> None:
+            """Skip values of a type, each of a fixed size or after its number of bytes."""
+            if kind in SIZES:
+                header.seek(SIZES[kind] * values, 1)
                 return
-            inner, count = number("I"), number("Q")
-            if inner in SIZES:
-                header.seek(SIZES[inner] * count, 1)
-                return
-            for _ in range(count):
-                skip(inner)
+            for _ in range(values):
+                if kind == ARRAY:
+                    skip(number("I"), number("Q"))
+                else:
+                    header.seek(number("Q"), 1)
 
         try:
             if header.read(4) != b"GGUF":
                 return None
-            number("I"), number("Q")  # the version, the number of tensors
+            header.seek(12, 1)  # the version, the number of tensors
             for _ in range(number("Q")):
                 length = number("Q")
                 name = header.read(min(length, LONGEST))

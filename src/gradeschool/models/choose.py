@@ -47,6 +47,7 @@ FAMILIES = {
     "claude": "anthropic",
     "gemini": "gemini",
 }
+HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
@@ -183,28 +184,23 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
     """Return suggestions for a model of an unknown form, the likeliest first."""
     provider, _, name = spec.partition("/")
     provider, path = provider.lower(), Path(spec)
-    if spec.lower().endswith(".gguf"):
-        return [f"llama.cpp/{spec}"]
-    if path.is_dir():
-        return [f"transformers/{spec}"]
-    if path.is_file():
-        return [f"recorded/{spec}"]
-    if HOST_AND_PORT.match(spec):
-        base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
-        return [f"http://{base}/v1{model if slash else ''}"]
-    if name and provider in ("hf", "huggingface", "hf.co", "huggingface.co"):
-        return [f"transformers/{name}"]
-    if name and provider == "ollama":
-        return [f"http://localhost:11434/v1/{name}"]
-    if name and provider in ("google", "gemini"):
-        return [f"gemini/{name}"]
-    if not name:
-        family = next((start for start in FAMILIES if provider.startswith(start)), "")
-        provider, name = FAMILIES.get(family, ""), spec
-        if provider and not (compatible and provider == "anthropic"):
-            return [f"{provider}/{name}"]
-    if provider in COMPATIBLE:
-        return [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE[provider]}"]
-    if provider and "/" not in name and ":" not in provider:
-        return [f"openai/{spec}", f"transformers/{spec}"]
-    return [] if compatible else close_names(spec, ("tiny",))
+    family = next((start for start in FAMILIES if provider.startswith(start)), "")
+    base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
+    # In order: the first that fits.
+    guesses: list[tuple[object, list[str]]] = [
+        (spec.lower().endswith(".gguf"), [f"llama.cpp/{spec}"]),
+        (path.is_dir(), [f"transformers/{spec}"]),
+        (path.is_file(), [f"recorded/{spec}"]),
+        (HOST_AND_PORT.match(spec), [f"http://{base}/v1{model if slash else ''}"]),
+        (name and provider in HUBS, [f"transformers/{name}"]),
+        (name and provider == "ollama", [f"http://localhost:11434/v1/{name}"]),
+        (name and provider == "google", [f"gemini/{name}"]),
+        (family and not name and not (compatible and FAMILIES[family] == "anthropic"),
+         [f"{FAMILIES.get(family)}/{spec}"]),
+        (provider in COMPATIBLE,
+         [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE.get(provider)}"]),
+        (provider and name and "/" not in name and ":" not in provider,
+         [f"openai/{spec}", f"transformers/{spec}"]),
+    ]  # fmt: skip
+    usual = [] if compatible else close_names(spec, ("tiny",))
+    return next((said for fits, said in guesses if fits), usual)

@@ -75,11 +75,8 @@ class LocalModel(Collector):
         precision = precision_on(device, count_weights(self.folder))
         if self.library == "vllm":
             precision = "bfloat16" if device == "cuda" else "float32"
-        return {
-            "engine": self.library,
-            **package_versions(self.library, "torch"),
-            "precision": precision,
-        }
+        versions = package_versions(self.library, "torch")
+        return {"engine": self.library, **versions, "precision": precision}
 
 
 def precision_on(device: str, weights: int) -> str:
@@ -215,15 +212,6 @@ def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) 
     )
     # The template already has the first token.
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
-
-
-def end_tokens(model: Any, tokenizer: Any) -> list[int]:
-    """Return the tokens that end a text of a Hugging Face model."""
-    ends = model.generation_config.eos_token_id
-    ends = [ends] if isinstance(ends, int) else list(ends or [])
-    if tokenizer.eos_token_id is not None:
-        ends.append(tokenizer.eos_token_id)
-    return list(dict.fromkeys(ends))
 
 
 def room_for(prompt: int, limit: int | None, context: int | None) -> int:

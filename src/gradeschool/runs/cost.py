@@ -67,32 +67,17 @@ def estimated_tokens(prompt: Prompt) -> int:
     return sum(len(text) // CHARACTERS_A_TOKEN + TOKENS_A_MESSAGE for text in texts)
 
 
-class Estimate(NamedTuple):
-    """The estimated size of the missing part of a run.
+def estimate(
+    todo: Sequence[Request],
+    answered: Iterable[tuple[Request, Completion]],
+    price: Price | None = None,
+) -> dict[str, Any]:
+    """Return the estimated size of the requests in `todo`, from the lengths of the answered ones.
 
-    prompt_tokens: estimated from characters, or from the server's counts for earlier prompts.
-    completion_tokens: likely; most_completion_tokens: if every answer reaches its limit, None
-    without a limit. measured: whether earlier answers were counted.
+    missing: requests. prompt_tokens: from characters, or from the server's counts for earlier
+    prompts. completion_tokens, cost (dollars): likely. most_completion_tokens, most_cost: if every
+    answer reaches its limit, None without a limit. measured: whether earlier answers were counted.
     """
-
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    most_completion_tokens: int | None
-    measured: bool
-
-    def cost(self, price: Price) -> float:
-        """Return the likely cost in dollars."""
-        return price.of(Usage(self.prompt_tokens, self.completion_tokens))
-
-    def most_cost(self, price: Price) -> float | None:
-        """Return the cost in dollars if every answer reaches its limit, None without a limit."""
-        most = self.most_completion_tokens
-        return None if most is None else price.of(Usage(self.prompt_tokens, most))
-
-
-def estimate(todo: Sequence[Request], answered: Iterable[tuple[Request, Completion]]) -> Estimate:
-    """Return the estimate for the requests in `todo`, from the lengths of the answered ones."""
     guessed = counted = 0
     written = []
     for request, row in answered:
@@ -102,17 +87,21 @@ def estimate(todo: Sequence[Request], answered: Iterable[tuple[Request, Completi
         if not row.error and row.usage.completion_tokens is not None:
             written.append(row.usage.completion_tokens)
     factor = counted / guessed if guessed else 1.0
+    prompts = round(factor * sum(estimated_tokens(request.prompt) for request in todo))
     limits = [request.decoding.max_tokens for request in todo]
-    likely = float(sum(min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits))
+    likely = sum(min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits)
     if written:
-        likely = len(todo) * sum(written) / len(written)
-    return Estimate(
-        requests=len(todo),
-        prompt_tokens=round(factor * sum(estimated_tokens(request.prompt) for request in todo)),
-        completion_tokens=round(likely),
-        most_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
-        measured=bool(written),
-    )
+        likely = round(len(todo) * sum(written) / len(written))
+    most = None if None in limits else sum(limit or 0 for limit in limits)
+    return {
+        "missing": len(todo),
+        "prompt_tokens": prompts,
+        "completion_tokens": likely,
+        "most_completion_tokens": most,
+        "measured": bool(written),
+        "cost": None if price is None else price.of(Usage(prompts, likely)),
+        "most_cost": None if price is None or most is None else price.of(Usage(prompts, most)),
+    }
 
 
 class Budget:
@@ -132,7 +121,7 @@ class Budget:
         self.price, self.limit, self.stopped = price, limit, False
         self.cost = sum(price.of(row.usage) for row in stored.values())
         pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-        self._expected = estimate(requests, pairs).cost(price) / max(1, len(requests))
+        self._expected = estimate(requests, pairs, price)["cost"] / max(1, len(requests))
         self._answers = sum(not row.error for row in stored.values())
 
     def spend(self, usage: Usage) -> None:

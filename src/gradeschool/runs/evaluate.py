@@ -126,12 +126,12 @@ class Evaluation:
                 f"the server says that another model answered: {self.other_models}; "
                 "check the model's name"
             )
-        for name in SAMPLING:
-            if refused := deviations.get(f"{name} refused"):
-                messages.append(
-                    f"the server refuses {name}: {refused} of {self.answered} answers were drawn "
-                    "with the server's own value, not the protocol's"
-                )
+        messages += [
+            f"the server refuses {name}: {refused} of {self.answered} answers were drawn with the "
+            "server's own value, not the protocol's"
+            for name in SAMPLING
+            if (refused := deviations.get(f"{name} refused"))
+        ]
         for cause, remedy in REMEDIES.items():
             if empty := deviations.get(cause):
                 messages.append(f"{empty} of {self.answered} answers have {cause}; {remedy}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,10 +111,9 @@ class RunSummary:
         }
 
 
-Rows = list[Completion | None]
-
-
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None, Rows]:
+def _read(
+    folder: Path,
+) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
     """Return run.json, results.json and the rows, None for a damaged one; raises InputError."""
     manifest = read_manifest(folder)
     try:
@@ -141,9 +140,6 @@ class RunFinding(NamedTuple):
     text: str
 
 
-Report = Callable[[bool, str], None]
-
-
 def verify(folder: Path) -> list[RunFinding]:
     """Return the findings about a run folder, faults first; changes nothing.
 
@@ -154,31 +150,27 @@ def verify(folder: Path) -> list[RunFinding]:
     """
     manifest, results, rows = _read(folder)
     completions = [row for row in rows if row is not None]
-    findings: list[RunFinding] = []
+    findings = [RunFinding(False, f"{count(len(completions), 'row')} with the digest of its text")]
 
     def report(fault: bool, text: str) -> None:
         findings.append(RunFinding(fault, text))
 
-    report(False, f"{count(len(completions), 'row')} with the digest of its text")
     if manifest.get("schema") != SCHEMA:
         schema = f"run.json has the schema {manifest.get('schema')!r}"
         report(True, f"{schema}, this version knows {SCHEMA}")
-    texts: defaultdict[str, list[str]] = defaultdict(list)
+    texts: defaultdict[str, set[str]] = defaultdict(set)
     for row in completions:
         if not row.error:
-            texts[row.key].append(row.text)
+            texts[row.key].add(row.text)
     if damaged := [number for number, row in enumerate(rows, start=1) if row is None]:
         whole = len(texts) >= planned_samples(manifest) > 0
         rest = "every sample is answered without it" if whole else "eval requests what is missing"
         report(not whole, f"{damaged_words(damaged)}; {rest}")
     failed = len({row.key for row in completions} - texts.keys())
     report(False, f"{count(len(texts), 'sample')} answered, {failed} failed")
-    if different := [key[:12] for key, each in texts.items() if len(set(each)) > 1]:
+    if different := [key[:12] for key, each in texts.items() if len(each) > 1]:
         several = count(len(different), "sample has", "samples have")
         report(True, f"{several} several texts: keys {_some(different)}")
-    if repeated := sum(len(each) > 1 for each in texts.values()) - len(different):
-        samples = count(repeated, "sample is", "samples are")
-        report(False, f"{samples} stored more than once, with the same text")
     try:
         plan = recorded_plan(manifest)
         if changed := differing({**manifest, **facts_of(plan)}, manifest):
@@ -186,21 +178,19 @@ def verify(folder: Path) -> list[RunFinding]:
             report(True, f"the {setting.partition(' ')[0]} has changed: {values}")
         else:
             identity = str(manifest.get("model"))
-            _check_keys(plan, identity, completions, report)
-            _check_results(plan, identity, results, completions, report)
+            findings += _check_keys(plan, identity, completions)
+            findings.append(_check_results(plan, identity, results, completions))
     except InputError as error:
         report(True, f"keys cannot be recomputed: {error}")
     return sorted(findings, key=lambda finding: not finding.fault)
 
 
 def _check_keys(
-    plan: RunPlan, identity: str, completions: Sequence[Completion], report: Report
-) -> None:
+    plan: RunPlan, identity: str, completions: Sequence[Completion]
+) -> Iterator[RunFinding]:
     """Compare the keys of the rows with those of today's prompts, and the rows with the plan."""
     whole = plan.dataset.problems
-    shots = plan.shots.problems if plan.shots else ()
-    rendered = zip(whole, plan.protocol.render(whole, shots), strict=True)
-    prompts = {problem.id: prompt for problem, prompt in rendered}
+    prompts = replace(plan, problems=whole).prompts()
     unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
     wrong = [
         f"problem {row.problem_id} sample {row.sample}"
@@ -210,22 +200,17 @@ def _check_keys(
     ]
     if unknown:
         belong = count(len(unknown), "row belongs", "rows belong")
-        report(
-            True, f"{belong} to no problem of the dataset: {_some(list(dict.fromkeys(unknown)))}"
-        )
+        named = _some(list(dict.fromkeys(unknown)))
+        yield RunFinding(True, f"{belong} to no problem of the dataset: {named}")
     if wrong:
         have = count(len(wrong), "row has", "rows have")
-        report(True, f"{have} a key that does not match its request: {_some(wrong)}")
+        yield RunFinding(True, f"{have} a key that does not match its request: {_some(wrong)}")
     if not unknown and not wrong:
-        report(False, f"{count(len(completions), 'key')} recomputed, all match")
+        yield RunFinding(False, f"{count(len(completions), 'key')} recomputed, all match")
     planned = {(problem.id, sample) for problem in plan.problems for sample in range(plan.samples)}
     answered = {(row.problem_id, row.sample) for row in completions if not row.error}
-    for n, words in (
-        (len(planned - answered), f"of {count(len(planned), 'sample')} not answered"),
-        (len(answered - planned), "answered samples not in the run's plan"),
-    ):
-        if n:
-            report(False, f"{n} {words}")
+    if left := len(planned - answered):
+        yield RunFinding(False, f"{left} of {count(len(planned), 'sample')} not answered")
 
 
 def _check_results(
@@ -233,49 +218,42 @@ def _check_results(
     identity: str,
     results: Mapping[str, Any] | None,
     completions: Sequence[Completion],
-    report: Report,
-) -> None:
+) -> RunFinding:
     """Compare results.json with the scores of the stored completions."""
     from gradeschool.runs.evaluate import summarise
     from gradeschool.scoring.table import ScorerSet, choose_scorers
 
     if results is None:
-        report(False, f"no results.json yet; {REWRITE}")
-        return
+        return RunFinding(False, f"no results.json yet; {REWRITE}")
     requests, rows = plan.requests(identity), latest(completions)
     counted, n = results.get("n"), sum(request.key in rows for request in requests)
     if isinstance(counted, int) and counted < n:
-        report(False, f"rows were added since results.json was written; {REWRITE}")
-        return
+        return RunFinding(False, f"rows were added since results.json was written; {REWRITE}")
     if counted != n:
-        report(True, f"results.json counts {counted!r} samples, and {n} are stored")
-        return
-    names = plan.protocol.scorers
-    written = mapping(results.get("scorers"))
+        return RunFinding(True, f"results.json counts {counted!r} samples, and {n} are stored")
+    names, written = plan.protocol.scorers, mapping(results.get("scorers"))
     if written.keys() != set(names):
         scored = ", ".join(written) or "no scorer"
-        report(
-            True, f"results.json has scores by {scored}, the run's scorers are {', '.join(names)}"
-        )
-        return
+        wanted = ", ".join(names)
+        text = f"results.json has scores by {scored}, the run's scorers are {wanted}"
+        return RunFinding(True, text)
     if functions := [name for name in names if ":" in name]:
         code = "code that a run folder names is not run"
-        report(False, f"scores by {', '.join(functions)} are not recomputed: {code}")
-        return
+        text = f"scores by {', '.join(functions)} are not recomputed: {code}"
+        return RunFinding(False, text)
     try:
         scorers = ScorerSet(plan.scorers or choose_scorers(names))
         *_, summary = summarise(str(results.get("run") or ""), scorers, requests, rows)
     except (InputError, MissingExtraError) as error:
-        report(False, f"scores cannot be recomputed: {error}")
-        return
+        return RunFinding(False, f"scores cannot be recomputed: {error}")
     fields = json.loads(json.dumps(summary))
     pairs = [(name, mapping(written[name]), now) for name, now in fields["scorers"].items()]
     for name, before, now in [*pairs, ("these rows", results, fields)]:
         if wrong := next((key for key in now if before.get(key) != now[key]), None):
             values = f"{wrong} {before.get(wrong)!r}, not {now[wrong]!r}"
-            report(True, f"results.json does not match {name}: {values}; {REWRITE}")
-            return
-    report(False, f"results.json has the scores of these {count(n, 'sample')}")
+            text = f"results.json does not match {name}: {values}; {REWRITE}"
+            return RunFinding(True, text)
+    return RunFinding(False, f"results.json has the scores of these {count(n, 'sample')}")
 
 
 def _some(values: Sequence[Any]) -> str:

@@ -48,7 +48,7 @@ class RunPlan:
     scorers: tuple[Scorer, ...] = ()
 
     @property
-    def is_prefix(self) -> bool:
+    def has_first_problems(self) -> bool:
         """Return whether the problems are the first ones of the dataset."""
         return self.problems == self.dataset.problems[: len(self.problems)]
 
@@ -64,7 +64,7 @@ class RunPlan:
         a part are those of a run over the whole dataset.
         """
         shots = self.shots.problems if self.shots else ()
-        rendered = self.problems if self.is_prefix else self.dataset.problems
+        rendered = self.problems if self.has_first_problems else self.dataset.problems
         prompts = self.protocol.render(rendered, shots)
         return {problem.id: prompt for problem, prompt in zip(rendered, prompts, strict=True)}
 
@@ -85,16 +85,9 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
     Different models, prompts, temperatures or samples never share a key, so that a stored
     completion is never used for another request.
     """
-    facts = [
-        identity,
-        prompt.text,
-        prompt.messages,  # JSON lists
-        prompt.prefix,
-        [decoding.temperature, decoding.top_p, decoding.max_tokens],
-        [*decoding.stop],
-        decoding.seed,
-        sample,
-    ]
+    limits = [decoding.temperature, decoding.top_p, decoding.max_tokens]
+    facts = [identity, prompt.text, prompt.messages, prompt.prefix, limits, [*decoding.stop],
+             decoding.seed, sample]  # fmt: skip
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -118,7 +111,7 @@ def make_manifest(
         **facts_of(plan),
         "problems": len(ids),
         "samples": plan.samples,
-        **({} if plan.is_prefix else {"problem_ids": ids}),
+        **({} if plan.has_first_problems else {"problem_ids": ids}),
     }
     if earlier is None:
         return fields
@@ -147,13 +140,14 @@ def make_manifest(
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
-    own = {"base": plan.protocol.base, "changes": dict(plan.protocol.changes), "file": plan.file}
+    protocol = plan.protocol
+    own = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
     return {
         "protocol": {
-            "name": plan.protocol.name,
-            "digest": plan.protocol.digest(),
-            "scorers": list(plan.protocol.scorers),
-            "source": plan.protocol.source,
+            "name": protocol.name,
+            "digest": protocol.digest(),
+            "scorers": list(protocol.scorers),
+            "source": protocol.source,
             **{name: value for name, value in own.items() if value},
         },
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},

@@ -66,20 +66,16 @@ def paired_problems(
         return [tuple(problems) for problems in sets]
     original, *others = sets
     index = SeedIndex({problem.id: problem for problem in original})
-    varied: list[defaultdict[str, list[Problem]]] = []
-    for problems in others:
-        variations = defaultdict(list)
+    varied: list[defaultdict[str, list[Problem]]] = [defaultdict(list) for _ in others]
+    for variations, problems in zip(varied, others, strict=True):
         for problem in problems:
             if (seed := index.find(problem)) is not None:
                 variations[seed].append(problem)
-        varied.append(variations)
     counts = Counter(seed for variations in varied for seed in variations)
-    rows = {problem.id: row for row, problem in enumerate(original)}
-    order = sorted(rows, key=lambda id: (-counts[id], rows[id]))[:limit]
-    ids = frozenset(order)
-    chosen = [tuple(problem for problem in original if problem.id in ids)]
+    order = sorted((problem.id for problem in original), key=lambda id: -counts[id])[:limit]
+    chosen = [tuple(problem for problem in original if problem.id in set(order))]
     for problems, variations in zip(others, varied, strict=True):
-        # By turn, then by seed; the kinds of the first variations take turns.
+        # In turn over the seeds; the kinds of the first variations take turns.
         seeds = [seed for seed in order if seed in variations]
         ranked = sorted(
             ((number - place) % len(variations[seed]), place, number)

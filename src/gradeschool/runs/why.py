@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from shlex import quote
 from statistics import median
 from typing import Any, NamedTuple
@@ -59,11 +58,14 @@ from gradeschool.verdict import Outcome
 LEAST_POINTS = 0.05
 NOTABLE = 0.02  # minimum share of completions for a form to be reported
 SHORT_WORDS = 6  # a lower median means that the model answers without working
-ROLES = re.compile(r"(?m)^(?:<\|im_start\|>)?(?:user|assistant|human|system)\b:?", re.IGNORECASE)
-# Special tokens, which a tokenizer adds and no completion should contain.
-SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
+# Roles, and special tokens that a tokenizer adds and no completion should contain.
+MARKS_OF_CHAT = re.compile(
+    r"(?m)^(?:<\|im_start\|>)?(?i:user|assistant|human|system)\b:?"
+    r"|<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>"
+)
 FULL_PRECISION = re.compile(r"(?i)b?f(?:loat)?(?:16|32)\b")
 BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts
+DOCTOR = "gradeschool doctor URL -p PROTOCOL"
 
 # The changes from a run to another one, and the settings that explain each.
 SET, LABELS, SCORER = "problems", "labels", "scorer"
@@ -93,50 +95,6 @@ class GapCause(NamedTuple):
     evidence: str
     command: str = ""
     most: bool = False
-
-
-# The causes that a run alone shows: the evidence, and what tests or fixes it.
-CAUSES = {
-    "run-on": (
-        "{completions} with the right answer and then another question, from which {scorer} "
-        "extracts its answer",
-        "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
-    ),
-    "extraction": (
-        "{completions} with the right answer, which {scorer} does not read: {kinds}",
-        "gradeschool explain {place} --scorer {quoted} gradeschool/reader",
-    ),
-    LIMIT: (
-        "{misses} cut before the answer; the points are the gain if as many are right as among the "
-        "others",
-        "evaluate again with a larger --max-tokens",
-    ),
-    "empty completions": ("{completions} without text: {why_empty}", "{mends_empty}"),
-    "chat template": (
-        "{misses} with special tokens or names of roles as text: the model's chat template is not "
-        "applied, or applied twice",
-        "gradeschool doctor URL -p PROTOCOL",
-    ),
-    LABELS: (
-        "{misses} right by the revised labels of GSM8K-Platinum",
-        "gradeschool score {place} --labels platinum",
-    ),
-    "no working": (
-        "half of the completions have at most {words}: the model answers without working, so a "
-        "system message or the examples may be missing",
-        "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
-        "protocol",
-    ),
-    "changed settings": ("not the protocol's: {changes}", "evaluate without these options"),
-    "sampling": (
-        "one sample at temperature {temperature}: another seed gives another score",
-        "evaluate with --temperature 0, or with -k 8",
-    ),
-    "precision": (
-        "the weights are {precision}; published scores are of 16 bits",
-        "evaluate the model in BF16 or F16, then give that run as --expected-run",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +140,10 @@ class GapAccount:
             "within_chance": self.within_chance,
             "rest_points": self.rest,
             "causes": [cause._asdict() for cause in self.causes],
-            "settings": [
-                {"name": name, "here": here, "there": there} for name, here, there in self.settings
-            ],
+            "settings": [dict(zip(("name", "here", "there"), each, strict=True))
+                         for each in self.settings],
             "notes": list(self.notes),
-        }
+        }  # fmt: skip
 
 
 def _account(
@@ -223,13 +180,14 @@ def explain_gap(
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
     for each in explained_samples(table, explaining_changes(table, label_changes)):
-        sample, verdict, cause = each.sample, each.verdicts[0], each.causes[0]
+        sample, verdict, cause, problem = (
+            each.sample, each.verdicts[0], each.causes[0], each.sample.problem
+        )  # fmt: skip
         if verdict.correct or verdict.outcome is Outcome.ERROR:
             continue
         if cause is not None and cause.side is Side.MISSED:
             unread[cause.cause.failure.value] += 1
         is_of_text = cause is None or cause.side is Side.TEXT
-        problem = sample.problem
         form = form_of(sample.text, sample.finish, problem.question if problem else "")
         if form.truncated and not form.ran_on:
             cut += is_of_text
@@ -237,7 +195,7 @@ def explain_gap(
             empty += 1
             if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
                 reasons[reason] += 1
-        marked += is_of_text and bool(SPECIAL.search(sample.text) or ROLES.search(sample.text))
+        marked += is_of_text and bool(MARKS_OF_CHAT.search(sample.text))
         if problem and (other := label_changes.get(problem.id)) is not None:
             revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
     # Of the texts without an answer, as many may be right as among the others.
@@ -245,47 +203,56 @@ def explain_gap(
     right = outcomes.count(Outcome.CORRECT) + unread.total()
     share = right / others if others > 0 else 1.0
     ran_on = unread.pop(Failure.RUN_ON.value, 0)
-    words, mends = (
-        "the server ends immediately, or keeps the answer in another field",
-        "gradeschool doctor URL -p PROTOCOL",
-    )
+    words, mends = "the server ends immediately, or keeps the answer in another field", DOCTOR
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
-    half = median(len(sample.text.split()) for sample in judged)
-    heat = mapping(manifest.get("decoding")).get("temperature")
-    precision = str(mapping(manifest.get("engine")).get("precision") or "")
-    facts = {
-        "scorer": scorer.name,
-        "quoted": quote(scorer.name),
-        "place": place,
-        "kinds": ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3)),
-        "why_empty": words,
-        "mends_empty": mends,
-        "words": count(int(half), "word"),
-        "changes": ", ".join(changes),
-        "temperature": heat,
-        "precision": precision,
-    }
+    causes = []
 
-    def made(name: str, n: int = 0, points: float | None = None, most: bool = False) -> GapCause:
-        numbers = {"completions": count(n, "completion"), "misses": count(n, "miss", "misses")}
-        evidence, command = (text.format(**numbers, **facts) for text in CAUSES[name])
-        return GapCause(name, points, evidence, command, most)
+    def add(name: str, n: int, noun: str, evidence: str, command: str, most: bool = False) -> None:
+        """Note a cause by its count; `most`: the points are an upper limit."""
+        if n and (not most or n >= NOTABLE * len(judged)):
+            points = 100 * n * (share if most else 1) / len(judged)
+            named = count(n, *noun.split())
+            causes.append(GapCause(name, points, f"{named} {evidence}", command, most))
 
-    counts = {"run-on": ran_on, "extraction": unread.total(), LABELS: revised}
-    causes = [made(name, n, 100 * n / len(judged)) for name, n in counts.items() if n]
-    uncertain = {LIMIT: cut, "empty completions": empty, "chat template": marked}
-    for name, n in uncertain.items():
-        if n and n >= NOTABLE * len(judged):
-            causes.append(made(name, n, 100 * n * share / len(judged), most=True))
+    add("run-on", ran_on, "completion", "with the right answer and then another question, from "
+        f"which {scorer.name} extracts its answer",
+        "evaluate with a protocol whose stop strings end the answer, or a "
+        "chat protocol")  # fmt: skip
+    kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
+    scored_by = quote(scorer.name)
+    add("extraction", unread.total(), "completion", f"with the right answer, which {scorer.name} "
+        f"does not read: {kinds}",
+        f"gradeschool explain {place} --scorer {scored_by} gradeschool/reader")  # fmt: skip
+    add(LABELS, revised, "miss misses", "right by the revised labels of GSM8K-Platinum",
+        f"gradeschool score {place} --labels platinum")  # fmt: skip
+    add(LIMIT, cut, "miss misses", "cut before the answer; the points are the gain if as many are "
+        "right as among the others", "evaluate again with a larger --max-tokens", True)  # fmt: skip
+    add("empty completions", empty, "completion", f"without text: {words}", mends, True)
+    add("chat template", marked, "miss misses", "with special tokens or names of roles as text: "
+        "the model's chat template is not applied, or applied twice", DOCTOR, True)  # fmt: skip
     # Settings can cost points as well; only a second run measures how many.
-    is_there = {
-        "no working": 0 < half < SHORT_WORDS,
-        "changed settings": changes,
-        "sampling": heat and manifest.get("samples") == 1,
-        "precision": precision and not FULL_PRECISION.search(precision),
-    }
-    causes += [made(name) for name, there in is_there.items() if there]
+    half = int(median(len(sample.text.split()) for sample in judged))
+    if 0 < half < SHORT_WORDS:
+        causes.append(GapCause("no working", None, "half of the completions have at most "
+            f"{count(half, 'word')}: the model answers without working, so a system message or the "
+            "examples may be missing", "gradeschool protocols prompts PROTOCOL -n 1, then evaluate "
+            "with a chain-of-thought protocol"))  # fmt: skip
+    if changes:
+        evidence = f"not the protocol's: {', '.join(changes)}"
+        causes.append(
+            GapCause("changed settings", None, evidence, "evaluate without these options")
+        )
+    heat = mapping(manifest.get("decoding")).get("temperature")
+    if heat and manifest.get("samples") == 1:
+        evidence = f"one sample at temperature {heat}: another seed gives another score"
+        command = "evaluate with --temperature 0, or with -k 8"
+        causes.append(GapCause("sampling", None, evidence, command))
+    precision = str(mapping(manifest.get("engine")).get("precision") or "")
+    if precision and not FULL_PRECISION.search(precision):
+        evidence = f"the weights are {precision}; published scores are of 16 bits"
+        command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
+        causes.append(GapCause("precision", None, evidence, command))
     return _account(scorer.name, expected, list(table.tallies().values()), causes)
 
 
@@ -295,15 +262,13 @@ def explain_gap(
 def read_settings(chosen: SourceRun) -> RecordedSettings:
     """Return what the file or folder of a run records of its settings and requests."""
     run, path, manifest = chosen.run, chosen.path, chosen.manifest
-    is_own = manifest and path.name == COMPLETIONS_FILE
-    if is_own or (path / COMPLETIONS_FILE).exists():
+    is_file = path.is_file()
+    if (manifest and path.name == COMPLETIONS_FILE) or (path / COMPLETIONS_FILE).exists():
         record = _own_settings(run, manifest)
-    elif path.is_file() and (path.suffix == ".eval" or is_inspect(read_whole(path))):
+    elif is_file and (path.suffix == ".eval" or is_inspect(read_whole(path))):
         record = inspect_settings(path)
-    elif (
-        path.is_file()
-        and path.suffix in (".jsonl", "")
-        and is_lm_eval(next((dict(row.fields) for row in read_rows(path) if not row.fault), {}))
+    elif is_file and is_lm_eval(
+        next((dict(row.fields) for row in read_rows(path) if not row.fault), {})
     ):
         record = lm_eval_settings(path)
     else:
@@ -312,18 +277,18 @@ def read_settings(chosen: SourceRun) -> RecordedSettings:
         record = RecordedSettings("recorded completions", values)
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
     forms = sorted({"chat messages" if prompt.is_chat else "one text" for prompt in prompts})
-    first = chain.from_iterable(prompt.messages[:1] for prompt in prompts)
-    systems = {turn.content for turn in first if turn.role == "system"} or {"none"}
-    system = next(iter(systems)) if len(systems) == 1 else f"{len(systems)} different ones"
+    systems = {turn.content for prompt in prompts for turn in prompt.messages[:1]
+               if turn.role == "system"} or {"none"}  # fmt: skip
     counts = Counter(sample.problem.id for sample in run.samples if sample.problem is not None)
-    usual = Counter(counts.values()).most_common(1)
-    derived = recorded({
-        names.FORM: " and ".join(forms) or None,
-        names.SYSTEM: system if prompts else None,
-        names.SAMPLES: usual[0][0] if usual else None,
-    })  # fmt: skip
-    values = {**derived, **record.values}
-    if values.get(names.SYSTEM) == "none" and names.SYSTEM in derived:
+    derived = {names.FORM: " and ".join(forms) or None}
+    derived[names.SAMPLES] = (
+        max(Counter(counts.values()).items(), key=lambda n: n[1])[0] if counts else None
+    )
+    if prompts:
+        several = f"{len(systems)} different ones"
+        derived[names.SYSTEM] = several if len(systems) > 1 else next(iter(systems))
+    values = {**recorded(derived), **record.values}
+    if values.get(names.SYSTEM) == "none" and prompts:
         values[names.SYSTEM] = derived[names.SYSTEM]
     return RecordedSettings(record.kind, values, record.requests, record.scorer)
 
@@ -334,25 +299,24 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     A prompt counts as recorded if the protocol's current rendering gives the completion's key,
     which is a hash of model, prompt and decoding.
     """
+    protocol, decoding, dataset, shots, engine, options = (
+        mapping(manifest.get(name))
+        for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
+    )
+    prompts: Mapping[str, Prompt] = {}
+    shot_count = None
     try:
         prompts = recorded_prompts(manifest)
-    except InputError:
-        prompts = {}
+        shot_count = recorded_protocol(protocol).shot_count
+    except (InputError, KeyError):
+        pass
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
     requests = {
         row: RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
         for row, each in stored
     }
-    protocol, decoding, dataset, shots, engine, options = (
-        mapping(manifest.get(name))
-        for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
-    )
     model, _, address = str(manifest.get("model") or "").partition(" at ")
     name = protocol.get("name")
-    try:
-        shot_count = recorded_protocol(protocol).shot_count
-    except (InputError, KeyError):
-        shot_count = None
     known = {key: value for key, value in engine.items() if value != names.UNKNOWN}
     values = {
         names.MODEL: model or None,
@@ -394,22 +358,17 @@ def explain_difference(
     tallies: list[list[Tally]] = []
     keyed: list[dict[tuple[str, int], Sample]] = []
     for place, (run, scorer) in enumerate(zip(runs, scorers, strict=True)):
-        answered = [
-            (sample, sample.problem)
-            for sample in run.samples
-            if sample.problem is not None and not sample.error
-        ]
-        counted = tally_by_problem(
-            (problem.id, judges[place].outcomes(sample.text, problem)[place])
-            for sample, problem in answered
-        )
+        outcomes, by_question = [], {}
+        for sample in run.samples:
+            if (problem := sample.problem) is None or sample.error:
+                continue
+            outcomes.append((problem.id, judges[place].outcomes(sample.text, problem)[place]))
+            question = " ".join(problem.question.split()) or f"id {problem.id}"
+            by_question[question, sample.sample] = sample
+        counted = tally_by_problem(outcomes)
         if not counted:
             raise nothing_judged(run.name, scorer.name)
         tallies.append(list(counted.values()))
-        by_question = {}
-        for sample, problem in answered:
-            question = " ".join(problem.question.split()) or f"id {problem.id}"
-            by_question[question, sample.sample] = sample
         keyed.append(by_question)
     pairs = [(here, keyed[1][key]) for key, here in keyed[0].items() if key in keyed[1]]
     if not pairs:
@@ -422,23 +381,22 @@ def explain_difference(
     rest = 100 * (expected - mean_share(tallies[0])) - sum(points.values())
     lone = sum(len(run.samples) for run in runs) - 2 * judged
     points, changed = {SET: rest, **points}, {SET: lone, **changed}
-    values = [{**record.values, names.SCORER: scorer.name}
-              for record, scorer in zip(records, scorers, strict=True)]  # fmt: skip
+    here, there = ({**record.values, names.SCORER: scorer.name}
+                   for record, scorer in zip(records, scorers, strict=True))  # fmt: skip
     settings = [
-        (name, values[0].get(name), values[1].get(name))
+        (name, here.get(name), there.get(name))
         for name in names.SETTINGS
-        if values[0].get(name) != values[1].get(name)
+        if here.get(name) != there.get(name)
     ]
-    known = {name: (here, there) for name, here, there in settings
-             if here is not None and there is not None}  # fmt: skip
+    known = {name: f"{name}: {a} here, {b} there"
+             for name, a, b in settings if a is not None and b is not None}  # fmt: skip
     causes = []
     for change, gain in points.items():
         if abs(gain) >= LEAST_POINTS:
             shown = [name for name in EXPLAINED_BY[change] if name in known]
             # Texts that differ for no other reason are named by the first setting that may be it.
             title = shown[0] if change == TEXTS and shown else change
-            words = "; ".join(f"{name}: {known[name][0]} here, {known[name][1]} there"
-                              for name in shown[:3])  # fmt: skip
+            words = "; ".join(known[name] for name in shown[:3])
             words = words or "no recorded setting explains it"
             causes.append(GapCause(title, gain, f"{changed[change]:,} completions: {words}"))
     notes = tuple(_notes(pairs, records))
@@ -534,11 +492,9 @@ def _notes(
             f"the prompts of problem {problem} differ after byte {length:,}: {shown[0]} here, "
             f"{shown[1]} there"
         )
-    more: Counter[int] = Counter()
-    for pair, is_same in zip(pairs, same, strict=True):
-        first, second = (request.prompt_tokens for request in _requests(*pair, records))
-        if is_same and first is not None and second is not None and first != second:
-            more[second - first] += 1
+    counts = ([request.prompt_tokens for request in _requests(*pair, records)]
+              for pair, is_same in zip(pairs, same, strict=True) if is_same)  # fmt: skip
+    more = Counter(b - a for a, b in counts if a is not None and b is not None and a != b)
     for tokens, _ in more.most_common(1):
         equal_prompts = count(more.total(), "equal prompt has", "equal prompts have")
         yield (
@@ -549,8 +505,6 @@ def _notes(
 
 def _text(prompt: Prompt | None) -> str:
     """Return a prompt as one text: the text that is sent, or the messages with their roles."""
-    if prompt is None:
-        return ""
-    if prompt.text is not None:
-        return prompt.text
+    if prompt is None or prompt.text is not None:
+        return "" if prompt is None else prompt.text or ""
     return "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt.as_messages())
