@@ -138,24 +138,31 @@ def command(
         from gradeschool.reports.loggers import check_loggers
 
         check_loggers(loggers)
-    prepared = prepared_jobs(models, protocols, settings)
+    jobs = prepare_jobs(models, protocols, settings)
     if save_config is not None:
         write_config(context, save_config)
     if dry_run:
-        print_estimates(prepared, as_json)
+        print_estimates(jobs, as_json)
         return
-    if len(prepared) == 1:
-        evaluation = run_plan(prepared[0], quiet, loggers)
-        _print(prepared[0], evaluation, as_json)
+    if len(jobs) == 1:
+        evaluation = run_job(jobs[0], quiet, loggers)
+        if as_json:
+            fields = _result_fields(jobs[0], evaluation)
+            print_json({"folder": fields["folder"], "runs": [fields], "at_k": fields.pop("at_k"),
+                        "cost": fields.pop("cost")})  # fmt: skip
+        else:
+            _print(jobs[0], evaluation)
         warn_of_end(evaluation)
         sys.exit(exit_status(evaluation))
-    finished, status = run_all(prepared, quiet, loggers)
-    if finished:
-        _print_leaderboard(finished, as_json)
+    finished, status = run_all(jobs, quiet, loggers)
+    if finished and as_json:
+        print_json({"runs": [_result_fields(job, evaluation) for job, evaluation in finished]})
+    elif finished:
+        _print_leaderboard(finished)
     sys.exit(status)
 
 
-def prepared_jobs(
+def prepare_jobs(
     models: Sequence[str], protocols: Sequence[str], settings: dict[str, Any]
 ) -> list[PreparedJob]:
     """Return a checked job for every model under every protocol, without repetitions.
@@ -174,14 +181,14 @@ def prepared_jobs(
         return [prepare(Job(*pairs[0], **fields, output=parent))]
     prepared: dict[Path, PreparedJob] = {}
     for model, protocol in pairs:
-        work = prepare(Job(model, protocol, **fields))
-        folder = work.folder if parent is None else parent / work.folder.name
+        each = prepare(Job(model, protocol, **fields))
+        folder = each.folder if parent is None else parent / each.folder.name
         if folder in prepared:
             raise InputError(
                 f"{prepared[folder].job.model!r} and {model!r} would share the folder "
                 f"{str(folder)!r}; evaluate them one at a time with -o"
             )
-        prepared[folder] = replace(work, folder=folder)
+        prepared[folder] = replace(each, folder=folder)
     return list(prepared.values())
 
 
@@ -210,27 +217,27 @@ def run_all(
     from gradeschool.errors import GradeschoolError
 
     finished, status, cost = [], 0, 0.0
-    for work in prepared:
-        if (most := work.job.max_cost) is not None:
-            work = replace(work, job=replace(work.job, max_cost=max(0.0, most - cost)))
-        model = work.model.name or work.job.model
-        warn(f"{model} under {work.plan.protocol.name} on {work.plan.dataset.name}")
+    for each in prepared:
+        if (most := each.job.max_cost) is not None:
+            each = replace(each, job=replace(each.job, max_cost=max(0.0, most - cost)))
+        model = each.model.name or each.job.model
+        warn(f"{model} under {each.plan.protocol.name} on {each.plan.dataset.name}")
         try:
-            evaluation = run_plan(work, quiet, loggers)
+            evaluation = run_job(each, quiet, loggers)
         except GradeschoolError as error:
-            warn(f"{work.folder}: {error}")
+            warn(f"{each.folder}: {error}")
             status = max(status, 2, key=STATUSES.index)
             continue
-        finished.append((work, evaluation))
+        finished.append((each, evaluation))
         cost += evaluation.cost or 0.0
-        warn_of_end(evaluation, f"{work.folder}: ")
+        warn_of_end(evaluation, f"{each.folder}: ")
         status = max(status, exit_status(evaluation), key=STATUSES.index)
         if evaluation.interrupted:
             break
     return finished, status
 
 
-def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Evaluation:
+def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Evaluation:
     """Run a job with a progress display and loggers; exits with 130 at a second Ctrl-C."""
     import asyncio
     from contextlib import ExitStack
@@ -239,9 +246,9 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
     from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import RunProgress, evaluate
 
-    if text := several_golds(work.plan.problems):
+    if text := several_golds(prepared.plan.problems):
         warn(text)
-    model = work.model
+    model = prepared.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
     with ExitStack() as stack:
@@ -250,12 +257,12 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
         if loggers:
             from gradeschool.reports.loggers import EvaluationLog
 
-            log = EvaluationLog(loggers, work.folder, display.message, display.alert)
+            log = EvaluationLog(loggers, prepared.folder, display.message, display.alert)
             watchers.append(stack.enter_context(log))
         try:
-            return asyncio.run(evaluate(work, *watchers))
+            return asyncio.run(evaluate(prepared, *watchers))
         except (KeyboardInterrupt, asyncio.CancelledError):
-            warn(f"stopped immediately; completions are kept in {work.folder}")
+            warn(f"stopped immediately; completions are kept in {prepared.folder}")
             sys.exit(130)
 
 
@@ -263,27 +270,28 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
     from gradeschool.reports.terminal import quoted
 
-    for text in evaluation.cautions():
-        warn(f"{run}{text}")
+    texts = evaluation.cautions()
     for result in evaluation.score.scorers:
         if failing := result.error - evaluation.score.failed:
             why = f"explain {quoted(str(evaluation.folder))} --scorer {quoted(result.scorer)}"
-            warn(f"{run}{result.scorer} fails on {count(failing, 'completion')}; why: gradeschool "
-                 f"{why}")  # fmt: skip
+            completions = count(failing, "completion")
+            texts.append(f"{result.scorer} fails on {completions}; why: gradeschool {why}")
     missing, again = evaluation.missing, "run the same command again to request them"
     if evaluation.fatal is not None:
-        warn(f"{run}the run stopped: {evaluation.fatal}; run the same command again to resume")
+        texts.append(f"the run stopped: {evaluation.fatal}; run the same command again to resume")
     elif evaluation.interrupted:
-        warn(f"{run}interrupted with {missing} samples left; {again}")
+        texts.append(f"interrupted with {missing} samples left; {again}")
     elif evaluation.over_budget:
-        warn(f"{run}{missing} samples were not requested, because of --max-cost; run the same "
-             "command with a larger one to resume")  # fmt: skip
+        texts.append(f"{missing} samples were not requested, because of --max-cost; run the same "
+                     "command with a larger one to resume")  # fmt: skip
     elif failed := evaluation.results["failed"]:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.results["errors"].items())
-        warn(f"{run}{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
-             f"{again}")  # fmt: skip
+        texts.append(f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
+                     f"{again}")  # fmt: skip
     elif missing:
-        warn(f"{run}{missing} samples have no answer; {again}")
+        texts.append(f"{missing} samples have no answer; {again}")
+    for text in texts:
+        warn(f"{run}{text}")
 
 
 def exit_status(evaluation: Evaluation) -> int:
@@ -300,27 +308,22 @@ def exit_status(evaluation: Evaluation) -> int:
     return 3 if evaluation.missing or fails or judge_fails else 0
 
 
-def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
+def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
     """Print what was measured, the score and the run folder."""
-    if as_json:
-        fields = _result_fields(work, evaluation)
-        print_json({"folder": fields["folder"], "runs": [fields], "at_k": fields.pop("at_k"),
-                    "cost": fields.pop("cost")})  # fmt: skip
-        return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
     from gradeschool.reports.terminal import curve_table, print_scores, quoted
 
-    console = stdout_console()
-    for name, value in measured(manifest_of(evaluation.folder)).lines():
+    console, manifest = stdout_console(), manifest_of(evaluation.folder)
+    for name, value in measured(manifest).lines():
         say(f"{name:9}{value}")
     say()
     print_scores([evaluation.score], console)
     if evaluation.curve:
-        scorer = work.plan.protocol.scorers[0]
+        scorer = prepared.plan.protocol.scorers[0]
         curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)
         say()
-    for text in _remarks(evaluation):
+    for text in _remarks(evaluation, manifest):
         say(f"{text}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
     then = "; to apply every scorer:" if evaluation.answered else ""
@@ -330,14 +333,12 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
         say(f"  gradeschool score {quoted(str(evaluation.folder))}")
 
 
-def _remarks(evaluation: Evaluation) -> list[str]:
+def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
     """Return what is said of a run beside its score: cut texts, the judge, the looks."""
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import truncation_advice
 
     texts = []
     if (forms := evaluation.score.forms) is not None:
-        manifest = manifest_of(evaluation.folder)
         texts.append(truncation_advice(manifest, forms.n, forms.truncated, forms.run_on))
     if "judge" in evaluation.results:
         from gradeschool.runs.judge import judge_line
@@ -348,7 +349,7 @@ def _remarks(evaluation: Evaluation) -> list[str]:
     return [text for text in texts if text]
 
 
-def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
+def _result_fields(prepared: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
     """Return the result of a run as JSON values, with what was measured."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
@@ -357,9 +358,9 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
     return {
         **evaluation.score.as_json(),
         "folder": str(evaluation.folder),
-        "model": work.model.identity,
-        "protocol": work.plan.protocol.name,
-        "dataset": work.plan.dataset.name,
+        "model": prepared.model.identity,
+        "protocol": prepared.plan.protocol.name,
+        "dataset": prepared.plan.dataset.name,
         "changes": changed_settings(manifest_of(evaluation.folder)),
         "at_k": results["at_k"],
         "cost": evaluation.cost,
@@ -368,39 +369,37 @@ def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _print_leaderboard(finished: Finished, as_json: bool) -> None:
+def _print_leaderboard(finished: Finished) -> None:
     """Print one row per run, most accurate first."""
-    if as_json:
-        print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
-        return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
     from gradeschool.reports.runs import print_leaderboard
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 
-    works = [work for work, _ in finished]
-    names = {work.job.model: work.model.name for work in works}
+    jobs = [job for job, _ in finished]
+    names = {each.job.model: each.model.name for each in jobs}
     if len(set(names.values())) < len(names):  # one model at two addresses
         names = {model: model_label(model) for model in names}
-    several = len({work.plan.dataset.name for work in works}) > 1
-    heads = ("model", "protocol", *(("dataset",) if several else ()))
-    rows = []
-    for work, evaluation in finished:
-        dataset = (work.plan.dataset.name,) if several else ()
-        name = (names[work.job.model], work.plan.protocol.name, *dataset)
-        rows.append((name, evaluation.score))
-    say(f"dataset  {works[0].plan.dataset.name}" if not several else "")
-    changes = [", ".join(changed_settings(manifest_of(run.folder))) for _, run in finished]
+    datasets = {each.plan.dataset.name for each in jobs}
+    heads = ("model", "protocol", "dataset")[: 2 + (len(datasets) > 1)]
+    rows = [
+        ((names[each.job.model], each.plan.protocol.name, each.plan.dataset.name)[: len(heads)],
+         evaluation.score)
+        for each, evaluation in finished
+    ]  # fmt: skip
+    manifests = [manifest_of(run.folder) for _, run in finished]
+    changes = [", ".join(changed_settings(manifest)) for manifest in manifests]
     is_same = len(set(changes)) == 1
+    say(f"dataset  {datasets.pop()}" if len(datasets) == 1 else "")
     say(f"changed  {changes[0]}\n" if is_same and changes[0] else "")
     print_leaderboard(rows, heads, stdout_console())
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
-    for (work, evaluation), changed in zip(finished, changes, strict=True):
-        title = f"{names[work.job.model]} under {work.plan.protocol.name}"
+    for (each, run), manifest, changed in zip(finished, manifests, changes, strict=True):
+        title = f"{names[each.job.model]} under {each.plan.protocol.name}"
         if changed and not is_same:
             say(f"{title}: changed {changed}")
-        for text in _remarks(evaluation):
+        for text in _remarks(run, manifest):
             say(f"{title}: {text}")
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
     say(f"To compare them: gradeschool compare {folders}")
@@ -408,7 +407,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
-    fields = [_estimate(work) for work in prepared]
+    fields = [_estimate(each) for each in prepared]
     if as_json:
         print_json(fields[0] if len(fields) == 1 else {"runs": fields})
         return
@@ -441,33 +440,33 @@ def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
             say(f"{name:9}{text}")
 
 
-def _estimate(work: PreparedJob) -> dict[str, Any]:
+def _estimate(prepared: PreparedJob) -> dict[str, Any]:
     """Return the requests and cost of a run as JSON values."""
     import asyncio
 
     from gradeschool.formats.own_run import stored_completions
     from gradeschool.runs.cost import estimate
 
-    stored = {key: row for key, row in stored_completions(work.folder).items() if not row.error}
-    requests = work.plan.requests(asyncio.run(_identity(work.model)))
+    stored = {key: row for key, row in stored_completions(prepared.folder).items() if not row.error}
+    requests = prepared.plan.requests(asyncio.run(_identity(prepared.model)))
     todo = [request for request in requests if request.key not in stored]
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
     fields = {
-        "model": work.model.identity,
-        "protocol": work.plan.protocol.name,
-        "folder": str(work.folder),
+        "model": prepared.model.identity,
+        "protocol": prepared.plan.protocol.name,
+        "folder": str(prepared.folder),
         "samples": len(requests),
         "stored": len(requests) - len(todo),
-        **estimate(todo, pairs, work.price),
+        **estimate(todo, pairs, prepared.price),
     }
-    if work.judge is not None:
+    if (judge := prepared.judge) is not None:
         from gradeschool.runs.judge import judge_requests
 
-        identity = asyncio.run(_identity(work.judge))
-        asked = judge_requests(identity, pairs, work.plan.thinking_marks)
-        of_judge = estimate(asked, [], work.judge_price)
+        marks = prepared.plan.thinking_marks
+        asked = judge_requests(asyncio.run(_identity(judge)), pairs, marks)
+        of_judge = estimate(asked, [], prepared.judge_price)
         fields["judge"] = {
-            "model": work.judge.identity,
+            "model": judge.identity,
             "requests": len(asked),
             "most_requests": len(asked) + len(todo),
             "prompt_tokens": of_judge["prompt_tokens"],

@@ -229,13 +229,13 @@ def sample_command(
 
     Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
     """
-    from gradeschool.cli.eval import exit_status, run_plan, warn_of_end
+    from gradeschool.cli.eval import exit_status, run_job, warn_of_end
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.runs.job import Job, prepare
     from gradeschool.verifier.data import count_labels, describe_labels, read_candidates
 
     job = Job(dataset=dataset or "", output=output, **settings)
-    evaluation = run_plan(prepare(job), quiet, ())
+    evaluation = run_job(prepare(job), quiet, ())
     if evaluation.fatal is None:
         [candidates] = read_candidates(str(output), ReadOptions(), warn)
         labels = count_labels(candidates.answered)
