@@ -22,6 +22,10 @@ FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tok
 TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.json")
 # A training's settings and results, and what it keeps in its folder until it ends.
 TRAINING_FILE, UNFINISHED = "training.json", "training"
+# Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into
+# the cache.
+LARGE_WEIGHTS = 1 << 26
+BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
 
 
 class LocalModel(Collector):
@@ -67,14 +71,33 @@ class LocalModel(Collector):
 
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
-        precision = precision_on(best_device())  # imports torch, which the run loads anyway
+        device = best_device()  # imports torch, which the run loads anyway
+        precision = precision_on(device, count_weights(self.folder))
+        if self.library == "vllm":
+            precision = "bfloat16" if device == "cuda" else "float32"
         versions = package_versions(self.library, "torch")
         return {"engine": self.library, **versions, "precision": precision}
 
 
-def precision_on(device: str) -> str:
-    """Return the precision of a model on a device: "bfloat16" on a GPU, "float32" on a CPU."""
-    return "float32" if device == "cpu" else "bfloat16"
+def precision_on(device: str, weights: int) -> str:
+    """Return the precision for a model with this number of weights: "float32" or "bfloat16".
+
+    It is bfloat16 on a GPU, and for a large model on a CPU that multiplies bfloat16 matrices (AMX,
+    or AVX-512 with BF16); other CPUs may be many times slower in bfloat16.
+    """
+    import torch
+
+    if device != "cpu":
+        return "bfloat16"
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    large = weights > LARGE_WEIGHTS
+    multiplies = any(capabilities.get(name) for name in BFLOAT16_CAPABILITIES)
+    return "bfloat16" if large and multiplies else "float32"
+
+
+def count_weights(folder: Path) -> int:
+    """Return the approximate number of weights in a folder's files, at two bytes each."""
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
 
 
 def _check_files(folder: Path) -> None:
@@ -111,7 +134,7 @@ def load_model(folder: Path, device: str = "cpu", precision: str | None = None) 
 
     check_model(folder)
     logging.disable_progress_bar()
-    kind = getattr(torch, precision or precision_on(device))
+    kind = getattr(torch, precision or precision_on(device, count_weights(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 

@@ -258,7 +258,8 @@ class OwnTrainer(Trainer):
             lr_scheduler_type="linear",
             warmup_steps=settings.warmup,
             max_grad_norm=CLIP,
-            bf16=(settings.precision or precision_on("cuda" if on_gpu else "cpu")) == "bfloat16",
+            bf16=(settings.precision or precision_on("cuda" if on_gpu else "cpu", self.weights))
+            == "bfloat16",
             use_cpu=not on_gpu,
             seed=settings.seed % 2**32,
             save_strategy="steps",
