@@ -26,7 +26,6 @@ MISTAKES = {
     "eval -m http://127.0.0.1:9/v1/m?api_key=k -d sample": "contains a user name, password, query",
     "compare a b --margin 2": "--margin needs --not-worse-than or --gate",
     "compare a b --not-worse-than c --max-failures 2": "--max-failures needs --gate",
-    "report a -o x.html --format pdf": "--format needs --figures",
     "score empty": "'empty' has no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is a damaged gzip file",
     "why bytes.jsonl --expected 101": "101",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from gradeschool.reports.figures import (
     draw_curves,
     save_figure,
 )
-from gradeschool.scoring.statistics import Share, share_of, wilson
+from gradeschool.scoring.score import ScorerResult
+from gradeschool.scoring.statistics import Interval, wilson
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import rows
@@ -63,11 +65,11 @@ def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
 
 
 def test_figures_of_a_run_show_their_numbers() -> None:
-    shares = [Share(n, 100, n / 100, wilson(n, 100), 100) for n in (93, 88)]
-    accuracies = [("a (+2)", shares[0]), ("b$x$", shares[1])]
+    results = [ScorerResult("s", n, 100 - n, 0, 0, n / 100, wilson(n, 100)) for n in (93, 88)]
+    accuracies = [("a (+2)", results[0]), ("b$x$", results[1])]
     texts = texts_of(lambda canvas: draw_accuracies(accuracies, 0, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
-    failing = [("c", share_of([(1, 2, 2)]))]
+    failing = [("c", replace(results[0], accuracy_bounds=Interval(0.25, 0.75)))]
     assert "25.0–75.0" in texts_of(lambda canvas: draw_accuracies(failing, None, canvas))
     causes = [("wrong value", 996), ("empty", 4)]
     texts = texts_of(lambda canvas: draw_causes(causes, canvas))
@@ -97,13 +99,14 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
         {"index": 0, "run": "x/../y", "completion": "#### 0"},
         *({"index": index, "run": "failed", "error": "boom"} for index in range(5)),
     ]
-    for file, form, names in (
-        (samples, "svg", {"causes", "curves", "scorers", "slices"}),
-        (rows(tmp_path / "two.jsonl", two), "png",
-         {"1-x_.._y-scorers", "2-failed-causes", "runs"}),
-    ):  # fmt: skip
-        folder = tmp_path / form
-        result = gradeschool("report", file, "-d", problems, "--figures", folder, "--format", form)
+    for file, names in (
+        (samples, {"causes", "curves", "scorers", "steps"}),
+        (rows(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "2-failed-causes", "runs"}),
+    ):
+        folder = tmp_path / file.stem
+        result = gradeschool("report", file, "-d", problems, "--figures", folder)
         assert result.status == 0, result.err
-        assert {path.name for path in folder.iterdir()} == {f"{name}.{form}" for name in names}
+        assert {path.name for path in folder.iterdir()} == {
+            f"{name}.{form}" for name in names for form in ("svg", "pdf", "png")
+        }
     assert "failed has no figure of accuracies: no completion could be judged" in result.out

@@ -6,13 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gradeschool.reports.report_data import MOST_TOKENS, pieces, token_values
+from gradeschool.reports.report_data import MOST_TOKENS, token_values
 from gradeschool.verifier.data import text_key
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -107,30 +103,6 @@ def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path:
     ])  # fmt: skip
     texts = blocks(report(gradeschool, tmp_path / "page.html", run))["texts-0"]
     assert [row.get("values") for row in texts] == [None, [0.25, ["####", " 6"], [50, 25]]]
-
-
-def decoded(text: str, cuts: Sequence[int]) -> list[str]:
-    """The tokens of a byte-level tokenizer, each decoded by itself, as transformers does."""
-    raw = text.encode()
-    edges = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
-    return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(edges)]
-
-
-@given(st.text("aé😀 7", max_size=12), st.lists(st.integers(0, 999)))
-def test_torn_characters_are_put_together(text: str, cuts: list[int]) -> None:
-    """Where whole tokens of the same character stand beside torn ones, tokens stay as they are."""
-    tokens = decoded(text, cuts)
-    parts = pieces(text, [*tokens, "<eos>"])
-    assert len(parts) == len(tokens) + 1
-    assert "".join(parts) == f"{text}<eos>" or parts == [*tokens, "<eos>"]
-    if "\ufffd" not in "".join(tokens):
-        assert parts == [*tokens, "<eos>"]
-    if len(set(text) - {"a", "7", " "}) == len([char for char in text if char not in "a7 "]):
-        assert "".join(pieces(text, tokens)) == text
-
-
-def test_tokens_of_another_text_stay_as_they_are() -> None:
-    assert pieces("It is 5.", ["It", " was", " 5."]) == ["It", " was", " 5."]
 
 
 def test_bad_rows_are_skipped_and_the_last_verifier_counts(tmp_path: Path) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import gradeschool as package
 from tests.support.browser import Open, accessibility_faults, shown_text, until
 from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.browser import open_page as open_page  # a fixture
@@ -203,40 +200,3 @@ def test_runs_are_listed_and_seen_side_by_side(open_page: Open, view: View, widt
     page.wait_for_selector("#board table")
     assert opened.console == []
     assert all(url.startswith(view.address) for url in opened.requests)
-
-
-def test_a_run_is_followed_while_it_goes(open_page: Open, view: View) -> None:
-    steps = [threading.Event() for _ in range(2)]
-    asked = iter(range(1000))
-
-    def model(messages: object) -> str:
-        number = next(asked)
-        if number in (4, 8):
-            assert steps[number // 4 - 1].wait(SECONDS)
-        return "#### 600"
-
-    def work() -> None:
-        package.evaluate(model, dataset="sample", limit=10, output=view.folder / "going",
-                         name="slow", connections=1)  # fmt: skip
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        board = open_page(view.address)
-        row = board.page.locator("tr.going", has_text="going")
-        row.get_by_text("4 of 10").wait_for(timeout=1000 * SECONDS)
-        report = open_page(f"{view.address}run?run=going")
-        report.page.get_by_text("4 of 10 answered").wait_for(timeout=1000 * SECONDS)
-        steps[0].set()
-        row.get_by_text("8 of 10").wait_for(timeout=1000 * SECONDS)
-        report.page.get_by_text("Show 4 new answers").click()
-        report.page.wait_for_selector("html[data-ready]", timeout=1000 * SECONDS)
-        assert "of 8 correct" in " ".join(report.page.inner_text("main").split())
-    finally:
-        for step in steps:
-            step.set()
-        thread.join(SECONDS)
-    board.page.get_by_text("10 of 10").wait_for(timeout=1000 * SECONDS)
-    assert board.page.locator("tr.going", has_text="going").count() == 0
-    assert board.console + report.console == []
-    shutil.rmtree(view.folder / "going")  # the other tests share the server

@@ -315,7 +315,7 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
     from gradeschool.reports.terminal import curve_table, print_scores, quoted
 
     console, manifest = stdout_console(), manifest_of(evaluation.folder)
-    for name, value in measured(manifest).lines():
+    for name, value in measured(manifest):
         say(f"{name:9}{value}")
     say()
     print_scores([evaluation.score], console)

@@ -24,17 +24,13 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
-FORMS = ("svg", "pdf", "png")
-
 
 @click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", type=click.Path(path_type=Path),
               help="File to write: .html or .md.")  # fmt: skip
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Write figures for a paper to this folder.")  # fmt: skip
-@click.option("--format", "forms", type=click.Choice(FORMS), multiple=True,
-              help="Format of the figures; by default all three.")  # fmt: skip
+              help="Write figures for a paper to this folder, as SVG, PDF and PNG.")  # fmt: skip
 @click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
               help="Write a page of solutions coloured by a verifier's value of each "
                    "token.")  # fmt: skip
@@ -44,32 +40,20 @@ FORMS = ("svg", "pdf", "png")
 @dataset_option
 @json_option
 def command(
-    runs: tuple[str, ...],
-    output: Path | None,
-    figures: Path | None,
-    forms: tuple[str, ...],
-    heatmap: Path | None,
-    scorers: tuple[str, ...],
-    thinking_marks: tuple[str, ...],
-    force: bool,
-    dataset: str | None,
+    runs: tuple[str, ...], output: Path | None, figures: Path | None, heatmap: Path | None,
+    scorers: tuple[str, ...], thinking_marks: tuple[str, ...], force: bool, dataset: str | None,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Write a report of runs: scores under every scorer, causes, every completion.
 
     A RUN is a run folder or a sample file; FILE#NAME selects one run of several. The HTML page is
     one file with all problems and completions; it makes no network requests and can be sent,
-    archived and printed.
-
-    A file that ends in .md is a table for a pull request. `gradeschool score -o` writes a row for
-    each completion.
+    archived and printed. A file that ends in .md is a table for a pull request.
 
     --figures needs the extra "report" (matplotlib) and replaces figures of the same names.
     --heatmap shows the output of `gradeschool verifier score --tokens`.
 
-    Example: gradeschool report runs/mine -o report.html
-
-    Example: gradeschool report runs/mine --figures paper/figures --format pdf
+    Example: gradeschool report runs/mine -o report.html --figures paper/figures
     """
     from gradeschool.atomic import require_free
     from gradeschool.reports.report_data import judge_runs
@@ -86,8 +70,6 @@ def command(
         require_free(heatmap, force)
     if output is not None:
         check_report_path(output, force)
-    if forms and figures is None:
-        raise click.UsageError("--format needs --figures FOLDER")
     files, names = files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, read_options(dataset), names, warn)
     written: dict[str, Any] = {}
@@ -100,14 +82,13 @@ def command(
     if figures is not None:
         from gradeschool.reports.figures import write_figures
 
-        endings = [f".{form}" for form in dict.fromkeys(forms or FORMS)]
-        drawn = write_figures(judged, figures, endings)
+        drawn = write_figures(judged, figures)
         written["figures"] = [str(path) for path in drawn]
         lines.append(f"{count(len(drawn), 'file')} of figures in {figures}")
         lines += [
             f"{each.name} has no figure of accuracies: no completion could be judged"
             for each in judged
-            if not each.share().judged
+            if not each.result.judged
         ]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
@@ -120,4 +101,4 @@ def command(
         print_json(written)
     else:
         say("\n".join(lines))
-    exit_for_faults(sum(each.table.run.faults for each in judged))
+    exit_for_faults(sum(each.source.run.faults for each in judged))

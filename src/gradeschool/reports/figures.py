@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +13,11 @@ from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
-from gradeschool.reports.report_data import Judged, Slices, accuracy_slices, scorer_groups
+from gradeschool.reports.report_data import Judged, accuracy_by_steps, scorer_groups
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
-from gradeschool.scoring.statistics import Interval, Share
+from gradeschool.scoring.score import ScorerResult
+from gradeschool.scoring.statistics import Interval
 
 
 class Dot(NamedTuple):
@@ -80,8 +81,6 @@ UNDATED: Mapping[str, dict[str, None]] = {
 MOST_TICKS = 9
 MOST_NAMES = 6  # in the legend of a figure that is one column wide
 MOST_SCORERS, MOST_CAUSES = 24, 12
-SHORT_LABELS = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k", "8 and more": "≥8",
-                "65 and more": "≥65", "up to 29": "≤29"}  # fmt: skip
 
 Draw = Callable[[Any], None]
 
@@ -182,77 +181,60 @@ def _short(x: float) -> str:
     return next(f"{x / unit:.3g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
 
 
-class SizedFigure(NamedTuple):
-    """A figure to draw: its name, its size in inches, and the function that draws it."""
+def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
+    """Write every figure of some runs into a folder, as SVG, PDF and PNG; return the files.
 
-    name: str
-    width: float
-    height: float
-    draw: Draw
-
-
-def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) -> list[Path]:
-    """Write every figure of some runs into a folder, in every file form; return the files.
-
-    A figure without data (such as causes of a run without misses) is left out. Raises
-    MissingExtraError without matplotlib, InputError if the folder cannot be used.
+    A figure without data (such as causes of a run without misses) is left out, as are scorers that
+    find no answer in most completions, or nothing correct; the headline scorer is always shown if
+    it has a verdict at all. Raises MissingExtraError without matplotlib, InputError if the folder
+    cannot be used.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
                          "give another") from error  # fmt: skip
-    figures: list[SizedFigure] = []
+    figures: list[tuple[str, float, float, Draw]] = []  # name, width, height
+
+    def add_accuracies(
+        name: str, rows: Sequence[tuple[str, ScorerResult]], own: int | None = None
+    ) -> None:
+        drawn = partial(draw_accuracies, rows, own)
+        figures.append((name, COLUMN, 0.45 + ROW * len(rows), drawn))
+
     for index, judged in enumerate(runs):
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
-        figures += (sized._replace(name=prefix + sized.name) for sized in _figures_of(judged))
-    shares = [(judged.name, share) for judged in runs if (share := judged.share()).judged]
-    if len(runs) > 1 and shares:
-        shares.sort(key=lambda row: (-row[1].accuracy, row[0]))
-        figures.append(_accuracies("runs", shares))
+        groups = [each for each in scorer_groups(judged)
+                  if each.result.judged and (each.own or each.finds)]  # fmt: skip
+        kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
+        groups = [each for each in groups if each in kept]
+        if groups:
+            rows = []
+            for each in groups:
+                more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
+                rows.append((f"{clip(each.names[0], 44)}{more}", each.result))
+            owns = [each.own for each in groups]
+            add_accuracies(f"{prefix}scorers", rows, owns.index(True) if any(owns) else None)
+        if ordered := judged.causes():
+            rest = sum(number for _, number in ordered[MOST_CAUSES:])
+            causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
+            drawn = partial(draw_causes, causes)
+            figures.append((f"{prefix}causes", COLUMN, 0.4 + ROW * len(causes), drawn))
+        if judged.result.judged and (steps := accuracy_by_steps(judged)):
+            drawn = partial(draw_steps, steps, judged.result.accuracy)
+            figures.append((f"{prefix}steps", COLUMN, 2.0, drawn))
+    results = [(judged.name, judged.result) for judged in runs if judged.result.judged]
+    if len(runs) > 1 and results:
+        add_accuracies("runs", sorted(results, key=lambda row: (-row[1].accuracy, row[0])))
     curves, written = curves_over_k(runs), []
-    for ending in endings:
-        for sized in figures:
-            written.append(folder / f"{sized.name}{ending}")
-            save_figure(sized.draw, written[-1], sized.width, sized.height)
+    for ending in UNDATED:
+        for name, width, height, draw in figures:
+            written.append(folder / f"{name}{ending}")
+            save_figure(draw, written[-1], width, height)
         if curves:
             written.append(folder / f"curves{ending}")
             draw_curves(curves, written[-1])
     return written
-
-
-def _accuracies(
-    name: str, rows: Sequence[tuple[str, Share]], headline: int | None = None
-) -> SizedFigure:
-    draw = partial(draw_accuracies, rows, headline)
-    return SizedFigure(name, COLUMN, 0.45 + ROW * len(rows), draw)
-
-
-def _figures_of(judged: Judged) -> Iterator[SizedFigure]:
-    """Yield the figures of one run.
-
-    Scorers that find no answer in most completions, or nothing correct, are left out; the headline
-    scorer is always shown if it has a verdict at all.
-    """
-    groups = [each for each in scorer_groups(judged) if each.share.judged]
-    groups = [each for each in groups if each.own or each.finds]
-    kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
-    groups = [each for each in groups if each in kept]
-    if groups:
-        rows = []
-        for each in groups:
-            more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
-            rows.append((f"{clip(each.names[0], 44)}{more}", each.share))
-        owns = [each.own for each in groups]
-        yield _accuracies("scorers", rows, owns.index(True) if any(owns) else None)
-    if ordered := judged.causes().most_common():
-        rest = sum(number for _, number in ordered[MOST_CAUSES:])
-        causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
-        height = 0.4 + ROW * len(causes)
-        yield SizedFigure("causes", COLUMN, height, partial(draw_causes, causes))
-    whole = judged.share()
-    if whole.judged and (ways := accuracy_slices(judged)):
-        yield SizedFigure("slices", PAGE, 2.0, partial(draw_slices, ways, whole.accuracy))
 
 
 def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
@@ -279,18 +261,20 @@ def _name_rows(ax: Any, names: Sequence[str]) -> range:
     return places
 
 
-def draw_accuracies(rows: Sequence[tuple[str, Share]], headline: int | None, canvas: Any) -> None:
+def draw_accuracies(
+    rows: Sequence[tuple[str, ScorerResult]], headline: int | None, canvas: Any
+) -> None:
     """Draw a dot and its interval for every row; that of the headline scorer is marked."""
     ax = canvas.subplots()
     if headline is not None:
         own = rows[headline][1].accuracy
         ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
     places = _name_rows(ax, [name for name, _ in rows])
-    for index, (place, (_, share)) in enumerate(zip(places, rows, strict=True)):
+    for index, (place, (_, result)) in enumerate(zip(places, rows, strict=True)):
         colour, marker = (BLUE, "D") if index == headline else (INK, "o")
-        ax.hlines(place, *share.interval, color=colour, linewidth=1.1)
-        ax.plot(share.accuracy, place, marker, color=colour)
-        shown = bounds(share.bounds or [share.accuracy], 1, "–")
+        ax.hlines(place, *result.ci95, color=colour, linewidth=1.1)
+        ax.plot(result.accuracy, place, marker, color=colour)
+        shown = bounds(result.accuracy_bounds or [result.accuracy], 1, "–")
         ax.annotate(shown, (1.02, place), va="center", fontsize=7,
                     xycoords=("axes fraction", "data"), color=colour)  # fmt: skip
     ax.set_ylim(-0.6, len(rows) - 0.4)
@@ -315,19 +299,16 @@ def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
     ax.set_xlabel("Completions")
 
 
-def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
-    """Draw accuracy by steps, answer size and question length side by side."""
-    axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
-    for way, ax in zip(ways, axes, strict=True):
-        ax.grid(axis="y")
-        ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=DOTTED)
-        for place, (_, share) in enumerate(way.classes):
-            if share.judged:
-                ax.vlines(place, *share.interval, color=BLUE, linewidth=1.1)
-                ax.plot(place, share.accuracy, "o", color=BLUE)
-        labels = [SHORT_LABELS.get(label, label.replace(" to ", "–")) for label, _ in way.classes]
-        ax.set_xticks(range(len(labels)), labels, fontsize=7)
-        ax.set_xlim(-0.6, len(labels) - 0.4)
-        ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
-    percent_axis(axes[0].yaxis)
-    axes[0].set_ylabel("Accuracy (%)")
+def draw_steps(classes: Sequence[tuple[str, ScorerResult, int]], level: float, canvas: Any) -> None:
+    """Draw the accuracy by number of steps; level: that of the run, a dotted line."""
+    ax = canvas.subplots()
+    ax.grid(axis="y")
+    ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=DOTTED)
+    for place, (_, result, _) in enumerate(classes):
+        if result.judged:
+            ax.vlines(place, *result.ci95, color=BLUE, linewidth=1.1)
+            ax.plot(place, result.accuracy, "o", color=BLUE)
+    ax.set_xticks(range(len(classes)), [label.replace("8 and more", "≥8") for label, *_ in classes])
+    ax.set_xlabel("Steps of the reference solution")
+    percent_axis(ax.yaxis)
+    ax.set_ylabel("Accuracy (%)")

@@ -15,7 +15,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import render
-from gradeschool.reports.report_data import Judged, TokenValues, pieces
+from gradeschool.reports.report_data import Judged, TokenValues
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
@@ -37,16 +37,16 @@ class ValuedSolution(NamedTuple):
 
         Values outside of these have the last colours.
         """
-        texts, width = pieces(self.sample.text, self.valued.tokens), max(high - low, 1e-9)
+        width = max(high - low, 1e-9)
         bins = [round(BINS * min(max((value - low) / width, 0.0), 1.0))
                 for value in self.valued.values]  # fmt: skip
-        return list(zip(texts, self.valued.values, bins, strict=True))
+        return list(zip(self.valued.tokens, self.valued.values, bins, strict=True))
 
     def value_sentence(self) -> str:
         """Return the first, the lowest and the last value in a sentence."""
         values = self.valued.values
         lowest = min(range(len(values)), key=values.__getitem__)
-        token = pieces(self.sample.text, self.valued.tokens)[lowest]
+        token = self.valued.tokens[lowest]
         after = token.strip() or ("↵" if "\n" in token else "a space")
         return (
             f"Value {values[0]:.2f} at first, lowest {values[lowest]:.2f} after “{after}” (token "

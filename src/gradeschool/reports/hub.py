@@ -102,7 +102,7 @@ def card(run: ExportedRun, files: Sequence[str]) -> bytes:
     if tables := [name for name in files if name.endswith(".parquet")]:
         front["configs"] = [{"config_name": "default", "data_files": tables[0]}]
     unknown = [("model", run.model), ("dataset", run.dataset)]
-    settings = measured(run.manifest).lines() if run.manifest else unknown
+    settings = measured(run.manifest) or unknown
     scores = []
     for name, share, *_ in run.scores:
         accuracy = accuracy_words(share.accuracy, share.bounds) if share.judged else "–"

@@ -1,4 +1,4 @@
-"""Describe what a result measured: model, engine, protocol, dataset, overrides; with advice.
+"""Say what a result measured: model, engine, protocol, dataset, changed settings; with advice.
 
 Everything is read from run.json (`runs/plan.py`), so that terminal, page and leaderboard say the
 same.
@@ -7,7 +7,6 @@ same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
@@ -17,56 +16,27 @@ from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.runs.plan import recorded_protocol
 
-# Above this share of truncated completions, advice is given.
-MANY_TRUNCATED = 0.01
+MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is given
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredSettings:
-    """The settings of a run in words; "" if run.json does not record them.
+def measured(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the model, protocol and dataset of a run, and its changed settings if there are any.
 
-    changes: the settings that differ from the protocol's, "max tokens 160 (the protocol: 400)".
+    [] for {}, the run.json of a file.
     """
-
-    model: str = ""
-    engine: str = ""
-    precision: str = ""
-    protocol: str = ""
-    digest: str = ""
-    dataset: str = ""
-    problems: str = ""
-    changes: tuple[str, ...] = ()
-
-    @property
-    def run_by(self) -> str:
-        """Return the engine and the precision."""
-        return ", ".join(filter(None, (self.engine, self.precision)))
-
-    def lines(self) -> list[tuple[str, str]]:
-        """Return (name, value) of each setting for a terminal."""
-        model = f"{self.model} ({self.run_by})" if self.run_by else self.model
-        dataset = f"{self.dataset}, {self.problems}" if self.problems else self.dataset
-        named = [("model", model), ("protocol", self.protocol), ("dataset", dataset)]
-        return [*named, *([("changed", ", ".join(self.changes))] if self.changes else [])]
-
-
-def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
-    """Return what a run measured, from the fields of its run.json ({}: unknown)."""
     if not manifest:
-        return MeasuredSettings()
-    protocol = mapping(manifest.get("protocol"))
-    precision = mapping(manifest.get("engine")).get("precision")
-    dataset = str(mapping(manifest.get("dataset")).get("name") or "")
-    return MeasuredSettings(
-        model=str(manifest.get("model") or ""),
-        engine=engine_words(manifest),
-        precision=f"weights {precision}" if precision else "",
-        protocol=str(protocol.get("name") or ""),
-        digest=str(protocol.get("digest") or ""),
-        dataset=dataset,
-        problems=_problems(dataset, manifest),
-        changes=tuple(changed_settings(manifest)),
+        return []
+    model, engine = str(manifest.get("model") or ""), engine_words(manifest)
+    protocol, dataset = (
+        str(mapping(manifest.get(name)).get("name") or "") for name in ("protocol", "dataset")
     )
+    problems, changed = _problems(dataset, manifest), ", ".join(changed_settings(manifest))
+    return [
+        ("model", f"{model} ({engine})" if engine else model),
+        ("protocol", protocol),
+        ("dataset", f"{dataset}, {problems}" if problems else dataset),
+        *([("changed", changed)] if changed else []),
+    ]
 
 
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
@@ -87,16 +57,22 @@ def changed_settings(manifest: Mapping[str, Any]) -> list[str]:
         for name, (value, usual) in changed.items()
     ]
     for name, value in mapping(manifest.get("options")).items():
-        shown = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+        shown = {True: "on", False: "off"}[value] if isinstance(value, bool) else value
         words.append(f"{name.replace('_', ' ')} {shown}")
     return words
 
 
+def _value(value: object) -> str:
+    if value in (None, "", []):
+        return "none"
+    return repr(value) if isinstance(value, list) else str(value)
+
+
 def engine_words(manifest: Mapping[str, Any]) -> str:
-    """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2"."""
+    """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2, weights Q8"."""
     engine = mapping(manifest.get("engine"))
     parts = {"engine": "", "version": "", "kv_cache": "KV cache ",
-             "flash_attention": "flash attention "}  # fmt: skip
+             "flash_attention": "flash attention ", "precision": "weights "}  # fmt: skip
     return ", ".join(f"{name}{engine[key]}" for key, name in parts.items() if engine.get(key))
 
 
@@ -129,8 +105,7 @@ def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_o
     limit = mapping(manifest.get("decoding")).get("max_tokens")
     protocol = known_protocol(manifest)
     usual = (protocol.original or protocol).decoding.max_tokens if protocol else None
-    share = percent(truncated / n, 1)
-    what = f"{share} of the completions are truncated"
+    what = f"{percent(truncated / n, 1)} of the completions are truncated"
     if limit:
         what += f" at {limit:,} tokens"
     if run_on * 2 > truncated:
@@ -160,9 +135,3 @@ def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
         first = "" if "problem_ids" in manifest else "the first "
         words = f"{first}{used:,} of {source.rows:,} problems"
     return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words
-
-
-def _value(value: object) -> str:
-    if value in (None, "", []):
-        return "none"
-    return repr(value) if isinstance(value, list) else str(value)

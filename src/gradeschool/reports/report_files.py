@@ -8,15 +8,16 @@ from pathlib import Path
 
 from gradeschool.atomic import require_free
 from gradeschool.errors import InputError
-from gradeschool.percentages import accuracy_words, bounds, count, gain, p_value
+from gradeschool.percentages import bounds, count, gain, p_value
 from gradeschool.reports.comparison import compared_with_first, methods_in_words
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import markdown_table, printable
-from gradeschool.reports.report_data import Judged, guess_sentence, headline_flags, outcome_rates
+from gradeschool.reports.report_data import Judged, guess_sentence
 from gradeschool.reports.report_page import report_page
+from gradeschool.reports.terminal import accuracy_text
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.statistics import Share
-from gradeschool.scoring.table import ERROR, ScorerSet
+from gradeschool.scoring.score import Forms
+from gradeschool.scoring.table import ScorerSet
 
 # Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -31,36 +32,34 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
              "errors")  # fmt: skip
     rows, notes = [], []
+    if len(runs) > 1:
+        notes.append(_escaped(refusal) if refusal else methods_in_words([*differences.values()]))
     for index, (name, judged) in enumerate(zip(names, runs, strict=True)):
-        share, rates, pair = judged.share(), outcome_rates(judged), differences.get(index)
+        result, pair = judged.result, differences.get(index)
+        forms = judged.score.forms or Forms(0, 0, 0, 0, 0)
         rows.append((
             name,
-            _percent(share),
-            bounds(share.interval, between=" – ") if share.judged else "–",
+            accuracy_text(result),
+            bounds(result.ci95, between=" – ") if result.judged else "-",
             gain(pair.difference, pair.ci95, 2) if pair else "",
             p_value(pair.p_holm) if pair else "",
-            *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
+            *map(str, (forms.truncated, forms.empty, forms.run_on, result.error)),
         ))  # fmt: skip
         notes += [f"{name}: {note}." for note in judged.source.notes]
-        fewest, most = judged.samples()
-        if fewest != most:
-            notes.append(f"{name}: {fewest} to {most} samples a problem; a mean over problems.")
-        if flags := headline_flags(judged):
+        if uneven := judged.score.samples:
+            notes.append(f"{name}: {uneven[0]} to {uneven[1]} samples a problem; a mean over "
+                         "problems.")  # fmt: skip
+        if flags := judged.score.flags.get(result.scorer):
             notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
-        if guesses := guess_sentence(judged, share):
+        if guesses := guess_sentence(judged):
             notes.append(f"{name}: {guesses}")
-    if len(runs) > 1:
-        notes.insert(
-            0, _escaped(refusal) if refusal else methods_in_words(list(differences.values()))
-        )
     each_scorer = []
     for index, scorer in enumerate(scorers):
-        cells = [markdown_text(scorer.name)]
-        for judged in runs:
-            errors = judged.column(index).count(ERROR)
-            failed = f" ({count(errors, 'error')})" if errors else ""
-            cells.append(f"{_percent(judged.share(index))}{failed}")
-        each_scorer.append(cells)
+        results = [judged.score.scorers[index] for judged in runs]
+        failed = [f" ({count(each.error, 'error')})" if each.error else "" for each in results]
+        cells = [f"{accuracy_text(each)}{words}"
+                 for each, words in zip(results, failed, strict=True)]  # fmt: skip
+        each_scorer.append((markdown_text(scorer.name), *cells))
     return "\n".join([
         *markdown_table(heads, rows),
         f"\nScored by {markdown_text(scorers[0].name)}.\n",
@@ -69,10 +68,6 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         *markdown_table(["scorer", *names], each_scorer),
         "\n</details>\n",
     ])  # fmt: skip
-
-
-def _percent(share: Share) -> str:
-    return accuracy_words(share.accuracy, share.bounds) if share.judged else "–"
 
 
 def markdown_text(text: str) -> str:

@@ -25,7 +25,7 @@ from gradeschool.reports.comparison import (
     methods_in_words,
 )
 from gradeschool.reports.measured import (
-    MeasuredSettings,
+    changed_settings,
     dataset_title,
     engine_words,
     known_protocol,
@@ -38,20 +38,15 @@ from gradeschool.reports.report_data import (
     HEADLINE,
     Judged,
     JudgedCompletion,
-    Rates,
-    accuracy_slices,
+    accuracy_by_steps,
     guess_sentence,
-    headline_flags,
-    length_summary,
-    outcome_rates,
-    pieces,
-    platinum_summary,
     scorer_groups,
 )
 from gradeschool.reports.terminal import disagrees
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
-from gradeschool.scoring.table import ERROR
+from gradeschool.scoring.score import Forms
+from gradeschool.scoring.table import CORRECT, ERROR
 
 CHUNK = 1000
 PROMPT_CHUNK = 200  # number of problems per block; all of them share the few-shot examples
@@ -59,15 +54,16 @@ BEGUN = "assistant, begun"  # the role of an answer's start, which the model con
 # Maximum number of marks (completions x extractions); beyond it, only the first scorers have marks.
 MOST_READINGS = 400_000
 LONGEST_VALUE = 200
+QUANTILES = (0.5, 0.9, 1.0)
 
 
 def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
     """Return the page of one or several runs, judged by `scorers`, the headline first.
 
-    live: the page is served by `gradeschool view`, and is updated with its runs.
+    live: the page is served by `gradeschool view`.
     """
     shown = [_run_values(judged) for judged in runs]
-    datasets = {judged.table.run.dataset for judged in runs}
+    datasets = {judged.source.run.dataset for judged in runs}
     title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
     several: dict[str, Any] = {}
     if len(runs) > 1:
@@ -77,7 +73,7 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
             for judged in runs for each in judged.completions if each.outcome != ERROR
         }  # fmt: skip
         several = {
-            "axis": axis_over(run["share"].interval for run in shown if run["share"].judged),
+            "axis": axis_over(judged.result.ci95 for judged in runs if judged.result.judged),
             "problems": len(judged_problems),
             "by_run": comparisons,
             "verdicts": {index: difference_in_words(each) for index, each in comparisons.items()},
@@ -96,106 +92,129 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
 
 def _run_values(judged: Judged) -> dict[str, Any]:
     """Return what the template shows of one run."""
-    share, rates, slices = judged.share(), outcome_rates(judged), accuracy_slices(judged)
-    points = curve(ballots_by_problem(judged.headline)) if judged.samples()[1] > 1 else []
+    score, result, manifest = judged.score, judged.result, judged.manifest
+    forms = score.forms or Forms(0, 0, 0, 0, 0)
+    samples, finish_known = judged.samples(), judged.finish_known()
+    points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
-    settings, flags = measured(judged.manifest), headline_flags(judged)
-    others = other_models(settings.model, mapping(judged.results.get("answered_by")))
-    checklist = _checklist(judged, settings, rates, others)
+    others = other_models(
+        str(manifest.get("model") or ""), mapping(judged.results.get("answered_by"))
+    )
+    checklist = _checklist(judged, others)
+    steps = accuracy_by_steps(judged)
     groups = scorer_groups(judged)
     # The spread leaves out the same scorers as the line under a table of scores.
     finding = [row for row in groups if row.finds]
     read = sum(len(row.names) for row in finding)
-    mute = len(judged.scorers) - read if read > 1 else 0
-    accuracies = [row.share.accuracy for row in (finding if mute else groups)]
+    mute = len(score.scorers) - read if read > 1 else 0
+    accuracies = [row.result.accuracy for row in (finding if mute else groups)]
+    settings = measured(manifest)
+    if settings and settings[-1][0] != "changed":
+        known = known_protocol(manifest) is not None
+        changed = "nothing: the protocol as published"
+        settings.append(
+            ("changed", changed if known else "not known: this version has no such protocol")
+        )
     return {
         "judged": judged,
-        "share": share,
-        "rates": rates,
-        "samples": judged.samples(),
-        "platinum": platinum_summary(judged),
-        "guesses": guess_sentence(judged, share),
-        "flags": flags,
+        "result": result,
+        "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
+        "forms": forms,
+        "samples": samples,
+        "finish_known": finish_known,
+        "platinum": score.platinum and score.platinum.scorers[HEADLINE],
+        "removed": score.n - score.platinum.n if score.platinum else 0,
+        "guesses": guess_sentence(judged),
+        "flags": (flags := score.flags.get(result.scorer)),
         "disagrees": flags is not None and disagrees(flags),
         "notes": judged.source.notes,
-        "dataset": dataset_title(judged.table.run.dataset),
+        "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
-        "known": known_protocol(judged.manifest) is not None,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
-        "advice": rates.finish_known and truncation_advice(
-            judged.manifest, rates.texts, rates.truncated, rates.run_on
-        ),
+        "advice": finish_known
+        and truncation_advice(manifest, forms.n, forms.truncated, forms.run_on),
         "others": others,
         "scorers": {
             "rows": groups,
-            "total": len(judged.scorers),
+            "total": len(score.scorers),
             "mute": mute,
             "spread": max(accuracies) - min(accuracies),
-            "axis": axis_over(row.share.interval for row in groups if row.finds or row.own),
+            "axis": axis_over(row.result.ci95 for row in groups if row.finds or row.own),
             "most": max(max(row.gained, row.lost) for row in groups),
-            "errors": any(row.errors for row in groups),
+            "errors": any(row.result.error for row in groups),
         },
-        "causes": judged.causes().most_common(),
-        "slices": slices,
-        "slices_axis": axis_over(
-            share.interval for way in slices for _, share in way.classes if share.judged
-        ),
+        "causes": judged.causes(),
+        "steps": steps,
+        "steps_axis": axis_over(share.ci95 for _, share, _ in steps if share.judged),
         "points": points,
         "places": [log(point.k) / width for point in points],
         "points_axis": axis_over(
             interval for point in points for interval in (point.maj_ci95, point.pass_ci95)
         ),
-        "lengths": length_summary(judged),
-        **_spent(judged),
+        **_lengths(judged),
         "checklist": checklist,
         "missing": sum(value is None for _, value in checklist),
-    }  # fmt: skip
+    }
 
 
-def _spent(judged: Judged) -> dict[str, Any]:
-    """Return times: sorted seconds of an answer and tokens a second; spent: tokens and cost."""
-    stored = [each.sample.stored for each in judged.completions if each.sample.stored]
-    timed = [(each.latency, each.usage.completion_tokens) for each in stored if each.latency]
+def _lengths(judged: Judged) -> dict[str, Any]:
+    """Return the unit of lengths, rows of quantiles, and what was spent in all.
+
+    unit: tokens if they are recorded for all texts, else characters.
+    """
+    texts = [each for each in judged.completions if not each.sample.error]
     usages = [each.sample.usage for each in judged.completions]
     sent, written, thinking = (
         [count for count in column if count is not None]
         for column in (zip(*usages, strict=True) if usages else ((), (), ()))
     )
+    is_known = bool(texts) and all(each.sample.usage.completion_tokens is not None
+                                   for each in texts)  # fmt: skip
+    sizes: dict[bool, list[float]] = {True: [], False: []}
+    for each in texts:
+        if each.outcome != ERROR:
+            size = each.sample.usage.completion_tokens if is_known else len(each.sample.text)
+            sizes[each.outcome == CORRECT].append(size or 0)
+    timed = [(stored.latency, stored.usage.completion_tokens) for each in judged.completions
+             if (stored := each.sample.stored) and stored.latency]  # fmt: skip
+    columns = [
+        ("correct", ",", sizes[True]),
+        ("not correct", ",", sizes[False]),
+        ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
+        ("tokens a second", ".4g", [tokens / seconds for seconds, tokens in timed if tokens]),
+    ]
     cost = mapping(judged.results.get("cost")).get("dollars")
-    seconds, dollars = (
-        f"{value:,.6g}" if isinstance(value, int | float) and value else None
-        for value in (judged.results.get("seconds"), cost)
-    )
     return {
-        "times": [
-            ("seconds an answer", sorted(seconds for seconds, _ in timed)),
-            ("tokens a second", sorted(tokens / seconds for seconds, tokens in timed if tokens)),
+        "unit": "tokens" if is_known else "characters",
+        "lengths": [
+            (name, len(each), [format(sorted(each)[int(q * (len(each) - 1))], form)
+                               for q in QUANTILES])
+            for name, form, each in columns if each
         ],
         "spent": [
             ("completion tokens", f"{sum(written):,}" if written else None),
             *([("thinking tokens, of these", f"{sum(thinking):,}")] if thinking else []),
-            ("tokens per completion", f"{sum(written) / len(written):.1f}" if written else None),
             ("prompt tokens", f"{sum(sent):,}" if sent else None),
-            ("seconds of the last session", seconds),
-            ("cost, dollars", dollars),
+            *((name, f"{value:,.6g}" if isinstance(value, int | float) and value else None)
+              for name, value in (("seconds of the last session", judged.results.get("seconds")),
+                                  ("cost, dollars", cost))),
         ],
-    }
+    }  # fmt: skip
 
 
-def _checklist(
-    judged: Judged, settings: MeasuredSettings, rates: Rates, others: str
-) -> list[tuple[str, str | None]]:
+def _checklist(judged: Judged, others: str) -> list[tuple[str, str | None]]:
     """Return what a result on GSM8K must state so that others can get the same number.
 
-    The value of a point that the run does not record is None.
+    others: the models that the server says answered. The value of a point that the run does not
+    record is None.
     """
-    manifest = judged.manifest
-    published = known_protocol(manifest)
-    dataset, shots, protocol, decoding = (
-        mapping(manifest.get(name)) for name in ("dataset", "shots", "protocol", "decoding")
+    manifest, published = judged.manifest, known_protocol(judged.manifest)
+    dataset, shots, protocol, decoding, engine = (
+        mapping(manifest.get(name))
+        for name in ("dataset", "shots", "protocol", "decoding", "engine")
     )
-    model, examples, prompt_format = settings.model, None, None
-    version, changed = manifest.get("gradeschool"), None
+    model, version = str(manifest.get("model") or ""), manifest.get("gradeschool")
+    examples = prompt_format = changed = sampling = limits = None
     if shots:
         number = f"{published.shot_count} of " if published and published.shot_count else ""
         examples = f"{number}{shots.get('name')}, SHA-256 {shots.get('sha256')}"
@@ -205,8 +224,7 @@ def _checklist(
         prompt_format = "one text (completion)"
         if published.is_chat:
             prompt_format = "chat messages (the server's template)"
-        changed = ", ".join(settings.changes) or "nothing"
-    sampling = limits = None
+        changed = ", ".join(changed_settings(manifest)) or "nothing"
     if "temperature" in decoding:
         top_p, seed = decoding.get("top_p"), decoding.get("seed")
         nucleus = "" if top_p is None else f"top-p {top_p}, "
@@ -224,48 +242,35 @@ def _checklist(
             f"{fewest if fewest == most else f'{fewest} to {most}'}: accuracy is the mean over "
             "problems of the share of each, maj@k and pass@k are reported separately"
         )
-    cut = "truncated" if rates.finish_known else "look cut (no finish reason is recorded)"
+    forms = judged.score.forms or Forms(0, 0, 0, 0, 0)
+    cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
     if others:
         model += f"; the server says that it answered as {others}"
     return [
         ("Model", model or None),
-        (
-            "Engine and versions",
+        ("Engine and versions", version and (
             f"{engine_words(manifest) or 'engine not recorded'}; gradeschool {version}, "
             f"Python {manifest.get('python') or 'unknown'}"
-            if version
-            else None,
-        ),
-        ("Precision", settings.precision or None),
-        (
-            "Test set and its digest",
-            f"{dataset['name']}, SHA-256 {dataset.get('sha256')}" if dataset.get("name") else None,
-        ),
+        )),
+        ("Precision", engine.get("precision") and f"weights {engine['precision']}"),
+        ("Test set and its digest",
+         dataset.get("name") and f"{dataset['name']}, SHA-256 {dataset.get('sha256')}"),
         ("Few-shot examples", examples),
         ("Prompt format", prompt_format),
-        (
-            "Protocol",
+        ("Protocol", protocol.get("name") and (
             f"{protocol['name']}, hash {protocol.get('digest')}; {protocol.get('source')}"
-            if protocol.get("name")
-            else None,
-        ),
-        ("Reading and comparing the answer", judged.scorers[HEADLINE]),
+        )),
+        ("Reading and comparing the answer", judged.result.scorer),
         ("Decoding", sampling),
         ("Changed from the protocol", changed),
         ("Samples a problem", samples),
         ("Stop strings and limit", limits),
-        (
-            "Truncated, empty, run-on",
-            f"{rates.truncated} {cut}, {rates.empty} empty, {rates.run_on} ran on, of "
-            f"{rates.texts}",
-        ),
-        (
-            "Errors",
-            f"{rates.errors} of {rates.samples}, left out of the accuracy, except texts on which "
-            "the scorer itself fails: they give its bounds",
-        ),
+        ("Truncated, empty, run-on", f"{forms.truncated} {cut}, {forms.empty} empty, "
+                                     f"{forms.run_on} ran on, of {forms.n}"),
+        ("Errors", f"{judged.result.error} of {judged.score.n}, left out of the accuracy, except "
+                   "texts on which the scorer itself fails: they give its bounds"),
         ("Interval", "95 %, Wilson; by problem where there are several samples"),
-    ]
+    ]  # fmt: skip
 
 
 def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
@@ -290,7 +295,7 @@ def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[t
     listed = list(problems.values())
     yield "data", _packed({
         "runs": [judged.name for judged in runs],
-        "scorers": list(runs[0].scorers),
+        "scorers": [scorer.name for scorer in scorers],
         "named": sorted({each.cause for each in completions if each.cause}),
         "chunk": CHUNK,
         "promptChunk": PROMPT_CHUNK,
@@ -352,7 +357,7 @@ def _text(
         row["thinking"] = sample.stored.reasoning
     if valued := completion.valued:
         hundredths = [round(100 * min(max(value, 0.0), 1.0)) for value in valued.values]
-        row["values"] = [round(valued.score, 4), pieces(sample.text, valued.tokens), hundredths]
+        row["values"] = [round(valued.score, 4), valued.tokens, hundredths]
     return row
 
 

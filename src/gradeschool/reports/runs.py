@@ -9,7 +9,7 @@ from rich.console import Console
 
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import accuracy_words, aligned, bounds, count, percent
-from gradeschool.reports.measured import measured
+from gradeschool.reports.measured import changed_settings, engine_words
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, accuracy_text
 from gradeschool.runs.folder import RunSummary
@@ -63,7 +63,7 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
 def print_run(run: RunSummary, console: Console) -> None:
     """Print a run's description and figures, one fact per line."""
     manifest, results = run.manifest, run.results or {}
-    settings, earlier = measured(manifest), run.earlier_samples
+    earlier = run.earlier_samples
     of_earlier = "" if earlier is None else f"of {count(earlier, 'sample')}"
     protocol = manifest.get("protocol")
     none = {"stop": "no stop strings", "seed": "no seed"}
@@ -78,8 +78,8 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("protocol", f"{_name(protocol)} ({mapping(protocol).get('digest')})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", decoding),
-        ("changed", ", ".join(settings.changes) or None),
-        ("engine", settings.run_by or None),
+        ("changed", ", ".join(changed_settings(manifest)) or None),
+        ("engine", engine_words(manifest) or None),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "

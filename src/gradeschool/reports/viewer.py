@@ -1,13 +1,12 @@
-"""`gradeschool view`: show the runs of a folder as local pages that follow running evaluations.
+"""`gradeschool view`: show the runs of a folder as local pages.
 
 The server can be reached from this machine only, and only with the token in its address. It reads
 run folders and writes nothing. The pages are those of `gradeschool report`, linked from a
-leaderboard.
+leaderboard; each is made from what is stored when it is loaded.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,9 +19,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import bounds
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.reports.measured import measured
+from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
 from gradeschool.reports.report_data import judge_runs
 from gradeschool.reports.report_page import report_page
@@ -62,7 +62,7 @@ class RunViewer:
     def _is_inside(self, path: Path) -> bool:
         return path.resolve().is_relative_to(self.folder.resolve())
 
-    def state(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return one row of the leaderboard for each run, by name.
 
         The row of a run that cannot be read has the reason; a run that vanishes meanwhile has none.
@@ -102,7 +102,7 @@ class RunViewer:
 
     def index(self) -> str:
         """Return the page with the leaderboard, the most accurate run first."""
-        runs = sorted(self.state(), key=lambda row: (-row.get("accuracy", -1.0), row["name"]))
+        runs = sorted(self.rows(), key=lambda row: (-row.get("accuracy", -1.0), row["name"]))
         title = f"All runs in {self.folder.resolve().name}/"
         return render("board.html", title, "gradeschool view", live=True, runs=runs)
 
@@ -137,13 +137,13 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
     percent: the accuracy as it is shown; its bounds if the scorer fails on some texts.
     """
     summary = summarise_run(path)
-    settings, scorer = measured(summary.manifest), headline_scorer([summary.manifest])
+    manifest, scorer = summary.manifest, headline_scorer([summary.manifest])
     row: dict[str, Any] = {
         "name": name,
-        "model": settings.model,
-        "protocol": settings.protocol,
-        "dataset": settings.dataset,
-        "changes": list(settings.changes),
+        "model": str(manifest.get("model") or ""),
+        "protocol": str(mapping(manifest.get("protocol")).get("name") or ""),
+        "dataset": str(mapping(manifest.get("dataset")).get("name") or ""),
+        "changes": changed_settings(manifest),
         "answered": summary.answered,
         "planned": summary.planned,
         "failed": summary.failed,
@@ -156,8 +156,7 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
         row |= {"percent": "–", "interval": []}
         if headline.judged:
             shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")
-            row |= {"accuracy": headline.accuracy, "percent": shown,
-                    "interval": list(headline.ci95)}  # fmt: skip
+            row |= {"accuracy": headline.accuracy, "percent": shown, "interval": headline.ci95}
     return row
 
 
@@ -169,7 +168,7 @@ def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None
     token = secrets.token_urlsafe(18)
 
     class Handler(BaseHTTPRequestHandler):
-        """Answers GET requests with the right token: the leaderboard, its state, and reports."""
+        """Answers GET requests with the right token: the leaderboard, and reports."""
 
         protocol_version = "HTTP/1.1"
 
@@ -185,8 +184,6 @@ def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None
                     text = "Open the address that was printed.\n"
                 elif page == "":
                     text = viewer.index()
-                elif page == "state":
-                    kind, text = "application/json", json.dumps(viewer.state())
                 elif page == "run":
                     text = viewer.report(parse_qs(address.query).get("run", []))
                 else:

@@ -7,7 +7,6 @@ const CORRECT = 0, ERROR = 3;
 const FINISHES = { length: "cut at the limit", content_filter: "stopped by a filter" };
 const SHOWN = 10, MORE = 20; // completions of a problem: at first, and with each click
 const MOST_PIPS = 12;
-const EVERY = 1500; // milliseconds between two updates of `gradeschool view`
 
 // Everything that a model wrote becomes text nodes; invisible characters are shown by their number.
 const INVISIBLE = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
@@ -407,72 +406,22 @@ if (byId("data")) openStore().then(openExplorer).then(() => { document.documentE
   throw error;
 });
 
-// `gradeschool view`: the pages follow their runs; the server has written them.
-const BASE = `/${location.pathname.split("/")[1]}`;
-const percent = (share) => (100 * share).toFixed(2);
-const isGoing = (run) => run.answered + run.failed < run.planned;
-
-// The leaderboard; returns the function that writes new counts into its rows.
-function openBoard(board) {
-  const rows = new Map([...board.querySelectorAll("tr[data-run]")].map((row) => [row.dataset.run, row]));
-  const words = byId("runs-q"), link = byId("compare");
+// The leaderboard of `gradeschool view`: a filter, and a link to the selected runs side by side.
+if (byId("board")) {
+  const rows = [...document.querySelectorAll("#board tr[data-run]")], words = byId("runs-q"), link = byId("compare");
   const filter = () => {
     const query = words.value.trim().toLowerCase();
-    for (const row of rows.values()) row.hidden = !row.textContent.toLowerCase().includes(query);
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(query);
   };
   const select = () => {
-    const names = [...rows].filter(([, row]) => row.querySelector("input:checked")).map(([name]) => name);
+    const names = rows.filter((row) => row.querySelector("input:checked")).map((row) => row.dataset.run);
     link.hidden = names.length < 2;
-    link.href = `${BASE}/run?${new URLSearchParams(names.map((name) => ["run", name]))}`;
+    link.href = `run?${new URLSearchParams(names.map((name) => ["run", name]))}`;
     link.textContent = `See the ${names.length} selected runs side by side`;
   };
   words.addEventListener("input", filter);
-  board.addEventListener("change", select);
+  byId("board").addEventListener("change", select);
   filter();
   select();
-  return (runs) => {
-    // For another run, or a first answer, the server writes the table again.
-    const known = runs.every((run) => rows.has(run.name) && Boolean(run.answered) === Boolean(rows.get(run.name).querySelector("a")));
-    if (!known || runs.length !== rows.size) return location.reload();
-    for (const run of runs.filter((each) => each.answered)) {
-      const row = rows.get(run.name), [, accuracy, interval, answered] = row.querySelectorAll("td");
-      row.classList.toggle("going", isGoing(run));
-      accuracy.textContent = run.percent;
-      interval.textContent = run.interval.map(percent).join(" – ");
-      answered.firstChild.textContent = `${figure(run.answered)} of ${figure(run.planned)}`;
-    }
-  };
+  document.documentElement.dataset.ready = "yes";
 }
-
-// A line at the top of a report: a link to all runs, and the progress of the shown runs.
-function openLine() {
-  const names = new URLSearchParams(location.search).getAll("run"), line = make("span", { role: "status" });
-  document.querySelector("header").prepend(make("p", { class: "line" }, make("a", { href: `${BASE}/` }, "All runs"), " ", line));
-  let first;
-  return (runs) => {
-    const own = runs.filter((run) => names.includes(run.name) && !run.error);
-    const answered = own.reduce((sum, run) => sum + run.answered, 0);
-    first ??= answered;
-    const reload = make("a", { href: location.href, id: "reload", on: ["click", (event) => {
-      event.preventDefault();
-      location.reload();
-    }] }, `Show ${plural(answered - first, "new answer")}`);
-    const going = own.filter(isGoing).map((run) => `${run.answered} of ${run.planned} answered`).join(", ");
-    line.replaceChildren(going, " ", answered > first ? reload : "");
-  };
-}
-
-if ("live" in document.documentElement.dataset) (async () => {
-  const board = byId("board"), show = board ? openBoard(board) : openLine(), status = byId("status");
-  for (let last = ""; ; await new Promise((resolve) => setTimeout(resolve, EVERY))) {
-    try {
-      const text = await (await fetch(`${BASE}/state`)).text();
-      if (text !== last) show(JSON.parse(text));
-      last = text;
-      if (status) status.textContent = "";
-      if (board) document.documentElement.dataset.ready = "yes";
-    } catch {
-      if (status) status.textContent = "The server has stopped; start gradeschool view again.";
-    }
-  }
-})();
