@@ -9,95 +9,70 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gradeschool.answers.failures import Failure as Failure
-    from gradeschool.answers.failures import detect_answer_failure as detect_answer_failure
-    from gradeschool.answers.numbers import answers_match as answers_match
-    from gradeschool.answers.numbers import normalize as normalize
-    from gradeschool.answers.parse import majority_vote as majority_vote
-    from gradeschool.answers.parse import parse_gsm8k_answer as parse_gsm8k_answer
-    from gradeschool.auditing.audit import AuditReport as AuditReport
-    from gradeschool.auditing.audit import audit as audit
-    from gradeschool.completion import Completion as Completion
-    from gradeschool.completion import Decoding as Decoding
-    from gradeschool.completion import Prompt as Prompt
-    from gradeschool.datasets.load import load_dataset as load_dataset
-    from gradeschool.datasets.load import load_gsm8k as load_gsm8k
-    from gradeschool.errors import GradeschoolError as GradeschoolError
-    from gradeschool.integrations.benchmark import GSM8KBenchmark as GSM8KBenchmark
-    from gradeschool.integrations.callables import evaluate as evaluate
-    from gradeschool.integrations.callables import evaluate_async as evaluate_async
-    from gradeschool.integrations.scores import Scores as Scores
-    from gradeschool.integrations.scores import compare as compare
-    from gradeschool.integrations.scores import report as report
-    from gradeschool.integrations.scores import score as score
-    from gradeschool.problem import Problem as Problem
-    from gradeschool.prompts import format_chat as format_chat
-    from gradeschool.protocol import Protocol as Protocol
-    from gradeschool.protocols.openai import extract_answer as extract_answer
-    from gradeschool.protocols.openai import is_correct as is_correct
-    from gradeschool.protocols.registry import all_protocols as all_protocols
-    from gradeschool.protocols.registry import all_scorers as all_scorers
-    from gradeschool.protocols.registry import get_protocol as get_protocol
-    from gradeschool.protocols.registry import get_scorer as get_scorer
-    from gradeschool.scorer import Scorer as Scorer
-    from gradeschool.scoring.judge import judge as judge
-    from gradeschool.verdict import Answer as Answer
-    from gradeschool.verdict import Outcome as Outcome
-    from gradeschool.verdict import Verdict as Verdict
+    from gradeschool.answers.failures import Failure, detect_answer_failure
+    from gradeschool.answers.numbers import answers_match, normalize
+    from gradeschool.answers.parse import majority_vote, parse_gsm8k_answer
+    from gradeschool.auditing.audit import AuditReport, audit
+    from gradeschool.completion import Completion, Decoding, Prompt
+    from gradeschool.datasets.load import load_dataset, load_gsm8k
+    from gradeschool.errors import GradeschoolError
+    from gradeschool.integrations.benchmark import GSM8KBenchmark
+    from gradeschool.integrations.callables import evaluate, evaluate_async
+    from gradeschool.integrations.scores import Scores, compare, report, score
+    from gradeschool.problem import Problem
+    from gradeschool.prompts import format_chat
+    from gradeschool.protocol import Protocol
+    from gradeschool.protocols.openai import extract_answer, is_correct
+    from gradeschool.protocols.registry import (
+        all_protocols,
+        all_scorers,
+        get_protocol,
+        get_scorer,
+    )
+    from gradeschool.scorer import Scorer
+    from gradeschool.scoring.judge import judge
+    from gradeschool.verdict import Answer, Outcome, Verdict
 
 __version__ = "0.1.0"
-
+__all__ = [
+    "Answer", "AuditReport", "Completion", "Decoding", "Failure", "GSM8KBenchmark",
+    "GradeschoolError", "Outcome", "Problem", "Prompt", "Protocol", "Scorer", "Scores", "Verdict",
+    "__version__", "all_protocols", "all_scorers", "answers_match", "audit", "compare",
+    "detect_answer_failure", "evaluate", "evaluate_async", "extract_answer", "format_chat",
+    "get_protocol", "get_scorer", "is_correct", "judge", "load_dataset", "load_gsm8k",
+    "majority_vote", "normalize", "parse_gsm8k_answer", "report", "score",
+]  # fmt: skip
 _HOMES = {
-    "Answer": "verdict",
-    "AuditReport": "auditing.audit",
-    "Completion": "completion",
-    "Decoding": "completion",
-    "Failure": "answers.failures",
-    "GSM8KBenchmark": "integrations.benchmark",
-    "GradeschoolError": "errors",
-    "Outcome": "verdict",
-    "Problem": "problem",
-    "Prompt": "completion",
-    "Protocol": "protocol",
-    "Scorer": "scorer",
-    "Scores": "integrations.scores",
-    "Verdict": "verdict",
-    "all_protocols": "protocols.registry",
-    "all_scorers": "protocols.registry",
-    "answers_match": "answers.numbers",
-    "audit": "auditing.audit",
-    "compare": "integrations.scores",
-    "detect_answer_failure": "answers.failures",
-    "evaluate": "integrations.callables",
-    "evaluate_async": "integrations.callables",
-    "extract_answer": "protocols.openai",
-    "format_chat": "prompts",
-    "get_protocol": "protocols.registry",
-    "get_scorer": "protocols.registry",
-    "is_correct": "protocols.openai",
-    "judge": "scoring.judge",
-    "load_dataset": "datasets.load",
-    "load_gsm8k": "datasets.load",
-    "majority_vote": "answers.parse",
-    "normalize": "answers.numbers",
-    "parse_gsm8k_answer": "answers.parse",
-    "report": "integrations.scores",
-    "score": "integrations.scores",
+    "answers.failures": "Failure detect_answer_failure",
+    "answers.numbers": "answers_match normalize",
+    "answers.parse": "majority_vote parse_gsm8k_answer",
+    "auditing.audit": "AuditReport audit",
+    "completion": "Completion Decoding Prompt",
+    "datasets.load": "load_dataset load_gsm8k",
+    "errors": "GradeschoolError",
+    "integrations.benchmark": "GSM8KBenchmark",
+    "integrations.callables": "evaluate evaluate_async",
+    "integrations.scores": "Scores compare report score",
+    "problem": "Problem",
+    "prompts": "format_chat",
+    "protocol": "Protocol",
+    "protocols.openai": "extract_answer is_correct",
+    "protocols.registry": "all_protocols all_scorers get_protocol get_scorer",
+    "scorer": "Scorer",
+    "scoring.judge": "judge",
+    "verdict": "Answer Outcome Verdict",
 }
-
-__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> object:
     """Import the module that defines a public name, the first time the name is used."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names.split():
+            value = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
-    return sorted(__all__)
+    return __all__

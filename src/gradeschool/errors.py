@@ -55,42 +55,21 @@ class UnknownNameError(InputError, LookupError):
 
 
 def close_names(name: str, existing: Iterable[str]) -> list[str]:
-    """Return up to three names that the user may have meant.
+    """Return up to three names that the user may have meant: similar, longer or shorter ones.
 
-    Order: a name that differs by a letter or so, then names whose first part is `name`, then names
-    that begin with it or have it as a later part, those of GSM8K, of no range of versions and of
-    lm-eval first; if there are none of these, those of a first part like `name`, or names with
-    similar letters.
+    A longer one begins with the name, or has it as a later part; those of GSM8K come first.
     """
     from difflib import get_close_matches
+    from functools import partial
 
     names = sorted(existing)
-    whole = [candidate for candidate in names if name.startswith(f"{candidate}/")]
-    longer = [
-        candidate
-        for candidate in names
-        if name and (candidate.startswith(name) or f"/{name}" in candidate)
-    ]
-    first = ("lm-eval", name)
-    longer.sort(
-        key=lambda it: (
-            "/gsm8k" not in it,
-            "@" in it,
-            "@<" in it,
-            not it.startswith(first),
-            len(it),
-        )
-    )
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
-    close = list(dict.fromkeys([*nearest, *whole, *longer]))[:3]
-    harnesses = {candidate.partition("/")[0] for candidate in names if "/" in candidate}
-    meant = get_close_matches(name, harnesses - {name}, n=1, cutoff=0.8)
-    return (
-        close
-        or (close_names(meant[0], names) if meant else [])
-        or get_close_matches(name, names, n=1, cutoff=0.8)
-        or get_close_matches(name, names, n=3, cutoff=0.5)
-    )
+    shorter = [each for each in names if name.startswith(f"{each}/")]
+    longer = [each for each in names if name and (each.startswith(name) or f"/{name}" in each)]
+    longer.sort(key=lambda each: ("/gsm8k" not in each, "@" in each, len(each)))
+    close = list(dict.fromkeys([*nearest, *shorter, *longer]))[:3]
+    alike = partial(get_close_matches, name, names)
+    return close or alike(n=1, cutoff=0.8) or alike(cutoff=0.5)
 
 
 class DataError(InputError):

@@ -14,7 +14,6 @@ import gradeschool as package
 from gradeschool import Scores, load_dataset
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.integrations.callables import function_input
 
 
 def knows(golds: dict[str, str]) -> Callable[[object], str]:
@@ -55,15 +54,6 @@ def test_what_the_function_raises_is_raised() -> None:
         package.evaluate(broken, dataset="sample", limit=1)
     with pytest.raises(InputError, match=r"returned a int: '?3"):
         package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("data")
-def test_a_prefix_is_the_last_message() -> None:
-    protocol = package.get_protocol("olmes/gsm8k-tulu")
-    shots = load_dataset(protocol.shots).problems
-    prompt = next(iter(protocol.render(load_dataset("sample").problems[:1], shots)))
-    messages = function_input(prompt)
-    assert messages[-1] == {"role": "assistant", "content": "Answer:"}
 
 
 def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> None:

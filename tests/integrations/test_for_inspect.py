@@ -179,24 +179,14 @@ def test_aime2025_takes_a_file(tasks: Any, aime: str) -> None:
 
 
 def test_aime2025_fetches_the_revision_of_inspect_evals(
-    tasks: Any, monkeypatch: pytest.MonkeyPatch
+    tasks: Any, aime: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [{"id": 3, "problem": "Three?", "answer": 711}]
-    asked: dict[str, object] = {}
-
-    def fetch(path: str, sample_fields: Callable[[Any], SimpleNamespace], **given: object) -> Any:
-        asked.update(given, path=path)
-        return [sample_fields(row) for row in rows]
-
-    monkeypatch.setattr(tasks, "hf_dataset", fetch)
-    [sample] = tasks.aime2025().dataset
-    assert (sample.id, sample.target) == ("3", "711")
-    assert sample.metadata == {"question": "Three?", "solution": "#### 711"}
-    assert asked == {
-        "path": "math-ai/aime25",
-        "split": "test",
-        "revision": "563bb8404243c5f09de6ec262f2db674fe5bce9b",
-    }
+    asked = list[str]()
+    monkeypatch.setattr(
+        tasks, "load_dataset", lambda name: asked.append(name) or load_dataset(aime)
+    )
+    assert len(tasks.aime2025().dataset) == 2
+    assert asked == ["hf:math-ai/aime25@563bb8404243c5f09de6ec262f2db674fe5bce9b"]
 
 
 def test_a_completion_protocol_is_refused_with_the_names_of_others(tasks: Any, aime: str) -> None:

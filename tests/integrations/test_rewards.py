@@ -17,8 +17,8 @@ from gradeschool.integrations.rewards import (
     Grader,
     Reward,
     _unreadable,
+    completion_text,
     has_format,
-    text_of,
 )
 from gradeschool.integrations.trl import reward
 from gradeschool.verdict import Outcome
@@ -151,8 +151,8 @@ def test_the_question_of_a_row_counts() -> None:
 @pytest.mark.parametrize("kind", ["reasoning", "thinking", "tool_use"])
 def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
     parts = [{"type": kind, "text": "#### 18"}, {"type": "text", "text": "#### 19"}]
-    assert text_of(chat(parts)) == "#### 19"
-    assert text_of(chat(parts[:1])) == ""
+    assert completion_text(chat(parts)) == "#### 19"
+    assert completion_text(chat(parts[:1])) == ""
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_a_text_is_not_a_batch() -> None:
 
 def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     later = [*chat("first"), {"role": "tool", "content": "9"}]
-    assert text_of(later) == "first"
-    assert text_of([]) == ""
-    assert text_of([3]) is None
+    assert completion_text(later) == "first"
+    assert completion_text([]) == ""
+    assert completion_text([3]) is None
 
 
 def test_the_first_gold_that_cannot_be_read_is_logged_once(

@@ -24,7 +24,7 @@ def test_score_counts_and_says_why() -> None:
     assert scores.accuracy == pytest.approx(1 / 3)
     assert scores.ci95[0] < 1 / 3 < scores.ci95[1]
     assert [index for index, _ in scores.misses()] == [1, 2]
-    assert "'711' is not '11'" in scores.describe_misses()
+    assert "'711' is not '11'" in scores.misses()[0][1].reason
     assert [verdict.scorer for verdict in scores.verdicts] == [DEFAULT_SCORER] * 3
 
 
@@ -55,11 +55,6 @@ def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     scores = package.score(path)
     assert [index for index, _ in scores.misses()] == [2]
-
-
-def test_many_misses_are_counted_not_listed() -> None:
-    shown = package.score(["x"] * 9, ["1"] * 9).describe_misses()
-    assert shown.endswith("and 4 more")
 
 
 def test_score_takes_the_question_of_a_row() -> None:
@@ -100,7 +95,7 @@ def test_a_function_scores_beside_published_scorers() -> None:
         ("test_scores.py:right", 1),
         ("openai/2021", 0),
     ]
-    assert repr(scores).startswith("<Scores of 2 completions: test_scores.py:right 50.00 %")
+    assert "50.00 %" in repr(scores)
 
 
 def test_compare_takes_results_and_paths() -> None:

@@ -13,7 +13,6 @@ from gradeschool.integrations.verifiers import (
     exact_match,
     load_environment,
     reader,
-    reply,
     rows,
     sampling,
 )
@@ -65,7 +64,6 @@ def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.Monk
 
 def test_its_metric_beside_is_the_reader() -> None:
     assert (exact_match("18.00", "18"), reader("18.00", "18")) == (0.0, 1.0)
-    assert reply("a</think>b</think> c ") == "c"
 
 
 @pytest.mark.usefixtures("data")

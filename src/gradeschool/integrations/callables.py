@@ -16,10 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.integrations.scores import Scores, scores_of
+from gradeschool.integrations.scores import Scores, score_samples
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.protocol import Protocol
 from gradeschool.reports.loggers import LOGGERS, EvaluationLog, check_loggers
@@ -31,7 +30,6 @@ from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
 from gradeschool.scoring.table import ScorerChoice, scorer_choices
 
-FunctionInput = str | list[dict[str, str]]
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
 
 
@@ -51,11 +49,13 @@ class CallableModel(Model):
 
     async def complete(self, request: Request) -> Reply:
         """Call the function. Raises TransientError, and InputError if it returns no text."""
+        prompt = request.prompt
+        given = prompt.as_messages() if prompt.text is None else prompt.text
         try:
             if inspect.iscoroutinefunction(self.function):
-                text = await self.function(function_input(request.prompt))
+                text = await self.function(given)
             else:  # an object with an async `__call__` returns what is to be awaited
-                text = await asyncio.to_thread(self.function, function_input(request.prompt))
+                text = await asyncio.to_thread(self.function, given)
                 if inspect.isawaitable(text):
                     text = await text
         except OSError as error:
@@ -102,13 +102,11 @@ def evaluate(
     if unknown := sorted(options.keys() - known):
         raise UnknownNameError("option of evaluate", unknown[0], known)
     loggers = (log,) if isinstance(log, str) else tuple(log)
-    for logger in loggers:
-        if logger not in LOGGERS:
-            raise UnknownNameError("logger", str(logger), LOGGERS)
+    if unknown := [logger for logger in loggers if logger not in LOGGERS]:
+        raise UnknownNameError("logger", str(unknown[0]), LOGGERS)
     if loggers and output is None:
         raise InputError("log needs the folder of the run; give output")
-    if loggers:
-        check_loggers(loggers)
+    check_loggers(loggers)
     options = {
         key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
     }
@@ -174,7 +172,7 @@ def _evaluate(
             raise KeyboardInterrupt
         (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
         named = replace(run, name=name if function else run.name)
-        scores = replace(scores_of(named, work.plan.scorers), folder=folder)
+        scores = replace(score_samples(named, work.plan.scorers), folder=folder)
         failed.pop_all()
     if scratch:
         weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
@@ -183,20 +181,13 @@ def _evaluate(
 
 def _check(job: Job) -> None:
     """Raise InputError for a setting whose type the command line would not pass."""
-    for field, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("connections", 1)):
+    for field in ("limit", "samples", "max_tokens", "connections"):
         value = getattr(job, field)
-        wrong = isinstance(value, bool) or not isinstance(value, int)
-        if value is not None and (wrong or value < least):
-            raise InputError(f"{field} is {value!r}; give a whole number of at least {least}")
+        if value is not None and (type(value) is not int or value < 1):
+            raise InputError(f"{field} is {value!r}; give a whole number of at least 1")
     for field, kinds in (("protocol", (str, Protocol)), ("dataset", (str,))):
-        if not isinstance(getattr(job, field), kinds):
-            raise InputError(f"{field} is {getattr(job, field)!r}; give a name")
+        if not isinstance(value := getattr(job, field), kinds):
+            raise InputError(f"{field} is {value!r}; give a name")
     heat = job.temperature
-    wrong = isinstance(heat, bool) or not isinstance(heat, int | float)
-    if heat is not None and (wrong or not 0 <= heat <= 2):
+    if heat is not None and (type(heat) not in (int, float) or not 0 <= heat <= 2):
         raise InputError(f"temperature is {heat!r}; give a number from 0 to 2")
-
-
-def function_input(prompt: Prompt) -> FunctionInput:
-    """Return the input of a function: the text, or the messages with the prefix as the last one."""
-    return prompt.as_messages() if prompt.text is None else prompt.text

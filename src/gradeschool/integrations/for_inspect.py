@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample, hf_dataset
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -22,19 +22,8 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
 )
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Score,
-    Target,
-    accuracy,
-    scorer,
-    stderr,
-)
-from inspect_ai.scorer import (
-    Scorer as InspectScorer,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Target, accuracy, scorer, stderr
+from inspect_ai.scorer import Scorer as InspectScorer
 from inspect_ai.solver import TaskState, generate
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
@@ -73,7 +62,7 @@ REASONS = {
 SCORING_FAILED = "scoring_failed"
 
 
-def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
+def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
     """Return a scorer's verdict on a sample as inspect's score.
 
     It is correct if it is correct for any of the targets, else incorrect or NOANSWER; a scorer
@@ -81,7 +70,7 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     cause of a miss; the explanation says what was extracted and where.
     """
     text = state.output.completion
-    problems = [problem_of(state, gold) for gold in list(target) or [""]]
+    problems = [sample_problem(state, gold) for gold in list(target) or [""]]
     judged = [(scorer.judge(text, problem), problem) for problem in problems]
     verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
     cause = None
@@ -105,7 +94,7 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     )
 
 
-def problem_of(state: TaskState, gold: str) -> Problem:
+def sample_problem(state: TaskState, gold: str) -> Problem:
     """Return the problem of a sample; its metadata may have a "question" and a "solution"."""
     facts: dict[str, Any] = state.metadata or {}
     question, solution = facts.get("question"), facts.get("solution")
@@ -122,8 +111,8 @@ def _scoring(name: str) -> InspectScorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         if chosen.extra:  # runs in another process; waiting for it must not block the event loop
-            return await anyio.to_thread.run_sync(score_of, chosen, state, target)
-        return score_of(chosen, state, target)
+            return await anyio.to_thread.run_sync(inspect_score, chosen, state, target)
+        return inspect_score(chosen, state, target)
 
     return score
 
@@ -154,8 +143,7 @@ TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": Chat
 # vLLM's and llama.cpp's options to continue the last assistant message.
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 # inspect_evals 0.26.0, src/inspect_evals/aime2025/aime2025.py
-AIME_PATH = "math-ai/aime25"
-AIME_REVISION = "563bb8404243c5f09de6ec262f2db674fe5bce9b"
+AIME = "hf:math-ai/aime25@563bb8404243c5f09de6ec262f2db674fe5bce9b"
 
 
 @task
@@ -169,26 +157,25 @@ def gsm8k(
     protocol: a chat protocol from `gradeschool protocols list`. dataset: a name or file as for `-d`
     ("sample" needs no download). scorers: names; by default those of the protocol.
     """
-    return _task(protocol, load_dataset(dataset).problems, scorers)
+    return _task(protocol, dataset, scorers)
 
 
 @task
 def aime2025(
     protocol: str = "inspect/aime2025",
-    dataset: str = "",
+    dataset: str = AIME,
     scorers: str | list[str] = NUMERIC_EQUALITY,
 ) -> Task:
     """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
 
-    Replaces inspect_evals/aime2025. dataset: a file with the columns id, problem and answer; by
-    default math-ai/aime25 at the revision that inspect_evals uses.
+    Replaces inspect_evals/aime2025. dataset: a name or file as for `-d`, such as one with the
+    columns id, problem and answer; by default math-ai/aime25 at the revision of inspect_evals.
     """
-    problems = load_dataset(dataset).problems if dataset else _aime()
-    return _task(protocol, problems, scorers)
+    return _task(protocol, dataset, scorers)
 
 
-def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) -> Task:
-    protocol = get_protocol(name)
+def _task(name: str, dataset: str, scorers: str | Sequence[str]) -> Task:
+    protocol, problems = get_protocol(name), load_dataset(dataset).problems
     if not protocol.is_chat:
         chat = [protocol.name for protocol in all_protocols().values() if protocol.is_chat]
         raise InputError(f"{name!r} is not a chat protocol; give one of {', '.join(chat)}")
@@ -222,18 +209,3 @@ def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) 
         version=protocol.digest(),
         metadata={"protocol": name, "protocol_digest": protocol.digest()},
     )
-
-
-def _aime() -> list[Problem]:
-    samples = hf_dataset(
-        AIME_PATH,
-        split="test",
-        revision=AIME_REVISION,
-        sample_fields=lambda row: Sample(
-            id=str(row["id"]), input=row["problem"], target=str(row["answer"])
-        ),
-    )
-    return [
-        Problem.from_row(str(sample.id), str(sample.input), f"#### {sample.target}")
-        for sample in samples
-    ]

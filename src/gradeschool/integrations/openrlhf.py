@@ -15,7 +15,6 @@ from gradeschool.integrations.rewards import Grader
 
 # If decoding changed the prompt's beginning, its last characters say where the response begins.
 PROMPT_END = 200
-NO_PROMPT = "a query does not contain its prompt; its reward is 0"
 GRADER = Grader()
 
 
@@ -31,15 +30,14 @@ def reward_func(
 
     answers = [response(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
     if None in answers:
-        warnings.warn(NO_PROMPT, stacklevel=2)
+        warnings.warn("a query does not contain its prompt; its reward is 0", stacklevel=2)
     rewards = GRADER.grade_all([answer or "" for answer in answers], labels)
-    values = torch.tensor([reward.value or 0.0 for reward in rewards])
     correct = torch.tensor([float(reward.correct) for reward in rewards])
-    read = torch.tensor([float(bool(reward.answer)) for reward in rewards])
+    answered = torch.tensor([float(bool(reward.answer)) for reward in rewards])
     return {
-        "rewards": values,
+        "rewards": torch.tensor([reward.value or 0.0 for reward in rewards]),
         "scores": correct,
-        "extra_logs": {"accuracy": correct, "answered": read},
+        "extra_logs": {"accuracy": correct, "answered": answered},
     }
 
 

@@ -22,32 +22,24 @@ def assert_accuracy() -> Callable[..., Scores]:
 
 
 def check(
-    texts: Sequence[str],
-    golds: Sequence[object],
-    *,
-    at_least: float,
-    scorer: str = "",
-    confident: bool = False,
+    texts: Sequence[str], golds: Sequence[object], *, at_least: float, confident: bool = False
 ) -> Scores:
-    """Return the scores, or fail the test with the accuracy, its interval and the first misses.
+    """Return the scores by gradeschool/reader, or fail the test with the table and some misses.
 
-    at_least: the required accuracy, from 0 to 1. scorer: a name; by default gradeschool/reader.
-    confident: compare the lower end of the 95 % interval instead.
+    at_least: the required accuracy, from 0 to 1. confident: compare the lower end of the 95 %
+    interval instead.
     """
     from gradeschool.errors import InputError
     from gradeschool.integrations.scores import score
     from gradeschool.percentages import percent
-    from gradeschool.scorer import DEFAULT_SCORER
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
-    scores = score(texts, golds, scorer or DEFAULT_SCORER)
+    scores = score(texts, golds)
     accuracy = scores.ci95[0] if confident else scores.accuracy
     if accuracy < at_least:
         __tracebackhide__ = True
         what = "the lower end of the interval" if confident else "the accuracy"
-        pytest.fail(
-            f"{what} is {percent(accuracy)}, not {percent(at_least)}\n"
-            f"{scores}\n{scores.describe_misses()}"
-        )
+        misses = "\n".join(f"  {index}: {verdict.reason}" for index, verdict in scores.misses()[:5])
+        pytest.fail(f"{what} is {percent(accuracy)}, not {percent(at_least)}\n{scores}\n{misses}")
     return scores

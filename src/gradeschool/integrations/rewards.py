@@ -21,7 +21,7 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, clip
 from gradeschool.scoring.judge import problem_of
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.verdict import Outcome
 
 LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
@@ -33,8 +33,7 @@ UNREADABLE = (
 )
 _unreadable: list[object] = []  # the first gold of this process that could not be read
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
-BOXED = "boxed"
-FORMATS = (MARKER, BOXED)
+FORMATS = (MARKER, "boxed")
 SCALES = ("x100", "/100", "x1000", "/1000")
 # Types of a content part that is the reply; others are thinking, images or calls of tools.
 TEXT_PARTS = (None, "text", "output_text")
@@ -92,26 +91,30 @@ class Grader:
         text. gold: the number, the whole solution ("... #### 18") or a GSM8K row, whose question
         helps to tell units apart.
         """
-        text = text_of(completion)
+        text = completion_text(completion)
         if text is None:
             kind = type(completion).__name__
             reason = f"the completion is a {kind}, not a text or messages"
             return Reward(None, Outcome.ERROR, "", reason)
         try:
-            problem = _problem_of(*_gold_and_question(gold))
+            problem = _read_gold(gold)
         except InputError as error:
             if not _unreadable:  # trainers skip its reward silently
                 _unreadable.append(gold)
                 LOGGER.warning(UNREADABLE, gold)
             return Reward(None, Outcome.ERROR, "", str(error))
-        text = _part_read(text)
+        if (cut := len(text) - LONGEST) > 0:  # what is left is thinking if the whole text is
+            text = unfinished_mark(text[: cut + LONGEST_TAG]) + text[cut:]
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
-        return Reward(
-            self._value(verdict, text, problem.gold),
-            verdict.outcome,
-            verdict.answer.value if verdict.answer else "",
-            verdict.reason,
-        )
+        answer = verdict.answer.value if verdict.answer else ""
+        value = None
+        if verdict.outcome is not Outcome.ERROR:
+            value = float(verdict.correct)
+            if self.partial_credit and verdict.outcome is Outcome.WRONG:
+                value += self.partial_credit * is_near(answer, problem.gold)
+            if self.format_credit:
+                value += self.format_credit * has_format(text, self.format)
+        return Reward(value, verdict.outcome, answer, verdict.reason)
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
         """Return the rewards of a batch; a scorer that calls a library gets the whole batch.
@@ -129,16 +132,6 @@ class Grader:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
 
-    def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
-        if verdict.outcome is Outcome.ERROR:
-            return None
-        value = float(verdict.correct)
-        if self.partial_credit and verdict.outcome is Outcome.WRONG and verdict.answer:
-            value += self.partial_credit * is_near(verdict.answer.value, gold)
-        if self.format_credit:
-            value += self.format_credit * has_format(text, self.format)
-        return value
-
 
 def is_near(value: str, gold: str) -> bool:
     """Return whether a wrong value lost its sign, or is off by a factor of 100 or 1,000.
@@ -151,15 +144,6 @@ def is_near(value: str, gold: str) -> bool:
     return not is_one and scale_of(value, gold) in SCALES
 
 
-def _part_read(text: str) -> str:
-    """Return the part of a text that is read: it is in unfinished thinking if the whole text is."""
-    if len(text) <= LONGEST:
-        return text
-    end = text[-LONGEST:]
-    cut = len(text) - LONGEST
-    return unfinished_mark(text[: cut + LONGEST_TAG]) + end
-
-
 def has_format(text: str, form: str) -> bool:
     r"""Return whether a text's last line begins with "####" or has a closed, filled `\boxed{}`."""
     line = answer_part(text).strip().rpartition("\n")[2].strip()
@@ -169,50 +153,42 @@ def has_format(text: str, form: str) -> bool:
     return box is not None and box.end < len(line) and bool(box.text.strip())
 
 
-def text_of(completion: object) -> str | None:
+def completion_text(completion: object) -> str | None:
     """Return a completion's text: itself, or that of the last assistant's message of a chat.
 
     Returns None if it is neither a text nor messages, or has no assistant message.
     """
+    if isinstance(completion, list | tuple):
+        roles = [_field(turn, "role") for turn in completion]
+        role = "assistant" if "assistant" in roles else None
+        turns = [turn for turn, each in zip(completion, roles, strict=True) if each == role]
+        if completion and not turns:
+            return None  # no message is from the model
+        completion = turns[-1] if turns else ""
     if isinstance(completion, str):
         return completion
-    if not isinstance(completion, list | tuple):
-        return _content(completion)
-    messages = [turn for turn in completion if _field(turn, "role") in ("assistant", None)]
-    if completion and not messages:
-        return None  # no message is from the model
-    own = [turn for turn in messages if _field(turn, "role") == "assistant"]
-    last = (own or messages or [None])[-1]
-    return last if isinstance(last, str) else _content(last)
-
-
-def _content(message: object) -> str | None:
-    """Return the text of a message: its content, or the texts of its content's text parts."""
-    if message is None:
+    if completion is None:
         return ""
-    content = _field(message, "content")
-    if isinstance(content, str):
-        return content
+    content = _field(completion, "content")
     if isinstance(content, list | tuple):
         texts = (_field(part, "text") for part in content if _field(part, "type") in TEXT_PARTS)
         return "".join(text for text in texts if isinstance(text, str))
-    return "" if content is None and _field(message, "role") is not None else None
+    if content is None and _field(completion, "role") is not None:
+        return ""
+    return content if isinstance(content, str) else None
 
 
-def _field(message: object, name: str) -> object:
-    if isinstance(message, Mapping):
-        value: object = message.get(name)
-        return value
-    return getattr(message, name, None)
+def _field(message: object, name: str) -> Any:
+    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
 
 
-def row_of(gold: object, question: object) -> object:
+def with_question(gold: object, question: object) -> object:
     """Return the row of a gold and its question; a gold that is a row has its own."""
     return gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
 
 
-def _gold_and_question(gold: object) -> tuple[object, object]:
-    """Return a gold and its question, in a form that can be remembered."""
+def _read_gold(gold: object) -> Problem:
+    """Return the problem of a gold; raises InputError for a gold that cannot be read."""
     question: object = None
     if isinstance(gold, Mapping):
         if "answer" not in gold:
@@ -222,19 +198,9 @@ def _gold_and_question(gold: object) -> tuple[object, object]:
         gold = gold[0]
     if not isinstance(gold, Hashable):
         raise InputError(f"the gold is a {type(gold).__name__}; give a number or a solution")
-    return gold, question if isinstance(question, str) else None
+    return _remembered(gold, question if isinstance(question, str) else None)
 
 
 @lru_cache(4096)
-def _problem_of(gold: object, question: object) -> Problem:
+def _remembered(gold: object, question: str | None) -> Problem:
     return problem_of({"answer": gold, "question": question})
-
-
-def extras(reward: Reward) -> dict[str, Any]:
-    """Return the fields of a reward for a log, except its value."""
-    return {
-        "correct": reward.correct,
-        "outcome": reward.outcome.value,
-        "answer": clip(reward.answer),
-        "reason": reward.reason,
-    }

@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.percentages import accuracy_words, aligned, bounds, count
+from gradeschool.percentages import accuracy_words, aligned, bounds
 from gradeschool.problem import Problem
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
@@ -31,9 +31,6 @@ from gradeschool.scoring.table import (
     scorer_choices,
 )
 from gradeschool.verdict import Outcome, Verdict
-
-HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
-SHOWN = 5  # number of misses in a description
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,39 +76,32 @@ class Scores:
         return self.run.n
 
     def __repr__(self) -> str:
-        """Return the headline in one line."""
-        first = self.headline
-        shown = accuracy_words(first.accuracy, first.accuracy_bounds)
-        share = f"{shown} ({bounds(first.ci95)})" if first.judged else "-"
-        errors = f", {count(first.error, 'error')}" if first.error else ""
-        return f"<Scores of {len(self)} completions: {first.scorer} {share}{errors}>"
-
-    def __str__(self) -> str:
         """Return the table as plain text, a line for each scorer."""
-        return "\n".join(aligned([HEADS, *self.rows()]))
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the cells of the table, a row for each scorer."""
-        return [
-            (
-                scorer.scorer,
-                str(scorer.correct),
-                accuracy_words(scorer.accuracy, scorer.accuracy_bounds) if scorer.judged else "-",
-                bounds(scorer.ci95) if scorer.judged else "-",
-                *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
-            )
-            for scorer in self.run.scorers
-        ]
+        return "\n".join(aligned(self._table()))
 
     def _repr_html_(self) -> str:
         """Return the table as HTML, for notebooks."""
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADS)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-            for row in self.rows()
+        head, *body = [[html.escape(cell) for cell in row] for row in self._table()]
+        rows = "".join(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>" for cells in body)
+        return (
+            f"<table><caption>{len(self)} completions</caption>"
+            f"<tr><th>{'</th><th>'.join(head)}</th></tr>{rows}</table>"
         )
-        caption = f"{len(self)} completions"
-        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+
+    def _table(self) -> list[tuple[str, ...]]:
+        return [
+            ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error"),
+            *(
+                (
+                    each.scorer,
+                    str(each.correct),
+                    accuracy_words(each.accuracy, each.accuracy_bounds) if each.judged else "-",
+                    bounds(each.ci95) if each.judged else "-",
+                    *map(str, (each.wrong, each.no_answer, each.error)),
+                )
+                for each in self.run.scorers
+            ),
+        ]
 
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the index and the verdict of each completion that the first scorer rejects."""
@@ -119,12 +109,6 @@ class Scores:
         judged = (index for index, sample in samples if not sample.error and sample.problem)
         pairs = zip(judged, self.verdicts, strict=True)
         return [(index, verdict) for index, verdict in pairs if not verdict.correct]
-
-    def describe_misses(self) -> str:
-        """Return one line for each of the first misses, "" if there are none."""
-        lines = [f"  {index}: {verdict.reason}" for index, verdict in self.misses()]
-        more = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
-        return "\n".join([*lines[:SHOWN], *more])
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each completion, failed ones included.
@@ -218,7 +202,7 @@ def score(
     """
     scorers = _scorers(scorer)
     if golds is None and isinstance(texts, str | Path):
-        return scores_of(_read_run(texts, dataset), scorers)
+        return score_samples(_read_run(texts, dataset), scorers)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(
             f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
@@ -231,7 +215,7 @@ def score(
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
     else:
         rows = [{"completion": text, "gold": gold} for text, gold in zip(texts, golds, strict=True)]
-    return scores_of(Run("", [_sample(row, index) for index, row in enumerate(rows)]), scorers)
+    return score_samples(Run("", [_sample(row, index) for index, row in enumerate(rows)]), scorers)
 
 
 def compare(
@@ -271,7 +255,7 @@ def _scorers(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer]:
     return choose_scorers(names)
 
 
-def scores_of(run: Run, scorers: Sequence[Scorer]) -> Scores:
+def score_samples(run: Run, scorers: Sequence[Scorer]) -> Scores:
     """Return the scores of a run by these scorers, and the verdicts of the first."""
     if not run.samples:
         raise InputError("there are no texts to score; give at least one")

@@ -7,18 +7,16 @@ with None for a completion to skip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations.rewards import Grader, row_of
+from gradeschool.integrations.rewards import Grader, with_question
 from gradeschool.scorer import clip
 
 # Columns that may contain the gold; in each row the first that is not empty (None) is used.
 GOLD_COLUMNS = ("gold", "answer", "solution", "ground_truth")
-QUESTION = "question"
-
 GRADER = Grader()
 
 
@@ -52,30 +50,25 @@ class RewardFunction:
         A reward is None, which TRL skips, if the gold cannot be read. Raises InputError, already in
         the first step, if the dataset has no column with golds, or a text in its place.
         """
-        golds: Sequence[object] = self._golds(columns, len(completions))
-        if columns.get(QUESTION) is not None:
-            questions = _column(columns, QUESTION, len(completions))
-            golds = [row_of(*pair) for pair in zip(golds, questions, strict=True)]
+        names = (self.column,) if self.column else GOLD_COLUMNS
+        filled = [name for name in names if columns.get(name) is not None]
+        if not filled:
+            raise InputError(
+                f"the dataset has no column {' or '.join(map(repr, names))} with the gold answers, "
+                f"only {sorted(columns)}; add one, or name yours: RewardFunction(column=...)"
+            )
+        rows = zip(*(_column(columns, name, len(completions)) for name in filled), strict=True)
+        golds = [next((gold for gold in row if gold is not None), None) for row in rows]
+        if columns.get("question") is not None:
+            golds = list(map(with_question, golds, _column(columns, "question", len(completions))))
         rewards = self.grader.grade_all(completions, golds)
         if log_extra is not None:
             log_extra(f"{self.name}_outcome", [reward.outcome.value for reward in rewards])
             log_extra(f"{self.name}_reason", [reward.reason for reward in rewards])
         return [reward.value for reward in rewards]
 
-    def _golds(self, columns: dict[str, Any], count: int) -> list[object]:
-        names = (self.column,) if self.column else GOLD_COLUMNS
-        filled = [name for name in names if columns.get(name) is not None]
-        if filled:
-            golds = zip(*(_column(columns, name, count) for name in filled), strict=True)
-            return [next((gold for gold in row if gold is not None), None) for row in golds]
-        target = repr(self.column) if self.column else " or ".join(map(repr, GOLD_COLUMNS))
-        raise InputError(
-            f"the dataset has no column {target} with the gold answers, only {sorted(columns)}; "
-            "add one, or name yours: RewardFunction(column=...)"
-        )
 
-
-def _column(columns: dict[str, Any], name: str, count: int) -> Sequence[object]:
+def _column(columns: Mapping[str, Any], name: str, count: int) -> Sequence[object]:
     values: Sequence[object] = columns[name]
     if isinstance(values, str):
         raise InputError(f"the column {name!r} is the text {clip(values)!r}; give a list")

@@ -9,18 +9,18 @@ greedy; the last number of the reply (after "</think>", if any) must equal that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from gradeschool.answers.parse import THOUGHT_END
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
-from gradeschool.integrations.rewards import Grader, row_of, text_of
+from gradeschool.integrations.rewards import Grader, completion_text, with_question
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.scorer import DEFAULT_SCORER
 
 ENVIRONMENT = "gsm8k-olmes"
 PROTOCOL = "olmes/gsm8k-tulu"
+Completion = Sequence[object] | str | None
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 
 
@@ -74,33 +74,25 @@ def sampling() -> dict[str, Any]:
     }
 
 
-def exact_match(completion: Sequence[object] | str | None, answer: str, **_: object) -> float:
+def exact_match(completion: Completion, answer: str, **_: object) -> float:
     """Return 1.0 if the last number of the reply equals the gold, by OLMES's scorer."""
-    return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
+    return _score(PROTOCOL, completion, answer)
 
 
 def reader(
-    completion: Sequence[object] | str | None,
-    answer: str,
-    info: Mapping[str, Any] | None = None,
-    **_: object,
+    completion: Completion, answer: str, info: Mapping[str, Any] | None = None, **_: object
 ) -> float:
     """Return 1.0 if the answer extractor finds the gold; a metric without weight.
 
     info: of `rows`; the question tells which of several numbers is the answer.
     """
-    gold = row_of(answer, (info or {}).get("question", ""))
-    return float(_grader(DEFAULT_SCORER).grade(reply(completion), gold).correct)
+    gold = with_question(answer, (info or {}).get("question", ""))
+    return _score(DEFAULT_SCORER, completion, gold)
 
 
-def reply(completion: Sequence[object] | str | None) -> str:
-    """Return a completion's text without its thinking; None has no text."""
+def _score(scorer: str, completion: Completion, gold: object) -> float:
+    """Score the text of a completion without its thinking; None has no text."""
     if completion is not None and not isinstance(completion, str):
         completion = list(completion)
-    text = text_of(completion) or ""
-    return text.rpartition(THOUGHT_END)[2].strip()
-
-
-@lru_cache(8)
-def _grader(scorer: str) -> Grader:
-    return Grader(scorer)
+    text = (completion_text(completion) or "").rpartition(THOUGHT_END)[2].strip()
+    return float(Grader(scorer).grade(text, gold).correct)

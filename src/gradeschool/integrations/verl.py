@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import repeat
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations.rewards import Grader, Reward, extras, row_of
+from gradeschool.integrations.rewards import Grader, with_question
+from gradeschool.scorer import clip
 
 MISSPELT = 0.6  # similarity to an option; that of what verl adds is below 0.5
 
@@ -30,7 +32,7 @@ def compute_score(
     which verl adds, are ignored, but for misspelt ones: InputError. An unreadable gold scores 0,
     with the outcome "error" to filter by.
     """
-    return _row(_grader(options).grade(solution_str, _gold(ground_truth, extra_info)))
+    return compute_scores([""], [solution_str], [ground_truth], [extra_info], **options)[0]
 
 
 def compute_scores(
@@ -41,32 +43,25 @@ def compute_scores(
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Return the results of `compute_score` for a batch."""
-    golds: Sequence[object] = ground_truths
-    if extra_infos is not None and len(extra_infos) == len(ground_truths):
-        golds = list(map(_gold, ground_truths, extra_infos))
-    return [_row(reward) for reward in _grader(options).grade_all(solution_strs, golds)]
-
-
-def _gold(gold: object, extra_info: object) -> object:
-    """Return a gold with the question of the row, as verl's own GSM8K data have it."""
-    question = extra_info.get("question") if isinstance(extra_info, Mapping) else None
-    return gold if question is None else row_of(gold, question)
-
-
-def _row(reward: Reward) -> dict[str, Any]:
-    facts = extras(reward)
-    return {
-        "score": reward.value or 0.0,
-        "acc": reward.correct,
-        "pred": facts["answer"],
-        "outcome": facts["outcome"],
-        "reason": facts["reason"],
-    }
-
-
-def _grader(options: Mapping[str, Any]) -> Grader:
     fields = Grader.__dataclass_fields__
     for name in options:
         if name not in fields and (close := get_close_matches(name, fields, 1, MISSPELT)):
             raise InputError(f"no option is called {name!r}; did you mean {close[0]}?")
-    return Grader(**{name: value for name, value in options.items() if name in fields})
+    grader = Grader(**{name: value for name, value in options.items() if name in fields})
+    golds: Sequence[object] = ground_truths
+    if extra_infos is None or len(extra_infos) == len(ground_truths):
+        golds = [
+            gold if question is None else with_question(gold, question)
+            for gold, info in zip(ground_truths, extra_infos or repeat(None))  # noqa: B905
+            for question in [info.get("question") if isinstance(info, Mapping) else None]
+        ]
+    return [
+        {
+            "score": reward.value or 0.0,
+            "acc": reward.correct,
+            "pred": clip(reward.answer),
+            "outcome": reward.outcome.value,
+            "reason": reward.reason,
+        }
+        for reward in grader.grade_all(solution_strs, golds)
+    ]

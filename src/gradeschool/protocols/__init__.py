@@ -11,6 +11,9 @@ It does not import another harness's package: quirks must not be shared by accid
 them are written in can be imported from here.
 """
 
+import json
+from pathlib import Path
+
 from gradeschool.completion import SERVERS_OWN, Decoding
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
@@ -20,6 +23,7 @@ from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer, answer_of
 
 __all__ = [
+    "MGSM",
     "SERVERS_OWN",
     "Answer",
     "Decoding",
@@ -30,4 +34,20 @@ __all__ = [
     "Template",
     "answer_of",
     "library_scorer",
+    "mgsm_message",
 ]
+
+# By language the label before the answer and the instruction of simple-evals for MGSM, which other
+# harnesses use as well, verbatim.
+# https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
+MGSM: dict[str, tuple[str, str]] = {
+    language: (label, instruction)
+    for language, (label, instruction) in json.loads(
+        Path(__file__).with_name("mgsm.json").read_text("utf-8")
+    ).items()
+}
+
+
+def mgsm_message(language: str) -> Template:
+    """Return the template of the instruction and the question as one user message."""
+    return Template(question=f"{MGSM[language][1]}\n\n{{question}}", form="message")

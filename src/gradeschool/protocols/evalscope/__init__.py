@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradeschool.prompts import MGSM
-from gradeschool.protocols import Decoding, Protocol, Template, library_scorer
+from gradeschool.protocols import MGSM, Decoding, Protocol, Template, library_scorer
 
 SOURCE = "evalscope 1.14.1, evalscope/benchmarks"
 METRICS = "evalscope 1.14.1, evalscope/metrics/math/parser.py"

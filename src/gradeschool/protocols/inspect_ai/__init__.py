@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.answers.search import once_per_text
-from gradeschool.prompts import MGSM, mgsm_message
 from gradeschool.protocols import (
+    MGSM,
     SERVERS_OWN,
     Answer,
     Protocol,
@@ -35,6 +35,7 @@ from gradeschool.protocols import (
     Template,
     answer_of,
     library_scorer,
+    mgsm_message,
 )
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 

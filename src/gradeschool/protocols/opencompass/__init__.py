@@ -42,8 +42,9 @@ from gradeschool.latex import (
     unwrapped,
     without_unit,
 )
-from gradeschool.prompts import MGSM, mgsm_message, rationale
+from gradeschool.prompts import rationale
 from gradeschool.protocols import (
+    MGSM,
     Answer,
     Decoding,
     Problem,
@@ -53,6 +54,7 @@ from gradeschool.protocols import (
     Template,
     answer_of,
     library_scorer,
+    mgsm_message,
 )
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number_behind
-from gradeschool.prompts import MGSM, mgsm_message
-from gradeschool.protocols import Decoding, Protocol, Scorer
+from gradeschool.protocols import MGSM, Decoding, Protocol, Scorer, mgsm_message
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
 # No sign: -10 is read as 10.
