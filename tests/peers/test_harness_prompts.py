@@ -13,9 +13,9 @@ from gradeschool.completion import Prompt
 from gradeschool.datasets.files import cache_folder
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.problem import Problem
-from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
 from gradeschool.protocol import Protocol
+from gradeschool.protocols import MGSM as LANGUAGES
 from gradeschool.protocols.registry import all_protocols, get_protocol
 from tests.peers.compare import COMPARED, EVERY
 from tests.peers.install import packages

@@ -11,8 +11,8 @@ import pytest
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
+from gradeschool.protocols import MGSM as LANGUAGES
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.protocols.registry import all_scorers, all_votes, get_scorer

@@ -11,8 +11,8 @@ import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.problem import MARKER
-from gradeschool.prompts import MGSM as LANGUAGES
 from gradeschool.prompts import rationale
+from gradeschool.protocols import MGSM as LANGUAGES
 from gradeschool.protocols.card import find_package, read_source
 from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.scorer import ScorerFailure
