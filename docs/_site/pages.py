@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -18,10 +19,9 @@ from gradeschool import Problem, get_scorer, load_dataset
 from gradeschool.cli import VERBS
 from gradeschool.cli import command as root
 from gradeschool.datasets.sources import SOURCES
-from gradeschool.prompts import QUESTION, prompt_json
+from gradeschool.prompts import prompt_json
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.card import (
-    SHOT_NAME,
     describe_protocol,
     describe_scorer,
     describe_vote,
@@ -191,20 +191,15 @@ def _example(protocol: Protocol, card: Card, sample: Sequence[Problem]) -> dict[
     """Return the prompt of the first sample problem, exemplars of others named in it."""
     if protocol.shots and not SOURCES[protocol.shots].url:
         return prompt_json(next(protocol.render(sample, load_dataset(protocol.shots).problems)))
-    rows = {str(row): at for at, row in enumerate(card["shots"]["rows"], 1)}
-
-    def named(match: re.Match[str]) -> str:
-        part, row = match.groups()
-        return f"[{part} of exemplar {rows[row]} of {len(rows)}: {protocol.shots}, row {row}]"
-
-    def filled(text: str) -> str:
-        return SHOT_NAME.sub(named, text.replace(QUESTION, sample[0].question))
-
-    template = dict(card["prompt"]["template"])
-    if "prompt" in template:
-        return {"prompt": filled(template["prompt"])}
-    turns = [turn | {"content": filled(turn["content"])} for turn in template["messages"]]
-    return template | {"messages": turns}
+    exemplars = []
+    for at, row in enumerate(rows := card["shots"]["rows"], 1):
+        where = f"of exemplar {at} of {len(rows)}: {protocol.shots}, row {row}]"
+        question, answer, reasoning = (
+            f"[{part} {where}" for part in ("question", "answer", "reasoning")
+        )
+        exemplars.append(Problem(str(row), question, answer, f"{reasoning}\n#### {answer}"))
+    template = replace(protocol.template, examples=tuple(exemplars), rows=None, count=None)
+    return prompt_json(next(template(sample[:1], ())))
 
 
 def _prompt(shown: dict[str, Any], card: Card) -> str:

@@ -110,6 +110,18 @@ def right_side(text: str) -> str:
     return value if len(name) <= 2 and text.count("=") == 1 else text
 
 
+def number_or_percentage(text: str) -> float | None:
+    """Return the float that a text spells without its commas; a final "%" divides it by 100."""
+    text = text.replace(",", "")
+    for written, divisor in ((text, 1), (text.removesuffix("%").removesuffix("\\"), 100)):
+        try:
+            return float(written) / divisor
+        except ValueError:
+            if not text.endswith("%"):
+                return None
+    return None
+
+
 SPACED_BOX = "\\boxed "
 UNIT = "\\text{ "
 HENDRYCKS = (

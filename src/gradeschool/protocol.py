@@ -110,8 +110,6 @@ class Protocol:
             return self
         words = (f"{key.replace('_', ' ')} {_shown(key, value)}" for key, value in made.items())
         name = f"{self.name} with {', '.join(words)}"
-        if self.changes:  # a whole protocol of one's own, which its settings describe
-            return replace(protocol, name=name, changes={**self.changes, **made, "name": name})
         return replace(protocol, name=name, base=self.name, changes=made, original=self)
 
     def example_prompt(self) -> Prompt:
@@ -137,12 +135,13 @@ def _digest(protocol: Protocol) -> str:
 
 
 def _probe_prompts(protocol: Protocol) -> Iterator[Prompt]:
-    shots = _probes(LARGEST_SHOT_SOURCE) if protocol.shots else ()
-    return protocol.render(_probes(2), shots)
+    shots = probe_problems(LARGEST_SHOT_SOURCE) if protocol.shots else ()
+    return protocol.render(probe_problems(2), shots)
 
 
 @cache
-def _probes(count: int) -> tuple[Problem, ...]:
+def probe_problems(count: int) -> tuple[Problem, ...]:
+    """Return made-up problems."""
     rows = ((f"Probe question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}") for i in range(count))
     return tuple(Problem.from_row(f"probe-{i}", *row) for i, row in enumerate(rows))
 

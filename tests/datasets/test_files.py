@@ -4,7 +4,6 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.client import HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from gradeschool import load_dataset
 from gradeschool.datasets import files, load
 from gradeschool.datasets.sources import SOURCES, DatasetSource
 from gradeschool.errors import DataError
-from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
@@ -136,21 +134,6 @@ def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
     origin.body = BODY[:20]
     with pytest.raises(DataError, match=r"stopped after 20 of \d+ bytes; nothing was kept"):
         load_dataset("tiny")
-    assert cached() == []
-
-
-def test_an_interrupted_fetch_says_so_and_keeps_nothing(
-    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch, gradeschool: Command
-) -> None:
-    def interrupted(reply: HTTPResponse, amount: int) -> bytes:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(HTTPResponse, "read", interrupted)
-    result = gradeschool("data", "fetch", "tiny")
-    assert result.status == 130
-    assert result.err.strip() == (
-        "gradeschool: fetching the dataset 'tiny' was interrupted; nothing was kept: run it again"
-    )
     assert cached() == []
 
 

@@ -6,15 +6,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, calculator, load_dataset, load_gsm8k, parse_gsm8k_answer
+from gradeschool import Problem, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
 from gradeschool.datasets.load import config_shots
-from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES
+from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
@@ -33,7 +32,7 @@ def test_every_source_is_complete_and_pinned(name: str) -> None:
     assert source.name == name
     assert source.summary
     assert re.fullmatch(r"MIT|Apache-2\.0|CC-BY(-NC|-SA|-ND)*-4\.0", source.licence)
-    assert source.language in LANGUAGES and source.golds
+    assert len(source.language) == 2 and source.golds
     assert source.rows > 0
     if source.url:
         assert source.url.startswith("https://")
@@ -41,12 +40,6 @@ def test_every_source_is_complete_and_pinned(name: str) -> None:
         assert re.fullmatch(r"[0-9a-f]{64}" if name not in DIGEST_UNKNOWN else "", source.sha256)
     else:
         assert (SAMPLE.parent / source.path).is_file()
-
-
-def test_the_digests_of_gsm8k_are_those_of_the_official_files() -> None:
-    assert SOURCES["gsm8k"].sha256.startswith("3730d312f6e34405")
-    assert SOURCES["gsm8k:train"].sha256.startswith("17f347dc51477c50")
-    assert SOURCES["gsm8k-socratic"].sha256.startswith("c9667336")
 
 
 def test_every_source_on_this_machine_loads_with_its_rows_and_digest(data: Path) -> None:
@@ -270,27 +263,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(
 
 # What the package ships
 
-ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
-
-
-def test_every_annotation_of_the_sample_is_right_and_the_last_is_the_gold() -> None:
-    for problem in load_dataset("sample").problems:
-        results = ANNOTATION.findall(problem.solution)
-        assert results and len(results) == problem.solution.count("<<")
-        for expression, result in results:
-            assert calculator.evaluate(expression) == Fraction(result), problem.id
-        assert Fraction(results[-1][1]) == Fraction(problem.gold.replace(",", "")), problem.id
-
-
-def test_the_golds_of_the_sample_hold_what_the_real_ones_hold() -> None:
-    golds = [problem.gold for problem in load_dataset("sample").problems]
-    assert len(golds) == 48
-    assert all(re.fullmatch(r"-?\d[\d,]*", gold) for gold in golds)
-    assert any(gold.startswith("-") for gold in golds)
-    assert any("," in gold for gold in golds)
-    assert "0" in golds
-    assert any(int(gold.replace(",", "")) >= 100_000 for gold in golds)
-
 
 def test_the_shipped_exemplars_state_their_answers() -> None:
     exemplars = load_dataset("exemplars")
@@ -333,11 +305,10 @@ cfg = dict(type=PromptTemplate, template=dict(round=[
 def test_shots_are_read_in_order(tmp_path: Path) -> None:
     path = tmp_path / "config.py"
     path.write_text(CONFIG, "utf-8")
-    assert [row.fields for row in config_shots(path)] == [
-        {"question": "How many?", "rationale": "1 + 1 = 2.\nThe answer is 1?", "answer": "2"},
-        {"question": "And 'now'?", "rationale": "Three", "answer": "1,003"},
+    assert [*config_shots(path)] == [
+        ("How many?", "1 + 1 = 2.\nThe answer is 1?", "2"),
+        ("And 'now'?", "Three", "1,003"),
     ]
-    assert [row.number for row in config_shots(path)] == [1, 2]
 
 
 def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
@@ -345,11 +316,10 @@ def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
     path.write_text(
         CONFIG.replace("\\nThe answer is 1,003\\n", ". The answer is 1,003.\\n"), "utf-8"
     )
-    [_, second] = config_shots(path)
-    assert (second.fields["rationale"], second.fields["answer"]) == ("Three.", "1,003")
+    assert [*config_shots(path)][1][1:] == ("Three.", "1,003")
     path.write_text(CONFIG.replace("The answer is 1,003", "1,003"), "utf-8")
     with pytest.raises(DataError, match="example 2 does not end in 'The answer is N'"):
-        config_shots(path)
+        [*config_shots(path)]
 
 
 @pytest.mark.parametrize("text", ["", "x = dict(role='BOT', prompt='?')", "dict(role='HUMAN')"])
@@ -357,4 +327,4 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.py"
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match="does not alternate HUMAN and BOT"):
-        config_shots(path)
+        [*config_shots(path)]

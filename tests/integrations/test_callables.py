@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -37,13 +36,6 @@ def test_evaluate_asks_a_function_under_a_protocol(protocol: str) -> None:
     assert [normalize(v.answer.value) for v in scores.verdicts[:4] if v.answer] == [
         normalize(problem.gold) for problem in problems[:4]
     ]
-
-
-def test_evaluate_runs_where_a_loop_is_running() -> None:
-    async def cell() -> Scores:
-        return package.evaluate(lambda messages: "#### 1", dataset="sample", limit=2)
-
-    assert len(asyncio.run(cell())) == 2
 
 
 def test_what_the_function_raises_is_raised() -> None:

@@ -114,19 +114,6 @@ def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) 
     assert Grader(partial_credit=0.25).grade(text, "18").value == value
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "near"),
-    [
-        *(("1800", "18", True), ("18,000", "18", True), ("0.18", "18", True), ("18", "-18", True)),
-        *(("250", "250,000", True), ("180", "18", False), ("1.8", "18", False)),
-        *(("180000", "18", False), ("1", "100", False), ("-1", "-100", False)),
-    ],
-)
-def test_near_is_a_sign_or_a_factor_of_100_or_1000(answer: str, gold: str, near: bool) -> None:
-    earned = Grader(partial_credit=0.25).grade(f"#### {answer}", gold)
-    assert earned.value == (0.25 if near else 0.0)
-
-
 @pytest.mark.parametrize("text", ["<think>{} so the total is 18", "{} <think> the total is 18"])
 def test_a_long_completion_is_thinking_if_all_of_it_is(text: str) -> None:
     short, long = text.format("word"), text.format("word " * LONGEST)

@@ -3,15 +3,13 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import Problem, Prompt, Protocol, all_protocols, get_protocol, load_dataset
-from gradeschool.completion import Message
+from gradeschool import Problem, all_protocols, get_protocol, load_dataset
 from gradeschool.datasets.load import is_here
 from gradeschool.prompts import Template, format_chat, rationale
 from tests.conftest import SHARED
@@ -19,20 +17,6 @@ from tests.support.prompts import render, text_of
 from tests.support.stand_in import protocols_here
 
 Problems = Sequence[Problem]
-
-
-def test_olmes_messages_are_turns_that_end_in_a_user_turn_and_a_prefix(
-    gsm8k_test: Problems,
-) -> None:
-    (prompt,) = render("olmes/gsm8k-tulu", gsm8k_test[:1])
-    assert prompt.is_chat
-    assert [message.role for message in prompt.messages] == ["user", "assistant"] * 8 + ["user"]
-    assert prompt.messages[-1] == Message("user", f"Question: {gsm8k_test[0].question}")
-    assert prompt.prefix == "Answer:"
-    for user, assistant in zip(prompt.messages[0:16:2], prompt.messages[1:16:2], strict=True):
-        assert user.content.startswith("Question: ")
-        assert not user.content.rstrip().endswith("Answer:")
-        assert assistant.content.startswith("Answer: ")
 
 
 @pytest.mark.parametrize("name", list(protocols_here(SHARED)))
@@ -49,22 +33,6 @@ def test_every_protocol_renders_each_problem_once_and_in_order(name: str, data: 
         assert prompt.is_chat or not prompt.messages
         everything = text_of(prompt) if not prompt.is_chat else json.dumps(prompt.messages)
         assert problem.solution not in everything  # no prompt gives its own answer away
-
-
-@pytest.mark.parametrize("name", ["openai/2021", "lm-eval/gsm8k", "inspect/gsm8k", "zero-shot/cot"])
-def test_the_digest_of_a_protocol_is_stable_and_changes_with_what_it_does(name: str) -> None:
-    protocol = get_protocol(name)
-    digest = protocol.digest()
-    assert len(digest) == 12
-    assert protocol.digest() == digest
-    changed: list[Protocol] = [
-        replace(protocol, decoding=replace(protocol.decoding, max_tokens=7)),
-        replace(protocol, decoding=replace(protocol.decoding, stop=("#",))),
-        replace(protocol, scorers=(*protocol.scorers, "another")),
-        replace(protocol, render=lambda problems, shots: (Prompt(text="?") for _ in problems)),
-    ]
-    assert digest not in {other.digest() for other in changed}
-    assert replace(protocol, summary="said otherwise").digest() == digest
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradeschool.library_scorer import call_at_once
@@ -10,18 +10,6 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome, Verdict
 
-# Answers to a problem with the gold, or with a number near it, by the name of their form.
-FORMS: dict[str, Callable[[Problem, int], str]] = {
-    "solution": lambda problem, _: problem.solution,
-    "hashes": lambda problem, _: f"#### {problem.gold}",
-    "sentence": lambda problem, _: f"The answer is {problem.gold}.",
-    "answer": lambda problem, _: f"ANSWER: {problem.gold}",
-    "box": lambda problem, _: f"The result is $\\boxed{{{problem.gold}}}$",
-    "no comma": lambda problem, gold: f"#### {gold}",  # of the 14 golds that have one
-    "plus one": lambda problem, gold: f"ANSWER: {gold + 1}",
-    "one before": lambda problem, gold: f"ANSWER: {'-' if gold < 0 else ''}1{abs(gold)}",
-    "hundredfold": lambda problem, gold: f"#### {gold * 100}",
-}
 ANY_PROBLEM = Problem.from_gold("0")
 
 

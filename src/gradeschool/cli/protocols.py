@@ -24,7 +24,7 @@ from gradeschool.errors import InputError, UnknownNameError
 def command() -> None:
     """List, show and compare protocols and scorers; print prompts.
 
-    A protocol is a name, or your own: a TOML file, or an object of a Python file (mine.py:NAME).
+    A protocol is a name, or your own: a TOML file.
     """
 
 
@@ -116,10 +116,9 @@ def _describe(
         all_scorers,
         all_votes,
         get_protocol,
-        is_own,
     )
 
-    if not is_own(name) and name not in all_protocols():
+    if not name.endswith(".toml") and name not in all_protocols():
         if name in all_scorers():
             return describe_scorer(name)
         if name in all_votes():

@@ -55,23 +55,24 @@ def find_file(source: DatasetSource) -> LocatedFile | None:
     """
     if not source.url:
         return LocatedFile(Path(__file__).parent / source.path, source.layout, "shipped")
-    cached = cache_folder() / source.path
-    candidates = [(cached, source.sha256 or _recorded(cached), source.layout, "cache")]
+    usual = (source.path, source.sha256, source.layout)
+    candidates = []
     if folder := os.environ.get(DATA_VARIABLE):
         if not Path(folder).is_dir():
             raise DataError(
                 f"{DATA_VARIABLE} is {folder!r}, which is not a folder; correct or unset it"
             )
-        files = [(source.path, source.sha256, source.layout)]
-        files += [source.alternative] if source.alternative else []
-        files_here = [
-            (Path(folder) / path, digest, form, DATA_VARIABLE) for path, digest, form in files
-        ]
-        candidates = files_here + candidates
+        files = [usual, source.alternative] if source.alternative else [usual]
+        candidates = [(Path(folder) / path, sha, form, DATA_VARIABLE) for path, sha, form in files]
+    cached = cache_folder() / source.path
+    candidates.append((cached, source.sha256 or _recorded(cached), source.layout, "cache"))
     for path, digest, layout, where in candidates:
         if path.is_file():
-            if digest:
-                verify(path, digest, source.name)
+            if digest and (found := sha256_of(path)) != digest:
+                raise DataError(
+                    f"{str(path)!r} is not the {source.name} dataset: its SHA-256 is {found}, "
+                    f"expected {digest}; remove it, or give the official file"
+                )
             return LocatedFile(path, layout, where)
     return None
 
@@ -82,22 +83,12 @@ def locate(source: DatasetSource) -> LocatedFile:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file in hex; raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def verify(path: Path, sha256: str, name: str) -> None:
-    """Raise DataError unless the file's bytes have that digest."""
+    """Return the SHA-256 of a file in hex; raises DataError."""
     try:
-        digest = sha256_of(path)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    if digest != sha256:
-        raise DataError(
-            f"{str(path)!r} is not the {name} dataset: its SHA-256 is {digest}, expected {sha256}; "
-            "remove it, or give the official file"
-        )
 
 
 def fetch(source: DatasetSource) -> Path:
@@ -124,7 +115,7 @@ def fetch(source: DatasetSource) -> Path:
         request = Request(source.url, headers={"User-Agent": "gradeschool"})  # noqa: S310 (pinned)
         # A new opener reads the proxy variables again; `urlopen` keeps those of its first call.
         with build_opener().open(request, timeout=TIMEOUT_SECONDS) as reply:
-            body, length = reply.read(LARGEST_BYTES + 1), reply.headers.get("Content-Length")
+            body, length = reply.read(LARGEST_BYTES + 1), reply.headers.get("Content-Length") or ""
             is_downgraded = source.url.startswith("https:") and not reply.url.startswith("https:")
     except (OSError, HTTPException) as error:
         if isinstance(error, HTTPError):
@@ -134,30 +125,25 @@ def fetch(source: DatasetSource) -> Path:
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at {place}, or fetch it where there is a network"
         ) from error
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"fetching the dataset {source.name!r} was interrupted; nothing was kept: run it again"
-        ) from None
-    if length and length.isdecimal() and len(body) < min(int(length), LARGEST_BYTES):
-        raise DataError(
-            f"{source.url} stopped after {len(body):,} of {int(length):,} bytes; nothing was "
-            "kept: fetch it again"
-        )
-    if len(body) > LARGEST_BYTES or is_downgraded:
-        fault = f"more than {LARGEST_BYTES:,} bytes" if not is_downgraded else "an http:// address"
-        raise DataError(f"{source.url} leads to {fault}; download it, and give the file")
+    promised = int(length) if length.isdecimal() else 0
     digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _recorded(target)
-    if expected and digest != expected:
+    rows, fault = len(body.splitlines()), ""
+    if is_downgraded:
+        fault = "leads to an http:// address"
+    elif len(body) > LARGEST_BYTES:
+        fault = f"leads to more than {LARGEST_BYTES:,} bytes"
+    elif len(body) < promised:
+        fault = f"stopped after {len(body):,} of {promised:,} bytes"
+    elif expected and digest != expected:
+        fault = f"gave {len(body):,} bytes with SHA-256 {digest}, expected {expected}"
+    elif not expected and source.rows and rows != source.rows:
+        fault = f"gave {rows:,} lines, not the {source.rows:,} of the dataset {source.name!r}"
+    if fault:
         raise DataError(
-            f"{source.url} gave {len(body):,} bytes with SHA-256 {digest}, expected {expected}; "
-            f"nothing was kept: fetch it again, or put the published file at {place}"
+            f"{source.url} {fault}; nothing was kept: fetch it again, or put the published file "
+            f"at {place}"
         )
     if not expected:
-        if source.rows and (rows := len(body.splitlines())) != source.rows:
-            raise DataError(
-                f"{source.url} gave {rows:,} lines, not the {source.rows:,} of the dataset "
-                f"{source.name!r}; nothing was kept: put the published file at {place}"
-            )
         _write_whole(_record(target), f"{digest}\n".encode())
     _write_whole(target, body)
     return target

@@ -149,9 +149,18 @@ def source_named(name: str) -> DatasetSource:
 def _load_source(name: str) -> Dataset:
     source = SOURCES[name]
     file = locate(source)
-    build = BUILDERS.get(file.layout, _exemplar)
-    rows = _read(source, file.path, file.layout)
-    problems = tuple(build(source, str(index), row) for index, row in enumerate(rows))
+    if file.layout in SHOTS:
+        rows = enumerate(SHOTS[file.layout](file.path, source.language))
+        problems = tuple(
+            Problem.from_row(str(index), question, f"{rationale}\n{MARKER} {answer}")
+            for index, (question, rationale, answer) in rows
+        )
+    else:
+        build = BUILDERS[file.layout]
+        read = enumerate(
+            _tsv_rows(file.path) if file.path.suffix == ".tsv" else read_rows(file.path)
+        )
+        problems = tuple(build(source, str(index), row) for index, row in read)
     if file.layout == "platinum":
         kept = platinum_problems(problems, name)
         problems = tuple(replace(each, meta={**each.meta, "row": each.id}) for each in kept)
@@ -243,44 +252,43 @@ def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem
     return Problem.from_row(id, question, solution, meta)
 
 
-def _exemplar(source: DatasetSource, default_id: str, row: Row) -> Problem:
-    """Build an exemplar: question, rationale, answer."""
-    fields = row.fields
-    solution = f"{fields['rationale']}\n{MARKER} {fields['answer']}"
-    return Problem.from_row(default_id, str(fields["question"]), solution)
+def _tsv_rows(path: Path) -> Iterator[Row]:
+    """Yield rows without quotes or header: the columns are "0", "1", ..."""
+    lines = path.read_text("utf-8").removesuffix("\n").split("\n")
+    for number, line in enumerate(lines, start=1):
+        yield Row(number, {str(at): cell for at, cell in enumerate(line.split("\t"))})
 
 
-def _shot(number: int, question: str, rationale: str, answer: object) -> Row:
-    """Return the row of an exemplar, as `_exemplar` reads it."""
-    return Row(number, {"question": question, "rationale": rationale, "answer": answer})
+# Exemplars: question, rationale, answer.
+Shot = tuple[str, str, object]
 
 
-def _yaml_samples(path: Path) -> list[Row]:
-    """Return the exemplars of lm-eval's gsm8k-cot.yaml, with "The answer is N." split off."""
+def _table_shots(path: Path, _: str) -> Iterator[Shot]:
+    for row in read_rows(path):
+        yield str(row.fields["question"]), row.fields["rationale"], row.fields["answer"]
+
+
+def _yaml_shots(path: Path, _: str) -> Iterator[Shot]:
+    """Yield the exemplars of lm-eval's gsm8k-cot.yaml, with "The answer is N." split off."""
     import yaml
 
-    samples = yaml.safe_load(path.read_text(encoding="utf-8"))["fewshot_config"]["samples"]
-    rows = []
-    for number, sample in enumerate(samples, start=1):
+    for sample in yaml.safe_load(path.read_text(encoding="utf-8"))["fewshot_config"]["samples"]:
         rationale, _, answer = sample["target"].rpartition(" The answer is ")
-        rows.append(_shot(number, sample["question"], rationale, answer.removesuffix(".")))
-    return rows
+        yield sample["question"], rationale, answer.removesuffix(".")
 
 
-def _listed_samples(path: Path) -> list[Row]:
-    """Return the examples of lm-eval's minerva_math: the literal list of `list_fewshot_samples`.
+def _listed_shots(path: Path, _: str) -> Iterator[Shot]:
+    """Yield the examples of lm-eval's minerva_math: the literal list of `list_fewshot_samples`.
 
     Raises DataError if the file does not contain it.
     """
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name == "list_fewshot_samples":
             [returned] = [part for part in node.body if isinstance(part, ast.Return)]
-            samples = ast.literal_eval(returned.value) if returned.value else []
-            return [
-                _shot(number, sample["problem"], sample["solution"],
-                      sample["solution"].rpartition(" is $")[2].partition("$")[0])
-                for number, sample in enumerate(samples, start=1)
-            ]  # fmt: skip
+            for sample in ast.literal_eval(returned.value) if returned.value else ():
+                answer = sample["solution"].rpartition(" is $")[2].partition("$")[0]
+                yield sample["problem"], sample["solution"], answer
+            return
     raise DataError(f"{str(path)!r} has no list_fewshot_samples; give the published file")
 
 
@@ -288,41 +296,34 @@ ASKS, THINKS = "Question: ", "\nLet's think step by step\nAnswer:"
 CONCLUSION = re.compile(r"\sThe answer is (\S+?)\.?\s*\Z")
 
 
-def config_shots(path: Path) -> list[Row]:
-    """Return the examples of `round=[dict(role="HUMAN", prompt=...), dict(role="BOT", ...), ...]`.
+def config_shots(path: Path, _: str = "") -> Iterator[Shot]:
+    """Yield the examples of `round=[dict(role="HUMAN", prompt=...), dict(role="BOT", ...), ...]`.
 
-    Each has a question, a rationale and an answer; the open question at the end is not an example.
-    Raises DataError if the file is not such a configuration.
+    The open question at the end is not an example. Reads literals; nothing is executed. Raises
+    DataError if the file is not such a configuration.
     """
-    turns = list(_turns(ast.parse(path.read_text("utf-8"))))
+    turns = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            words = {word.arg: word.value for word in node.keywords}
+            values = [words.get("role"), words.get("prompt")]
+            texts = [value.value for value in values if isinstance(value, ast.Constant)]
+            turns += [texts] if len(texts) == 2 else []
     if [role for role, _ in turns] != ["HUMAN", "BOT"] * (len(turns) // 2) + ["HUMAN"]:
         raise DataError(f"{str(path)!r} does not alternate HUMAN and BOT; give the published file")
-    rows = []
-    for number, place in enumerate(range(0, len(turns) - 1, 2), start=1):
-        question = turns[place][1].removeprefix(ASKS).removesuffix(THINKS)
-        answer = turns[place + 1][1]
+    for number, (asked, told) in enumerate(zip(turns[:-1:2], turns[1::2], strict=True), start=1):
+        question, answer = str(asked[1]), str(told[1])
         conclusion = CONCLUSION.search(answer)
         if conclusion is None:
             raise DataError(
                 f"{str(path)!r}: example {number} does not end in 'The answer is N'; "
                 "give the published file"
             )
-        rows.append(_shot(number, question, answer[: conclusion.start()], conclusion[1]))
-    return rows
+        question = question.removeprefix(ASKS).removesuffix(THINKS)
+        yield question, answer[: conclusion.start()], conclusion[1]
 
 
-def _turns(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield (role, prompt) of every `dict(role=..., prompt=...)`, in the order of the file."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            words = {word.arg: word.value for word in node.keywords}
-            values = [words.get("role"), words.get("prompt")]
-            texts = [value.value for value in values if isinstance(value, ast.Constant)]
-            if len(texts) == 2 and all(isinstance(text, str) for text in texts):
-                yield str(texts[0]), str(texts[1])
-
-
-def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
+def _mgsm_shots(path: Path, language: str) -> Iterator[Shot]:
     """Yield MGSM's exemplars in one language, with the labels that the file writes before them.
 
     Reads two assignments of literals; nothing is executed.
@@ -336,30 +337,16 @@ def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
     }
     golds = values["EXEMPLAR_NUMBER_ANSWERS"]
     for number, exemplar in values["MGSM_EXEMPLARS"][language].items():
-        yield _shot(int(number), exemplar["q"], exemplar["a"], golds[int(number) - 1])
+        yield exemplar["q"], exemplar["a"], golds[int(number) - 1]
 
 
-def _read(source: DatasetSource, path: Path, layout: str) -> Iterable[Row]:
-    """Return the rows of a file in a layout of `DatasetSource`."""
-    if layout in SHOTS:
-        return SHOTS[layout](path)
-    if layout == "mgsm-exemplars":
-        return _mgsm_exemplars(path, source.language)
-    if path.suffix != ".tsv":
-        return read_rows(path)
-    # Without quotes or header: the columns are "0", "1", ...
-    lines = path.read_text("utf-8").removesuffix("\n").split("\n")
-    cells = (line.split("\t") for line in lines)
-    return (Row(number, {str(column): cell for column, cell in enumerate(row)})
-            for number, row in enumerate(cells, start=1))  # fmt: skip
-
-
-SHOTS: dict[str, Callable[[Path], Iterable[Row]]] = {
-    "lm-eval-yaml": _yaml_samples,
-    "lm-eval-samples": _listed_samples,
+SHOTS: dict[str, Callable[[Path, str], Iterator[Shot]]] = {
+    "exemplars": _table_shots,
+    "lm-eval-yaml": _yaml_shots,
+    "lm-eval-samples": _listed_shots,
     "opencompass-config": config_shots,
+    "mgsm-exemplars": _mgsm_shots,
 }
-# Rows of all other layouts are exemplars.
 BUILDERS: dict[str, Callable[[DatasetSource, str, Row], Problem]] = {
     **dict.fromkeys(("gsm8k", "platinum"), lambda source, id, row: _row(source.name, id, row, {})),
     "columns": _column_problem,

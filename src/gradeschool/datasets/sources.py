@@ -17,20 +17,6 @@ from pathlib import Path
 FRESH = "fresh"  # the generated problems; fresh:SEED are others
 OWN_PROBLEMS = "the file's own problems"
 ROW = "row"
-LANGUAGES = {
-    "bn": "Bengali",
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "ru": "Russian",
-    "sw": "Swahili",
-    "te": "Telugu",
-    "th": "Thai",
-    "zh": "Chinese",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +48,13 @@ class DatasetSource:
     that the package ships, and if no digest is published: it is then recorded at the first fetch,
     from a commit, and every later copy must match.
     rows: number of problems. url: the origin, "" if the package ships it. layout: "gsm8k"
-    (question,
-    answer), "columns" (rows of JSON or tab-separated values, see `columns`), "platinum" (GSM8K's
-    rows, then relabelled), "exemplars" (question, rationale, answer), "lm-eval-yaml",
-    "lm-eval-samples", "opencompass-config", "mgsm-exemplars" or "step-labels"
-    (datasets/step_labels.py). columns: for the layout "columns"; numbers if the file has no column
-    names. alternative: another file with the same content that GRADESCHOOL_DATA may contain
-    instead: (path, sha256, layout). language: ISO 639-1 code of the problems. golds: the kinds of
-    golds, with counts.
+    (question, answer), "columns" (rows of JSON or tab-separated values, see `columns`), "platinum"
+    (GSM8K's rows, then relabelled), "step-labels" (datasets/step_labels.py), or one of exemplars:
+    "exemplars" (question, rationale, answer), "lm-eval-yaml", "lm-eval-samples",
+    "opencompass-config", "mgsm-exemplars". columns: for the layout "columns"; numbers if the file
+    has no column names. alternative: another file with the same content that GRADESCHOOL_DATA may
+    contain instead: (path, sha256, layout). language: ISO 639-1 code of the problems. golds: the
+    kinds of golds, with counts.
     """
 
     name: str

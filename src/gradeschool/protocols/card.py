@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from difflib import unified_diff
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
-from gradeschool.problem import MARKER, Problem
-from gradeschool.prompts import QUESTION, SHOTS, Template, prompt_bytes, prompt_json
-from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol
+from gradeschool.problem import Problem
+from gradeschool.prompts import SHOTS, Template, prompt_bytes, prompt_json
+from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol, probe_problems
 from gradeschool.protocols.registry import (
     all_protocols,
     all_votes,
@@ -28,9 +29,7 @@ from gradeschool.vote import Vote
 QUIRK = re.compile(r"^\| ([a-z][^ `|]*) \| `(.+?)` \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 LINK = re.compile(r"https?://[^\s)>\]`|]+")
 VERIFIED = re.compile(r"^- (?:Verified|Versions): (.+(?:\n  .+)*)", re.MULTILINE)
-SHOT_NAME = re.compile(r"\{(question|reasoning|answer) of shot (\d+)\}")
 LINE_BREAK = "⏎"  # in the completions of SOURCE.md
-COMPARED = 3  # problems; two show whether examples are drawn anew for each
 
 
 class SourceNotes(NamedTuple):
@@ -113,18 +112,20 @@ def describe_protocol(
 ) -> dict[str, Any]:
     """Return all about a protocol: its prompts, decoding, scorers and sources.
 
-    "prompt": its parts exact to the character, and as "template" the prompt with "{question}" and
-    "{question of shot 7}" and the like for texts. "shots": "place" ("text", "system", "user",
-    "turns") and "rows" of the examples in their source. "example": the prompt of `problems[index]`
-    with the SHA-256 of its bytes (`prompt_bytes`), None without problems.
+    "prompt": its parts exact to the character. "shots": "place" ("text", "system", "user", "turns")
+    and "rows" of the examples in their source. "example": the prompt of `problems[index]` with the
+    SHA-256 of its bytes (`prompt_bytes`), None without problems.
     """
-    asked = problems or [Problem(str(number), "", "", "") for number in range(COMPARED)]
-    template, rows = _placeholders(protocol, asked, shots, index)
-    others = _placeholders(protocol, asked, shots, (index + 1) % len(asked))[1]
+    template = protocol.render if isinstance(protocol.render, Template) else None
+    rows = _shot_rows(protocol, problems, shots, index)
     source = read_source(find_package(protocol.base or protocol.name))
-    example = None
+    place, example = None, None
+    if rows and template:
+        place = "user" if template.form == "message" else template.form
+        place = "system" if SHOTS in (template.system or "") else place
     if problems:
-        prompt, problem = _nth(protocol, problems, shots, index), problems[index]
+        prompt = next(islice(protocol.render(problems, shots), index, None))
+        problem = problems[index]
         content = prompt_bytes(prompt)
         example = {
             "dataset": dataset,
@@ -146,13 +147,13 @@ def describe_protocol(
         "links": source.links,
         "form": "chat" if protocol.is_chat else "completion",
         "dataset": protocol.dataset,
-        "prompt": {**_parts(protocol, template, bool(rows)), "template": prompt_json(template)},
+        "prompt": _parts(template or protocol.example_prompt(), bool(rows)),
         "shots": {
             "source": protocol.shots or None,
             "count": protocol.shot_count,
-            "place": _place(protocol) if rows else None,
+            "place": place,
             "rows": rows,
-            "drawn_for_each_problem": rows != others,
+            "drawn_for_each_problem": template is not None and callable(template.rows),
         },
         "decoding": {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)},
         "samples": protocol.samples,
@@ -162,12 +163,26 @@ def describe_protocol(
     }
 
 
-def _parts(protocol: Protocol, prompt: Prompt, has_shots: bool) -> dict[str, str | None]:
-    """Return the parts of a prompt; of one that code renders, all of it is the question."""
+def _shot_rows(
+    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
+) -> list[int]:
+    """Return the rows of the examples of one problem; of a source that is away, as in GSM8K's."""
     render = protocol.render
-    if not isinstance(render, Template):
-        question = prompt.messages[-1].content if prompt.messages else prompt.text
-        render = Template(question=question or "", prefix=prompt.prefix)
+    if not isinstance(render, Template) or not render.answer or not protocol.shots:
+        return []
+    if callable(render.rows):
+        shots = shots or probe_problems(LARGEST_SHOT_SOURCE)
+        drawn = render.rows(problems or probe_problems(index + 1), shots, render.count or 0)
+        return list(next(islice(drawn, index, None)))
+    rows = range(protocol.shot_count) if render.rows is None else render.rows
+    return list(rows[: render.count])
+
+
+def _parts(render: Template | Prompt, has_shots: bool) -> dict[str, str | None]:
+    """Return the parts of a prompt; of one that code renders, all of it is the question."""
+    if isinstance(render, Prompt):
+        question = render.messages[-1].content if render.messages else render.text
+        render = Template(question=question or "", prefix=render.prefix)
     before = render.shot or render.question
     is_turns = render.form == "turns"
     shot = f"user: {before}\nassistant: {render.answer}" if is_turns else before + render.answer
@@ -179,49 +194,6 @@ def _parts(protocol: Protocol, prompt: Prompt, has_shots: bool) -> dict[str, str
         "question": render.question,
         "prefix": render.prefix,
     }
-
-
-def _place(protocol: Protocol) -> str | None:
-    render = protocol.render
-    if not isinstance(render, Template):
-        return None
-    if SHOTS in (render.system or ""):
-        return "system"
-    return "user" if render.form == "message" else render.form
-
-
-def _nth(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
-) -> Prompt:
-    prompts = enumerate(protocol.render(problems, shots))
-    return next(prompt for number, prompt in prompts if number == index)
-
-
-def _placeholders(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
-) -> tuple[Prompt, list[int]]:
-    """Render the prompt of a problem with placeholders for texts; return the rows in it too."""
-    rows = range(len(shots) or _most_rows(protocol)) if protocol.shots else ()
-    named = [
-        Problem(
-            shots[row].id if shots else f"shot-{row}",
-            f"{{question of shot {row}}}",
-            f"{{answer of shot {row}}}",
-            f"{{reasoning of shot {row}}}\n{MARKER} {{answer of shot {row}}}",
-        )
-        for row in rows
-    ]
-    nameless = [replace(problem, question=QUESTION) for problem in problems]
-    prompt = _nth(protocol, nameless, named, index)
-    flat = prompt.text or "\n".join(turn.content for turn in prompt.messages)
-    return prompt, list(dict.fromkeys(int(row) for _, row in SHOT_NAME.findall(flat)))
-
-
-def _most_rows(protocol: Protocol) -> int:
-    """Return how many rows stand for a source that is away; a prompt may use all of a small one."""
-    render = protocol.render
-    uses_all = isinstance(render, Template) and render.rows is None and render.count is None
-    return protocol.shot_count if uses_all else LARGEST_SHOT_SOURCE
 
 
 def protocol_differences(
@@ -237,11 +209,7 @@ def protocol_differences(
         return {**flat, "samples": card["samples"]}
 
     one, other = fields(first), fields(second)
-    return {
-        name: (value, other[name])
-        for name, value in one.items()
-        if value != other[name] and name != "prompt: template"
-    }
+    return {name: (value, other[name]) for name, value in one.items() if value != other[name]}
 
 
 def scorer_splits(

@@ -22,7 +22,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import get_protocol, protocol_from
+from gradeschool.protocols.registry import get_protocol
 from gradeschool.scorer import Scorer
 
 SCHEMA = 1
@@ -34,8 +34,7 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 class RunPlan:
     """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
 
-    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
-    ready for use; () to find them by name.
+    scorers: of the protocol, ready for use; () to find them by name.
     """
 
     protocol: Protocol
@@ -44,7 +43,6 @@ class RunPlan:
     shots: Dataset | None
     decoding: Decoding
     samples: int
-    file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
     @property
@@ -141,7 +139,7 @@ def make_manifest(
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
     protocol = plan.protocol
-    own = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
+    own = {"base": protocol.base, "changes": dict(protocol.changes)}
     return {
         "protocol": {
             "name": protocol.name,
@@ -188,17 +186,10 @@ def recorded_prompts(fields: Mapping[str, Any]) -> dict[str, Prompt]:
 def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
     """Return the protocol that run.json describes: published, or one's own, as it is now.
 
-    Raises UnknownNameError, and InputError if an own protocol cannot be made again.
+    Raises UnknownNameError, and InputError if it cannot be made again.
     """
-    changes, base = fields.get("changes"), fields.get("base")
-    name = str(base or fields.get("file") or fields["name"])
-    if ".py:" in name and not (changes and not base):
-        raise InputError(f"its protocol is {name!r}, and code that a run folder names is not run")
-    if base:
-        return get_protocol(str(base)).with_changes(**dict(changes or {}))
-    if changes:
-        return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
-    return get_protocol(name)
+    protocol = get_protocol(str(fields.get("base") or fields["name"]))
+    return protocol.with_changes(**dict(fields.get("changes") or {}))
 
 
 def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
@@ -216,8 +207,7 @@ def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
             by_id = {problem.id: problem for problem in dataset.problems}
             problems = tuple(by_id[id] for id in fields["problem_ids"])
         samples = int(fields["samples"])
-        file = str(fields["protocol"].get("file", ""))
-        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

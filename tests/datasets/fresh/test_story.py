@@ -5,14 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import calculator
 from gradeschool.datasets.fresh.story import (
     PEOPLE,
-    VERBS,
     Chance,
     Noun,
     Quantity,
@@ -20,9 +18,7 @@ from gradeschool.datasets.fresh.story import (
     Story,
     StoryStyle,
     leaf,
-    nodes,
     signature,
-    verb,
 )  # fmt: skip
 
 MIA, ANNA, BEN = (
@@ -62,15 +58,6 @@ def test_the_written_expression_has_the_value(quantity: Quantity) -> None:
     assert calculator.evaluate(quantity.written) == quantity.value
 
 
-def test_brackets_are_written_only_where_they_are_needed() -> None:
-    a, b, c = leaf(2, "a"), leaf(3, "b"), leaf(4, "c")
-    assert ((a + b) * c).written == "(2+3)*4"
-    assert (a + b * c).written == "2+3*4"
-    assert (a - (b - c)).written == "2-(3-4)"
-    assert (a + (b + c)).written == "2+3+4"
-    assert (a / (b * c)).written == "2/(3*4)"
-
-
 def test_money_stays_money_and_a_quotient_of_money_is_a_number() -> None:
     price, count = leaf(6, "price", money=True), leaf(3, "count")
     assert (price * count).money
@@ -80,62 +67,8 @@ def test_money_stays_money_and_a_quotient_of_money_is_a_number() -> None:
     assert leaf(12, "price", money=True).shown == "12"
 
 
-def test_a_result_is_written_as_its_value() -> None:
-    result = (leaf(2, "a") + leaf(3, "b")).as_result()
-    assert result.written == "5"
-    assert (result * leaf(4, "c")).written == "5*4"
-    assert signature(result.tree) == "(a+b)"
-    assert len(list(nodes(result.tree))) == 1
-
-
 def say(template: str, past: bool = False, **values: Any) -> str:
     return Speaker(Chance("a"), past).say(template, values)
-
-
-@pytest.mark.parametrize(
-    ("field", "past", "form"),
-    [
-        ("~give", False, "gives"),
-        ("~~give", False, "give"),
-        ("~give", True, "gave"),
-        ("~be", False, "is"),
-        ("~~be", True, "were"),
-        ("~act", True, "drove"),
-    ],
-)
-def test_verbs_agree_with_subject_and_tense(field: str, past: bool, form: str) -> None:
-    assert verb(field, {"act": "drive"}, past) == form
-
-
-def test_every_verb_has_three_forms_of_one_word() -> None:
-    assert all(len(forms) == 3 for forms in VERBS.values())
-    assert all(
-        present in (f"{base}s", "goes", "does", "has") for base, present, _ in VERBS.values()
-    )
-
-
-@pytest.mark.parametrize(
-    ("count", "spoken", "words"),
-    [
-        (1, "", "1 peach"),
-        (2, "", "2 peaches"),
-        (3, "three", "three peaches"),
-        (1, "one", "one peach"),
-    ],
-)
-def test_things_agree_with_their_number(count: int, spoken: str, words: str) -> None:
-    quantity = leaf(count, "n", spoken=spoken)
-    assert say("{A} has {n item}.", A=MIA, n=quantity, item=PEACH) == f"Mia has {words}."
-
-
-def test_articles_money_and_capitals() -> None:
-    assert Noun("eraser", "erasers").article == "an eraser"
-    assert Noun("hour", "hours").article == "an hour"
-    assert say("each {item.one} costs {p}.", item=PEACH, p=leaf(2, "p", money=True)) == (
-        "Each peach costs $2."
-    )
-    assert say("3 of them are ripe.") == "Three of them are ripe."
-    assert say("13 of them are ripe.") == "13 of them are ripe."
 
 
 def test_a_pronoun_is_used_only_where_it_can_mean_one_person() -> None:

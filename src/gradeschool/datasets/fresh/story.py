@@ -53,11 +53,11 @@ class Chance:
 
     def between(self, low: int, high: int) -> int:
         """Return a whole number from low to high, both included."""
-        return low + int(self._random() * (high - low + 1))
+        return low + self.below(high - low + 1)
 
     def pick(self, options: Sequence[T]) -> T:
         """Return one of the options, all equally likely."""
-        return options[int(self._random() * len(options))]
+        return options[self.below(len(options))]
 
     def hit(self, probability: float) -> bool:
         """Return whether an event of that probability happens."""
@@ -67,7 +67,7 @@ class Chance:
         """Return `count` different options in random order (Fisher and Yates)."""
         pool = list(options)
         for index in range(count):
-            other = index + int(self._random() * (len(pool) - index))
+            other = index + self.below(len(pool) - index)
             pool[index], pool[other] = pool[other], pool[index]
         return pool[:count]
 
@@ -97,17 +97,25 @@ class Quantity:
     spoken: str = ""
 
     def __add__(self, other: Quantity) -> Quantity:
-        return _join("+", self, other, self.value + other.value, self.money or other.money)
+        return self._join("+", other, self.value + other.value)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return _join("-", self, other, self.value - other.value, self.money or other.money)
+        return self._join("-", other, self.value - other.value)
 
     def __mul__(self, other: Quantity) -> Quantity:
-        return _join("*", self, other, self.value * other.value, self.money or other.money)
+        return self._join("*", other, self.value * other.value)
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        money = self.money and not other.money
-        return _join("/", self, other, self.value / other.value, money)
+        return self._join("/", other, self.value / other.value)
+
+    def _join(self, sign: str, other: Quantity, value: Fraction) -> Quantity:
+        rank = SUM if sign in "+-" else PRODUCT
+        first = self.written if self.rank >= rank else f"({self.written})"
+        closed = other.rank > rank or (other.rank == rank and sign in "+*")
+        second = other.written if closed else f"({other.written})"
+        money = self.money and not other.money if sign == "/" else self.money or other.money
+        tree = (sign, self.tree, other.tree)
+        return Quantity(value, f"{first}{sign}{second}", tree, money, rank)
 
     def as_result(self) -> Quantity:
         """Return the quantity as later expressions write it: as its value."""
@@ -116,15 +124,8 @@ class Quantity:
     @property
     def shown(self) -> str:
         """The number in running text: 1250, or 2.50 for money."""
-        return amount(self.value) if self.money else number(self.value)
-
-
-def _join(operator: str, a: Quantity, b: Quantity, value: Fraction, money: bool) -> Quantity:
-    rank = SUM if operator in "+-" else PRODUCT
-    first = a.written if a.rank >= rank else f"({a.written})"
-    closed = b.rank > rank or (b.rank == rank and operator in "+*")
-    second = b.written if closed else f"({b.written})"
-    return Quantity(value, f"{first}{operator}{second}", (operator, a.tree, b.tree), money, rank)
+        whole = not self.money or self.value.denominator == 1
+        return number(self.value) if whole else f"{float(self.value):.2f}"
 
 
 def leaf(value: int | Fraction, role: str, money: bool = False, spoken: str = "") -> Quantity:
@@ -139,11 +140,6 @@ def number(value: Fraction) -> str:
         return str(value.numerator)
     whole, cents = divmod(int(abs(value) * 100), 100)
     return f"{'-' if value < 0 else ''}{whole}.{cents:02d}".rstrip("0")
-
-
-def amount(value: Fraction) -> str:
-    """Write dollars: 12, 7.50."""
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.2f}"
 
 
 def nodes(tree: Tree) -> Iterator[int]:
@@ -185,12 +181,12 @@ class Noun(NamedTuple):
         return f"{'an' if vowel else 'a'} {self.singular}"
 
 
-WOMEN = ("Mia", "Anna", "Sara", "Lucy", "Emma", "Nora", "Zoe", "Amina", "Rosa", "Priya", "Julia",
-         "Grace", "Hana", "Leila", "Eva", "Maya")  # fmt: skip
-MEN = ("Ben", "Tom", "Omar", "Luis", "Jack", "Noah", "Ravi", "Sam", "Peter", "Ivan", "Kofi",
-       "David", "Hugo", "Marco", "Adam", "Felix")  # fmt: skip
-PEOPLE = tuple(Person(name, "she", "her", "her") for name in WOMEN) + tuple(
-    Person(name, "he", "him", "his") for name in MEN
+WOMEN = "Mia Anna Sara Lucy Emma Nora Zoe Amina Rosa Priya Julia Grace Hana Leila Eva Maya"
+MEN = "Ben Tom Omar Luis Jack Noah Ravi Sam Peter Ivan Kofi David Hugo Marco Adam Felix"
+PEOPLE = tuple(
+    Person(name, *pronouns)
+    for names, pronouns in ((WOMEN, ("she", "her", "her")), (MEN, ("he", "him", "his")))
+    for name in names.split()
 )
 
 
@@ -216,7 +212,6 @@ CRATES = _nouns("tray basket jar crate", 1, 1)
 PLACES = ("school", "library", "park", "market", "beach", "museum", "station")
 COLOR_WORDS = ("red", "blue", "green", "yellow", "white", "black")
 WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
 
 DRAW = re.compile(
     r"(?P<money>\$?)(?P<more>(?:now\+)?)(?P<low>\d+)-(?P<high>\d+)(?:/(?P<by>[\d,]+))?"
@@ -264,12 +259,10 @@ def sentences() -> dict[str, dict[str, Wordings]]:
 @lru_cache(4096)
 def parts(template: str) -> tuple[tuple[str, str, str], ...]:
     """Split a template into (text, key, form): text precedes the field."""
-    pieces = FIELD.split(template)
-    fields = []
-    for place in range(1, len(pieces), 2):
-        key, _, form = pieces[place].partition("." if "." in pieces[place] else " ")
-        fields.append((pieces[place - 1], key, form))
-    return (*fields, (pieces[-1], "", ""))
+    *pieces, last = FIELD.split(template)
+    pairs = zip(pieces[::2], pieces[1::2], strict=True)
+    fields = ((text, field.partition("." if "." in field else " ")) for text, field in pairs)
+    return (*((text, key, form) for text, (key, _, form) in fields), (last, "", ""))
 
 
 def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
@@ -285,10 +278,10 @@ def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
 class Speaker:
     """Writes the sentences of a text in order and tracks the person mentioned last."""
 
-    __slots__ = ("_before", "_chance", "_now", "_past")
+    __slots__ = ("_before", "_chance", "_now", "past")
 
     def __init__(self, chance: Chance, past: bool) -> None:
-        self._chance, self._past = chance, past
+        self._chance, self.past = chance, past
         self._before: list[Person] = []
         self._now: list[Person] = []
 
@@ -299,34 +292,37 @@ class Speaker:
         for text, key, form in parts(template):
             spoken.append(text)
             if key.startswith("~"):
-                spoken.append(verb(key, values, self._past))
+                spoken.append(verb(key, values, self.past))
             elif key:
-                spoken.append(self._field(values[key], form, values, words))
+                spoken.append(self._write(values[key], form, values, words))
         return START.sub(_capital, "".join(spoken))
 
-    def _field(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
+    def _write(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
         if isinstance(value, Person):
-            return self._person(value, form)
+            return self._name(value, form)
         if isinstance(value, Noun):
             if form == "a":
                 return value.article
             return value.singular if form == "one" else value.plural
-        if isinstance(value, Quantity):
-            return _counted(value, values[form] if form else None, words)
-        return str(value)
+        if not isinstance(value, Quantity):
+            return str(value)
+        digits = f"${value.shown}" if value.money else value.shown
+        written = value.spoken if words and value.spoken else digits
+        if form:
+            noun = values[form]
+            written += f" {noun.singular if value.value == 1 else noun.plural}"
+        return written
 
-    def _person(self, person: Person, form: str) -> str:
+    def _name(self, person: Person, form: str) -> str:
         new = person not in self._now
         people = {*self._before, *self._now} if new else set(self._now)
-        clear = person in people and not any(
-            other.he == person.he and other != person for other in people
-        )
+        clear = person in people and [each.he for each in people].count(person.he) == 1
         if new:
             self._now.append(person)
             clear = clear and self._chance.hit(0.75)
-        if not form or not clear:
-            return f"{person.name}'s" if form == "his" else person.name
-        return str(getattr(person, form))
+        if form and clear:
+            return str(getattr(person, form))
+        return f"{person.name}'s" if form == "his" else person.name
 
 
 def _capital(match: re.Match[str]) -> str:
@@ -337,19 +333,10 @@ def _capital(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2].upper()}"
 
 
-def _counted(quantity: Quantity, noun: Noun | None, words: bool) -> str:
-    digits = f"${quantity.shown}" if quantity.money else quantity.shown
-    written = quantity.spoken if words and quantity.spoken else digits
-    if noun is None:
-        return written
-    return f"{written} {noun.singular if quantity.value == 1 else noun.plural}"
-
-
 LARGEST = 5_000
 REPEATED = 30  # characters that no two sentences may both end in
 WIDE = 4  # how many times larger the numbers of the split test-numbers are
 PROPER = frozenset((*(person.name for person in PEOPLE), *WEEK))
-PLACES_OF_SENTENCES = ("open", "fact", "event", "late", "close")
 CONNECTORS = ("Then", "Later,", "After that,", "Next,")
 
 
@@ -391,7 +378,7 @@ class Story:
     def __init__(self, chance: Chance, style: StoryStyle, wordings: Mapping[str, Wordings]) -> None:
         self.chance, self.style, self.wordings = chance, style, wordings
         self.size = chance.between(style.low, style.high)
-        self.past = chance.hit(0.5)
+        self._solver = Speaker(chance, chance.hit(0.5))
         self.cast: dict[str, Any] = {}
         self.steps: list[SolutionStep] = []
         self.numbers: list[Fraction] = []
@@ -399,15 +386,20 @@ class Story:
         self.distractors = 0
         self.connected = True  # whether "then" and the like may begin an event
         self._people = chance.sample(PEOPLE, 12)
-        self._told: dict[str, list[StoryLine]] = {place: [] for place in PLACES_OF_SENTENCES}
+        self._told: dict[str, list[StoryLine]] = {
+            place: [] for place in ("open", "fact", "event", "late", "close")
+        }
         self._question = StoryLine("", {})
-        self._solver = Speaker(chance, self.past)
         self.answer: Quantity | None = None
+
+    @property
+    def past(self) -> bool:
+        """Whether the story is told in the past tense."""
+        return self._solver.past
 
     def in_present(self) -> None:
         """Tell this story in the present tense."""
-        self.past = False
-        self._solver = Speaker(self.chance, False)
+        self._solver.past = False
 
     @property
     def steps_left(self) -> int:
@@ -487,9 +479,7 @@ class Story:
         return values
 
     def _draw(self, what: str, now: Quantity | None) -> Quantity:
-        form = DRAW.fullmatch(what)
-        if form is None:
-            raise ValueError(f"{what!r} is no draw")
+        form = cast("re.Match[str]", DRAW.fullmatch(what))
         low, high, role = int(form["low"]), int(form["high"]), form["role"]
         words, money = bool(form["words"]), bool(form["money"])
         if form["divides"] and now is not None:
@@ -557,16 +547,13 @@ class Story:
     def step(self, template: str, expression: Quantity, **values: Any) -> Quantity:
         """Add a line to the solution; "{=}" in it becomes the annotated computation."""
         value, result = expression.value, expression.as_result()
-        cents = expression.money and (value * 100).denominator == 1
-        if value <= 1 or not (cents or value.denominator == 1):
+        largest = LARGEST * (WIDE * 2 if self.style.wide else 1)
+        units = 100 if expression.money else 1
+        if not 1 < value <= largest or (value * units).denominator > 1:
             raise Unfit  # lines use the plural: "1 pencils" would be wrong
-        if value > LARGEST * (WIDE * 2 if self.style.wide else 1):
-            raise Unfit
-        dollar = "$" if expression.money else ""
-        computation = (
-            f"{expression.written}={dollar}<<{expression.written}={result.written}>>{result.shown}"
-        )
-        self._write(template.replace("{=}", computation), values, result.tree)
+        dollar, written = "$" if expression.money else "", expression.written
+        computation = f"{written}={dollar}<<{written}={result.written}>>{result.shown}"
+        self.note(template.replace("{=}", computation), result.tree, **values)
         return result
 
     def compute(self, *lines: str, **values: Any) -> Quantity:
@@ -576,21 +563,18 @@ class Story:
         """
         for line in lines:
             before, formula, after = FORMULA.split(line)
-            first, *others = re.split(r"([-+*/])", formula)
-            result: Quantity = self._term(first, values)
-            for sign, name in zip(others[::2], others[1::2], strict=True):
-                result = OPERATORS[sign](result, self._term(name, values))
+            first, *others = [
+                self.constant(int(each)) if each.isdigit() else values.get(each, each)
+                for each in re.split(r"([-+*/])", formula)
+            ]
+            result: Quantity = first
+            for sign, term in zip(others[::2], others[1::2], strict=True):
+                result = OPERATORS[sign](result, term)
             values["it"] = self.step(f"{before}{{=}}{after}", result, **values)
         return cast(Quantity, values["it"])
 
-    def _term(self, name: str, values: Mapping[str, Any]) -> Quantity:
-        return self.constant(int(name)) if name.isdigit() else values[name]
-
-    def note(self, template: str, **values: Any) -> None:
-        """Add a line without a computation."""
-        self._write(template, values, None)
-
-    def _write(self, template: str, values: dict[str, Any], tree: Tree | None) -> None:
+    def note(self, template: str, tree: Tree | None = None, **values: Any) -> None:
+        """Add a line; tree: what it computes, None for nothing."""
         sentence = self._solver.say(template, {**self.cast, **values}, words=False)
         self.steps.append(SolutionStep(sentence, tree))
 
@@ -616,8 +600,12 @@ class Story:
         facts = self.chance.shuffled(self._told["fact"])
         late = self.chance.shuffled(self._told["late"])
         early, late = (late, []) if self.chance.hit(0.25) else ([], late)
-        speaker = Speaker(self.chance, self.past)
-        events = [self._connected(index, line) for index, line in enumerate(self._told["event"])]
+        speaker, events = Speaker(self.chance, self.past), list[StoryLine]()
+        for line in self._told["event"]:  # some that follow another begin with "Then" or the like
+            can = self.connected and bool(events) and line.template.startswith("{")
+            if can and self.chance.hit(0.4):
+                line = StoryLine(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
+            events.append(line)
         ending = [*early, *events, *late, *self._told["close"], self._question]
         groups = [
             [speaker.say(line.template, {**self.cast, **line.values}) for line in lines]
@@ -638,23 +626,13 @@ class Story:
             fits = short and not line.alone
             if free and fits and joined[-1].split()[0] != first and self.chance.hit(0.3):
                 proper = first.removesuffix("'s") in PROPER
-                joined[-1] = f"{joined[-1][:-1]}, and {sentence if proper else uncapital(sentence)}"
+                first = sentence[0] if proper else sentence[0].lower()
+                joined[-1] = f"{joined[-1][:-1]}, and {first}{sentence[1:]}"
                 free = False
             else:
                 joined.append(sentence)
                 free = fits
         return joined
-
-    def _connected(self, index: int, line: StoryLine) -> StoryLine:
-        """Begin some events that follow another with "Then" or the like."""
-        if (
-            not self.connected
-            or not index
-            or not line.template.startswith("{")
-            or not self.chance.hit(0.4)
-        ):
-            return line
-        return StoryLine(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
 
     def solution(self) -> str:
         """Return the steps and "#### N"."""
@@ -670,11 +648,6 @@ class Story:
         if last is not None and last not in trees:
             trees.append(last)  # the answer is a guess; the check is the structure
         return f"{family}:{'|'.join(map(signature, trees))}"
-
-
-def uncapital(sentence: str) -> str:
-    """Return a sentence in the form it takes in the middle of another."""
-    return sentence[0].lower() + sentence[1:]
 
 
 # How a fraction is written in words: (numerator, denominator).
@@ -727,9 +700,7 @@ def share(story: Story, of: Quantity) -> QuantityPart:
     if (top, bottom) != (1, 2) and story.chance.hit(0.3):
         wording = f"{top}/{bottom}"
     under = story.state(bottom, "parts")
-    if top == 1:
-        return QuantityPart(wording, of / under)
-    return QuantityPart(wording, of * story.state(top, "parts") / under)
+    return QuantityPart(wording, (of if top == 1 else of * story.state(top, "parts")) / under)
 
 
 def percent(story: Story, of: Quantity, low: int = 10, high: int = 80) -> QuantityPart:

@@ -22,6 +22,7 @@ from gradeschool.answers.search import (
 )
 from gradeschool.latex import (
     braced_fractions,
+    number_or_percentage,
     plain_symbols,
     replaced,
     slash_as_fraction,
@@ -157,7 +158,7 @@ def compare(value: str, reference: str) -> bool:
     """
     if value == reference:
         return True
-    answer, gold = _plain_number(value), _plain_number(reference)
+    answer, gold = number_or_percentage(value), number_or_percentage(reference)
     if answer is not None and gold is not None:
         golds = (gold, gold / 100, gold * 100)
         return any(isclose(gold, answer, abs_tol=TOLERANCE) for gold in golds)
@@ -167,18 +168,6 @@ def compare(value: str, reference: str) -> bool:
     if gold and WITH_UNIT.fullmatch(value):
         return False  # without a call, which takes milliseconds
     return bool(call_library("gradeschool.protocols.by_sympy:deepseek_equal", (value, reference)))
-
-
-def _plain_number(text: str) -> float | None:
-    """Return the float that a text spells without its commas; a final "%" divides it by 100."""
-    text = text.replace(",", "")
-    for written, divisor in ((text, 1), (text.removesuffix("%").removesuffix("\\"), 100)):
-        try:
-            return float(written) / divisor
-        except ValueError:
-            if not text.endswith("%"):
-                return None
-    return None
 
 
 SCORERS = (

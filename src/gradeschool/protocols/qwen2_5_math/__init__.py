@@ -16,6 +16,7 @@ from math import isclose
 from gradeschool.answers.search import closing_brace, last_match
 from gradeschool.latex import (
     braced_fractions,
+    number_or_percentage,
     plain_symbols,
     replaced,
     slash_as_fraction,
@@ -244,7 +245,7 @@ def compare(value: str, reference: str) -> bool:
     """Compare as numbers, also with factors 1/100 and 100, else as symbolic expressions."""
     if value.strip().lower() == reference.strip().lower():
         return True
-    number, gold = parse_number(value), parse_number(reference)
+    number, gold = number_or_percentage(value), number_or_percentage(reference)
     if number is not None and gold is not None:
         golds = (gold / 100, gold, gold * 100)
         return any(isclose(gold, number, rel_tol=TOLERANCE) for gold in golds)
@@ -266,18 +267,6 @@ def _without_brackets(text: str) -> str:
     for bracket in "{}()":
         text = text.replace(bracket, "")
     return text
-
-
-def parse_number(text: str) -> float | None:
-    """Return the number in a text, or None; commas are removed, a percent sign is allowed."""
-    digits = text.replace(",", "")
-    for written, divisor in ((digits, 1), (digits.removesuffix("%").removesuffix("\\"), 100)):
-        try:
-            return float(written) / divisor
-        except ValueError:
-            if not digits.endswith("%"):
-                return None
-    return None
 
 
 GSM8K = Scorer(
