@@ -200,8 +200,14 @@ def test_files_of_two_datasets_are_mixed_with_faults(tmp_path: Path) -> None:
 
 def test_texts_about_nothing_are_a_warning(tmp_path: Path) -> None:
     table = [{"id": index, "completion": "I cannot say."} for index in range(48)]
-    _, [note] = read(tmp_path, table)
+    _, [alike, note] = read(tmp_path, table)
+    assert "48 of 48 texts" in alike
     assert "nearly no text" in note
+    shares = [dict(row) for row in rows(SAMPLE, int) * 4]
+    for row in shares[96:]:
+        row["completion"] = random.Random(row["id"]).randbytes(9).hex()
+    _, [note] = read(tmp_path, [{"run": n // 48, **row} for n, row in enumerate(shares)])
+    assert "from row 97 to 192 nearly no text" in note
 
 
 def test_many_texts_about_something_else_are_a_warning(tmp_path: Path) -> None:
@@ -209,8 +215,9 @@ def test_many_texts_about_something_else_are_a_warning(tmp_path: Path) -> None:
     table = rows(SAMPLE, int)
     for row in table[4:16]:
         row["completion"] = f"{other}all of them work, so the invoice says {row['id']} thousand."
-    _, [note] = read(tmp_path, table)
-    assert "11 of 48 texts" in note  # one has a rare word of its question
+    _, [alike, note] = read(tmp_path, table)
+    assert "11 of 48 texts" in alike  # one has a rare word of its question
+    assert "11 of 48 texts" in note
     assert "share few words with their questions (the first is in row 5)" in note
 
 
@@ -229,7 +236,58 @@ def test_a_weak_or_wrong_model_is_no_reason_to_refuse(tmp_path: Path) -> None:
     for each in texts:
         table = [{"id": index, "completion": text} for index, text in enumerate(each)]
         samples, notes = read(tmp_path, table)
-        assert (right(samples, SAMPLE), notes) == (True, [])
+        assert right(samples, SAMPLE)
+        assert all("38 of 48 texts" in note and "'The answer is 12.'" in note for note in notes)
+
+
+@pytest.mark.parametrize("missing", [1, 3, 20])
+@pytest.mark.parametrize("form", ["It is {}.", "{}"])
+def test_bare_answers_after_missing_rows_are_found(tmp_path: Path, missing: int, form: str) -> None:
+    problems = load_dataset("fresh:3").problems
+    kept = [*problems[:60], *problems[60 + missing : 150]]
+    table = [
+        {"id": n, "completion": form.format(each.gold if n % 5 < 3 else 4711 + n)}
+        for n, each in enumerate(kept)
+    ]
+    with pytest.raises(InputError, match=rf"from row 6\d .*fit the problem {missing} place"):
+        read(tmp_path, table, dataset="fresh:3")
+
+
+@pytest.mark.parametrize(
+    ("is_bare", "dataset"), [(False, "sample"), (True, "sample"), (False, "fresh:3")]
+)
+def test_texts_that_slipped_beside_their_questions_are_found(
+    tmp_path: Path, is_bare: bool, dataset: str
+) -> None:
+    texts = [
+        problem.gold if is_bare else wordy(problem, n % 3 > 0) for n, problem in enumerate(SAMPLE)
+    ]
+    del texts[20]
+    table = [
+        {"question": problem.question, "gold": problem.gold, "completion": text}
+        for problem, text in zip(SAMPLE, texts, strict=False)
+    ]
+    with pytest.raises(InputError, match=r"from row 21 .*fit the problem 1 place after"):
+        read(tmp_path, table, dataset=dataset)
+
+
+def test_texts_in_another_order_than_their_questions_are_refused(tmp_path: Path) -> None:
+    texts = [wordy(problem) for problem in SAMPLE]
+    random.Random(4).shuffle(texts)
+    table = [{"question": problem.question, "response": text}
+             for problem, text in zip(SAMPLE, texts, strict=True)]  # fmt: skip
+    with pytest.raises(InputError, match=r"about other problems .*put the texts beside"):
+        read(tmp_path, table)
+
+
+@pytest.mark.parametrize("failure", ["API_ERROR", "#NAME?", "CUDA out of memory: {} GiB short"])
+def test_short_texts_that_are_alike_are_named(tmp_path: Path, failure: str) -> None:
+    table = rows(SAMPLE, int)
+    for row in table[::8]:
+        row["completion"] = failure.format(row["id"])
+    _, [note] = read(tmp_path, table)
+    assert "6 of 48 texts" in note
+    assert failure.format(0) in note
 
 
 def test_a_question_decides_whatever_the_id_says(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 import string
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from bisect import bisect, bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
@@ -51,7 +52,14 @@ FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change 
 STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
 WORDY = 14  # different words
 SHIFTS = (0, 1, -1, 2, -2)
-SEGMENT = 5  # neighbouring texts that show a shift; each other text between them counts 4 against
+SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `_Stretches`
+OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
+REACH = 31  # problems before and after its own whose golds are compared with a text's answer
+ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
+SHORT, LETTERS, BEGIN = 300, 60, 4  # characters of texts that are compared, of what is compared
+FEW_LETTERS = 12  # beside a number, these say nothing
+MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said
+NO_DIGITS = str.maketrans("", "", string.digits)
 MARKS = 3  # rare words of a question; a text with one of them is about it
 DIGIT, DIGITS = re.compile(r"\d"), tuple("0123456789.,-")
 TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
@@ -88,16 +96,18 @@ def overlap(words: set[str], problem: Problem) -> float:
     return shared / len(asked) if shared > 1 else 0.0
 
 
-def find_shift(words: set[str], answer: str, row: int, matcher: Matcher) -> int | None:
-    """Return the shift of the row whose problem a text fits best, None if that is unclear.
+def find_shift(
+    words: set[str], answer: str, place: int, problems: Mapping[int, Problem]
+) -> int | None:
+    """Return the shift of the place whose problem a text fits best, None if that is unclear.
 
-    row: of the problem that the text's id names; answer: its last number.
+    place: of the problem that the text's row names; answer: its last number.
     """
     best = second = 0.0
     found = None
-    own = matcher.rows.get(row)
+    own = problems.get(place)
     for shift in SHIFTS:
-        problem = matcher.rows.get(row + shift)
+        problem = problems.get(place + shift)
         if problem is None:
             continue
         score = overlap(words, problem)
@@ -149,7 +159,7 @@ def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
                 named = matcher.rows.get(row - base)
                 golds[base] += named is not None and gold == _normalized(named.gold)
         words = distinct_words(sample.text)
-        shift = find_shift(words, last_number(sample.text), row, matcher)
+        shift = find_shift(words, last_number(sample.text), row, matcher.rows)
         if shift is not None:
             fits[shift] += 1
             weight += 1 if len(words) > 5 else 0.5
@@ -175,8 +185,41 @@ def _read_text(gold: object) -> str:
         return ""
 
 
+class _Stretches:
+    """The best stretch of rows, in the order of the file, that have more of something than others.
+
+    Each row with it adds a gain to the stretch that it ends, each row without it takes a loss; a
+    stretch at 0 is over. `key` tells several such things apart. best: the total, the key, the first
+    and the last row, the number of rows with it, and of all rows between them.
+    """
+
+    def __init__(self) -> None:
+        self.lost = 0.0
+        self.n = self.last = 0
+        self.best: tuple[float, int, int, int, int, int] = (0.0, 0, 0, 0, 0, 0)
+        self._open: dict[int, tuple[float, float, int, int, int]] = {}
+
+    def begin(self, row: int, loss: float) -> None:
+        """Take a row, with its loss for all keys."""
+        self.n += 1
+        self.last = row
+        self.lost += loss
+
+    def add(self, key: int, gain: float) -> None:
+        """Add the gain of the row for one key."""
+        total, lost, first, n, fits = self._open.get(key, (0.0, self.lost, 0, 0, 0))
+        total += lost - self.lost
+        if total <= 0:
+            total, first, n, fits = 0.0, self.last, self.n - 1, 0
+        total += gain
+        fits += 1
+        self._open[key] = total, self.lost, first, n, fits
+        if total > self.best[0]:
+            self.best = total, key, first, self.last, fits, self.n - n
+
+
 class Checks:
-    """The facts of one file. Memory grows by 8 bytes a sample that is named by its id."""
+    """The facts of one file."""
 
     def __init__(
         self, file: str, matcher: Matcher, columns: Columns | None, options: ReadOptions
@@ -188,19 +231,23 @@ class Checks:
         self.n = 0  # samples with a text and a problem
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, str] = {}  # by count
-        self.fits: dict[str, array[int]] = {}  # by run: see `_place`
+        self.shifts: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # by run
+        self.lost = _Stretches()  # rows whose text is not about their problem
         self.strangers: list[tuple[int, set[str], Problem]] = []
         self.questions: list[str] = []
+        self.alike: dict[str, list[Any]] = {}  # texts by their letters: number, right ones, example
+        self._begins: set[str] = set()  # of these texts
 
-    def add(self, samples: Iterable[Sample]) -> None:
-        """Count the facts of matched samples.
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Count the facts of matched samples, in the order of the file.
 
-        Shares are of the first samples and of a spread of the others. Golds, and texts whose
-        problem is named by its id, are all compared.
+        What costs much is counted of the first samples and of a spread of the others. Golds are all
+        compared, and texts with the problems of their rows and those beside them.
         """
         counts = self.counts
-        for sample in samples:
-            problem, reference = sample.problem, sample.reference
+        neighbours: _Neighbours | None = None
+        for index, sample in enumerate(samples):
+            problem, reference, text = sample.problem, sample.reference, sample.text
             if sample.error:
                 if sample.error.startswith(SERVICE_FAILURE):
                     self._note("failures", sample.error.removeprefix(SERVICE_FAILURE))
@@ -213,8 +260,6 @@ class Checks:
                     self.questions.append(reference.question)
                 continue
             self.n += 1
-            if not sample.text:
-                counts["empty"] += 1
             if reference.turns and squeeze(problem.question) not in squeeze(
                 reference.question or ""
             ):
@@ -223,8 +268,99 @@ class Checks:
                 self._count_gold(sample)
             if self.n <= FIRST or self.n % SPREAD == 0:
                 self._count_shares(sample, problem)
-            if reference.question is None and not reference.in_text and problem.question:
-                self._place(sample, problem)
+            if not text:
+                counts["empty"] += 1
+                continue
+            # The cheap signs first: the gold is the last number, or a rare word is in the text.
+            gold, answer = problem.gold, ""
+            end = text[-80:]
+            start = end.rfind(gold)
+            is_about = (
+                start >= 0
+                and end[start - 1 : start] not in DIGITS
+                and DIGIT.search(end, start + len(gold)) is None
+            )
+            if not is_about:
+                answer = last_number(text)
+                is_about = answer == _normalized(gold) != ""
+            if is_about and text[:BEGIN] in self._begins and len(text) <= SHORT:
+                self._count_alike(text, True)
+            if not is_about and (marks := self._marks.get(problem.id)):
+                is_about = any(map(text.lower().__contains__, marks))
+            if reference.in_text:
+                continue
+            if is_about:
+                counts["about"] += 1
+                counts["wordy"] += 1
+                self.shifts[sample.run].begin(sample.row, OWN_LOSS)
+                self.lost.begin(sample.row, ABOUT_LOSS)
+                continue
+            if len(text) <= SHORT:
+                self._count_alike(text, False)
+            if not problem.question:
+                continue
+            if reference.question is not None and neighbours is None:
+                neighbours = _Neighbours(samples)
+            self._place(sample, problem, answer, neighbours and neighbours.of(index))
+
+    def _place(
+        self, sample: Sample, problem: Problem, answer: str, beside: tuple[int, Any, Any] | None
+    ) -> None:
+        """Note which problems beside its own a text fits that shows no cheap sign of its own.
+
+        beside: the place of the problem among those of the file's rows, these problems by place,
+        and the places by gold; None if the row names its problem by its id.
+        """
+        counts, row = self.counts, sample.row
+        shifts = self.shifts[sample.run]
+        is_known = problem.id in self.matcher.places
+        if sample.reference.question is None:
+            place, problems, golds = self.matcher.places[problem.id], self.matcher.rows, self._golds
+        else:
+            place, problems, golds = beside or (0, {}, {})
+        words = distinct_words(sample.text)
+        share = overlap(words, problem)
+        if len(words) >= WORDY:
+            counts["wordy"] += 1
+            if share < STRANGE and is_known:
+                self._note_stranger(sample, problem)
+        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
+        counts["about"] += is_about
+        self.lost.begin(row, ABOUT_LOSS if is_about else 0.0)
+        if not is_about:
+            self.lost.add(0, 1.0)
+        found = find_shift(words, answer, place, problems)
+        if found is not None:
+            shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
+            if found:
+                shifts.add(found, 1.0 + OTHER_LOSS)
+        elif is_known and (places := golds.get(answer)):
+            near = [each - place for each in
+                    places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
+                    if not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
+            if near:
+                shifts.begin(row, OTHER_LOSS)
+            for shift in near:
+                shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
+
+    @cached_property
+    def _golds(self) -> dict[str, list[int]]:
+        """The places of the dataset's problems by gold."""
+        return _places_by_gold(self.matcher.rows)
+
+    def _count_alike(self, text: str, is_right: bool) -> None:
+        """Count a short text among those that have its letters."""
+        key = text[:LETTERS].translate(NO_DIGITS).strip()
+        if len(key) < (3 if len(key) == len(text) else FEW_LETTERS):  # "It is 5", "5\n\nQ:"
+            return
+        counted = self.alike.get(key)
+        if counted is None:
+            if len(self.alike) < MOST_ALIKE:
+                self.alike[key] = [1, int(is_right), text]
+                self._begins.add(text[:BEGIN])
+            return
+        counted[0] += 1
+        counted[1] += is_right
 
     def _note(self, name: str, example: str) -> None:
         self.counts[name] += 1
@@ -270,58 +406,13 @@ class Checks:
         if len(written.split(None, 3)) > 3 and MARKER not in written:
             is_own = problem.meta.get("dataset") == OWN_PROBLEMS
             counts["wordy golds"] += is_own or not _is_prose(written, problem.solution)
-        if is_right or not problem.question:
-            counts["about"] += 1
-        else:
-            words = distinct_words(text)
-            share = overlap(words, problem)
-            counts["about"] += share >= ABOUT or (share > 0.2 and len(words) < 20)
 
-    def _place(self, sample: Sample, problem: Problem) -> None:
-        """Note the row whose problem a text fits, if its id names that row or one near it.
-
-        The cheap signs come first: the gold is the last number, or a rare word of the question is
-        in the text.
-        """
-        text, gold, shift = sample.text, problem.gold, 0
-        end = text[-80:]
-        start = end.rfind(gold)
-        is_about = (
-            start >= 0
-            and end[start - 1 : start] not in DIGITS
-            and DIGIT.search(end, start + len(gold)) is None
-        )
-        if not is_about:
-            answer = last_number(text)
-            is_about = answer == _normalized(gold) != ""
-        if not is_about and (marks := self._marks.get(problem.id)):
-            is_about = any(map(text.lower().__contains__, marks))
-        place = self.matcher.places[problem.id]
-        if is_about:
-            self.counts["wordy"] += 1
-        else:
-            words = distinct_words(text)
-            if len(words) >= WORDY:
-                self.counts["wordy"] += 1
-                self._note_stranger(sample, problem, words)
-            found = find_shift(words, answer, place, self.matcher)
-            if found is None:
-                self.counts["undecided"] += 1
-                return
-            shift = found
-        # Sorted, the numbers give the order of the problems, then of the file's rows.
-        fits = self.fits.get(sample.run)
-        if fits is None:
-            fits = self.fits[sample.run] = array("q")
-        fits.append((place << 36) + (sample.row << 4) + shift + 2)
-
-    def _note_stranger(self, sample: Sample, problem: Problem, words: set[str]) -> None:
-        if overlap(words, problem) >= STRANGE:
-            return
+    def _note_stranger(self, sample: Sample, problem: Problem) -> None:
         region = committed_region(sample.text, problem.question)  # base models ask on
         words = distinct_words(sample.text[region.start : region.end])
         if len(words) >= WORDY:
             self.counts["strangers"] += 1
+            self.counts["strangers by id"] += sample.reference.question is None
             if len(self.strangers) < 4 * KEPT:
                 self.strangers.append((sample.row, words, problem))
 
@@ -361,6 +452,12 @@ class Checks:
         warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
         if self.options.id_base is None:
             self._check_shift()
+        for number, right, text in self.alike.values():
+            if number >= max(3, MANY_ALIKE * n) and right <= 0.1 * number:
+                warnings.append(
+                    f"{number} of {n} texts of {file!r} are alike and no right answers, such as "
+                    f"{clip(text)!r}; if these requests failed, ask for them again"
+                )
         if counts["prompts"] >= max(3, 0.5 * searched):
             raise InputError(
                 f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, but "
@@ -407,18 +504,23 @@ class Checks:
             )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
-        is_strange = counts["strangers"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"])
-        if is_strange and counts["about"] >= 0.1 * searched:
+        _, _, first, last, fits, rows = self.lost.best
+        others = self.lost.n - rows
+        is_whole = rows >= 0.9 * self.lost.n
+        if (fits >= 20 and is_whole) or (
+            fits >= LOST and counts["about"] - (rows - fits) >= 0.25 * others
+        ):
+            where = "" if is_whole else f"from row {first} to {last} "
+            warnings.append(
+                f"{where}nearly no text of {file!r} is about its problem: {rows - fits} of {rows} "
+                "repeat words of the question or give the gold; is the column of the texts right, "
+                f"and is {name!r} the dataset?"
+            )
+        elif counts["strangers by id"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"]):
             warnings.append(
                 f"{counts['strangers']} of {counts['wordy']} texts of {file!r} share few "
                 f"words with their questions (the first is in row {self.strangers[0][0]}); are "
                 "they about these problems?"
-            )
-        if counts["about"] < 0.1 * searched and searched >= 20:
-            warnings.append(
-                f"nearly no text of {file!r} is about its problem: {counts['about']} of "
-                f"{searched} repeat words of the question or give the gold; is the column of the "
-                f"texts right, and is {name!r} the dataset?"
             )
         return warnings
 
@@ -492,46 +594,36 @@ class Checks:
         return []
 
     def _check_shift(self) -> None:
-        """Raise InputError if ids, or the order of the rows, name neighbours of the problems."""
-        shifts = Counter(fit % 16 - 2 for fits in self.fits.values() for fit in fits)
-        total = shifts.total()
-        if total < ENOUGH:
-            return
-        for shift, number in shifts.most_common():
-            if not shift or number < SEGMENT:
+        """Raise InputError if texts are about problems beside those of their rows."""
+        for shifts in self.shifts.values():
+            total, shift, first, last, fits, rows = shifts.best
+            if total < SEGMENT:
                 continue
-            plural = "s" * (abs(shift) > 1)
-            steps = f"{abs(shift)} problem{plural} {'after' if shift > 0 else 'before'}"
+            places = count(abs(shift), "place")
+            steps = f"{places} {'after' if shift > 0 else 'before'}"
             base = self.matcher.base - shift
-            if number >= 0.6 * total:
+            if rows >= 0.9 * shifts.n and self.matcher.by_id:
                 raise InputError(
-                    f"the ids of {self.file!r} are shifted: {number} of {total} texts are "
+                    f"the ids of {self.file!r} are shifted: {fits} of {shifts.n} texts are "
                     f"about the problem {steps} that of their id; give --id-base {base}, or "
                     f"--id-base {self.matcher.base} to take them as they are"
                 )
-            if shifts[0] < 0.3 * (total + self.counts["undecided"]):
-                self._check_other_problems()
-            for fits in map(sorted, self.fits.values()):
-                first, last = longest_segment([fit % 16 - 2 for fit in fits], shift)
-                if last - first < SEGMENT:
-                    continue
-                rows = [fit % 2**36 >> 4 for fit in (fits[first], fits[last - 1])]
-                end = "on" if last == len(fits) else f"to {rows[1]}"
-                right = sum(fit % 16 - 2 == shift for fit in fits[first:last])
-                raise InputError(
-                    f"from row {rows[0]} of {self.file!r} {end}, {right} of {last - first} "
-                    f"texts are about the problem {steps} that of their row: is a row missing, or "
-                    "there twice? Correct the ids, add a column with the question, or give "
-                    f"--id-base {self.matcher.base} to take them as they are"
-                )
+            end = "on" if last == shifts.last else f"to {last}"
+            raise InputError(
+                f"from row {first} of {self.file!r} {end}, {fits} of {rows} texts fit the problem "
+                f"{steps} that of their row: is a row missing, or there twice? Correct the rows, "
+                f"or give --id-base {self.matcher.base} to take them as they are"
+            )
 
     def _check_other_problems(self) -> None:
         """Raise InputError if texts are clearly about other problems than those of their ids."""
         if self.options.id_base is not None or len(self.strangers) < ENOUGH:
             return
         texts = self.strangers[:: max(1, len(self.strangers) // 16)]
-        names = [self.matcher.name, *(name for name, source in SOURCES.items()
-                                      if source.layout == "gsm8k" and is_here(name))]  # fmt: skip
+        by_id = self.counts["strangers by id"] > 0
+        others = (name for name, source in SOURCES.items()
+                  if by_id and source.layout == "gsm8k" and is_here(name))  # fmt: skip
+        names = [self.matcher.name, *others]
         best, found, example = 0, "", ""
         for dataset in dict.fromkeys(names):
             is_same = dataset == self.matcher.name
@@ -548,17 +640,18 @@ class Checks:
                                      f"problem {other.id!r} of {dataset!r}"  # fmt: skip
             if strangers > best:
                 best, found, example = strangers, dataset, shown
-        # Half of the texts; fewer if nearly none is about the problem of its id. Short texts repeat
-        # too little of a question to be found by it.
-        is_lost = self.counts["about"] < 0.1 * self.counts["searched"]
+        # Half of the texts; fewer if nearly none is about its problem. Short texts repeat too
+        # little of a question to be found by it.
+        is_lost = self.counts["about"] < 0.1 * self.n
         if best >= (0.25 if is_lost else 0.5) * len(texts):
             advice = f"give -d {found}, or its rows in a file of their own"
             if found == self.matcher.name:
-                advice = "correct the ids, or add a column with the question"
+                advice = ("correct the ids, or add a column with the question" if by_id
+                          else "put the texts beside their questions")  # fmt: skip
             raise InputError(
                 f"{best} of {len(texts)} texts of {self.file!r} are about other problems than "
-                f"their ids name in {self.matcher.name!r} ({example}); {advice}, or --id-base "
-                f"{self.matcher.base} to take the ids as they are"
+                f"their rows name in {self.matcher.name!r} ({example}); {advice}, or give "
+                f"--id-base {self.matcher.base} to take the rows as they are"
             )
 
     def _unknown_questions(self) -> str:
@@ -577,17 +670,32 @@ class Checks:
         )
 
 
-def longest_segment(shifts: Sequence[int], shift: int) -> tuple[int, int]:
-    """Return the start and the end of the places where nearly all texts have this shift."""
-    best = total = start = 0
-    found = 0, 0
-    for place, each in enumerate(shifts):
-        total += 1 if each == shift else -4
-        if total <= 0:
-            total, start = 0, place + 1
-        elif total > best:
-            best, found = total, (start, place + 1)
-    return found if best >= SEGMENT else (0, 0)
+class _Neighbours:
+    """The problems of a batch of samples, those of each run in the order of their rows."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self._runs: defaultdict[str, dict[int, Problem]] = defaultdict(dict)
+        self._places: list[tuple[str, int]] = []
+        for sample in samples:
+            problems = self._runs[sample.run]
+            last = len(problems) - 1
+            if sample.problem is not None and problems.get(last) is not sample.problem:
+                last += 1
+                problems[last] = sample.problem
+            self._places.append((sample.run, last))
+        self._golds = {run: _places_by_gold(problems) for run, problems in self._runs.items()}
+
+    def of(self, index: int) -> tuple[int, dict[int, Problem], dict[str, list[int]]]:
+        """Return the place of a sample's problem, the problems by place, the places by gold."""
+        run, place = self._places[index]
+        return place, self._runs[run], self._golds[run]
+
+
+def _places_by_gold(problems: Mapping[int, Problem]) -> dict[str, list[int]]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, problem in sorted(problems.items()):
+        places[_normalized(problem.gold)].append(place)
+    return dict(places)
 
 
 def _is_prose(text: str, solution: str) -> bool:
